@@ -12,10 +12,14 @@ const INDEXES: { [name: string]: string } = {
   run_newest_of_key: `run (key_id, flow_id, ${KIND}) where continues is null and key_id is not null`,
   run_repeats: `run (repeats) where repeats is not null`,
   run_resumed: `run (flow_id) where continues is not null and status = 'started'`,
+  run_of_version: `run (flow_version_id)`,
   run_under_way: `run (organization_id) where status = 'started' and parked_at is null`,
   test_run_newest: 'test_run (flow_id, started_at desc, id desc)',
+  test_run_of_version: 'test_run (flow_version_id)',
   ledger_entry_page: 'ledger_entry (organization_id, created_at desc, id desc)',
   ledger_entry_grants: `ledger_entry (organization_id, created_at desc, id desc) where kind = 'grant'`,
+  webhook_delivery_due: `webhook_delivery (coalesce(next_attempt_at, created_at))
+    where status in ('pending', 'failed_retry')`,
   webhook_delivery_failed: `webhook_delivery (organization_id, created_at desc, seq desc)
     where status in ('failed_permanent', 'dead_letter')`,
 };

@@ -13,6 +13,14 @@ const SHARED_MIN = 2;
 
 const owners = new AsyncLocalStorage<string>();
 
+/** A statement's turn did not come because of its owner's own statements. The database is there, and nothing was sent. */
+export class ConnectionShareUsed extends Error {
+  override readonly name = 'ConnectionShareUsed';
+  constructor() {
+    super(`Other statements of the same owner held its connections for ${WAIT_MAX_MS / 1_000} s.`);
+  }
+}
+
 /**
  * Does `work`, whose statements take turns at connections for `owner`: an organization, or a user until it is known for which
  * organization they ask.
@@ -29,16 +37,19 @@ export function forOrganization<T>(organizationId: string, work: () => T): T {
 
 /**
  * Creates the function that waits until the current owner may take one of `connections`. Work without an owner does not wait.
- * However many statements one owner has waiting, another owner's first one is next.
+ * However many statements one owner has waiting, another owner's first one is next. A wait that is too long rejects with
+ * ConnectionShareUsed where the owner holds connections meanwhile, else with the reason of the signal.
  */
-export function createConnectionTurns(connections: number): () => Promise<EndTurn> {
+export function createConnectionTurns(connections: number, waitMaxMs = WAIT_MAX_MS): () => Promise<EndTurn> {
   const reserve = Math.floor(connections * RESERVED);
   const shared = Math.max(SHARED_MIN, Math.floor(connections * SHARED));
   const turns = createTurns({ places: connections - reserve, reserve, shared });
   return async function takeTurn() {
     const owner = owners.getStore();
     if (owner === undefined) return () => undefined;
-    const late = turns.isBusy(owner) ? AbortSignal.timeout(WAIT_MAX_MS) : undefined;
-    return turns.wait(owner, late);
+    const late = turns.isBusy(owner) ? AbortSignal.timeout(waitMaxMs) : undefined;
+    return turns.wait(owner, late).catch((error: unknown) => {
+      throw turns.countUnderWay(owner) > 0 ? new ConnectionShareUsed() : error;
+    });
   };
 }

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
-import { createConnectionTurns } from './connection-turns.ts';
+import { ConnectionShareUsed, createConnectionTurns } from './connection-turns.ts';
 import { databaseOutage } from './database-outage.ts';
 import { inStatementSpan } from './in-statement-span.ts';
 import { isTransactionConflict } from './is-transaction-conflict.ts';
@@ -70,7 +70,8 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       given = true;
       return taken;
     } catch (error) {
-      throw error instanceof ConnectionFailed ? error : toConnectFailure(error);
+      const isKnown = error instanceof ConnectionFailed || error instanceof ConnectionShareUsed;
+      throw isKnown ? error : toConnectFailure(error);
     } finally {
       // A connection that comes after its caller has given up goes back.
       if (!given) taking.then((taken) => taken.release()).catch(() => undefined);

@@ -7,9 +7,6 @@ import type { Db } from '../connect.ts';
 import { callNotFound } from '../run-not-found.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
 
-/** A request to a model takes two minutes at most: an older reservation belongs to none. */
-const RESERVATION_MAX_MINUTES = 10;
-
 /** Names a block execution by its call and its key. */
 type BlockId = { callId: string; blockKey: string };
 
@@ -112,15 +109,15 @@ export async function releaseReservation(db: Db, { callId, blockKey }: BlockId):
 }
 
 /**
- * Releases reservations that killed workers left behind: those of runs that have ended, and outdated ones. One that somebody is
- * changing at the moment is left to the next time.
+ * Releases reservations of calls that have ended or paused, which killed workers left. While its call goes on, a reservation is kept
+ * however old it is: a model may take hours to answer, and an answer waits for the database as long as that is away. One that
+ * somebody is changing at the moment is left to the next time.
  */
 export async function releaseLeftReservations(db: Db): Promise<void> {
   await sql`
     delete from reservation where ctid = any (array(
       select reservation.ctid from reservation join run on run.execution_id = reservation.execution_id
-      where run.finished_at is not null
-        or reservation.reserved_at < now() - ${RESERVATION_MAX_MINUTES} * interval '1 minute'
+      where run.status <> 'started'
       for update of reservation skip locked
     ))`.execute(db);
 }

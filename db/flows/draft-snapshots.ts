@@ -2,19 +2,25 @@ import { createHash } from 'node:crypto';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Db, Tx } from '../connect.ts';
 
-/** Stores a draft as it is, once per content, for its runs and test runs to refer to. Returns its flow_version_id. */
+/**
+ * Stores a draft as it is, once per content, for its runs and test runs to refer to. Returns its flow_version_id. In a
+ * transaction, the snapshot is not deleted before that has ended.
+ */
 export async function snapshotDraft(db: Db | Tx, flowId: string, draft: FlowDefinition): Promise<string> {
   const { definition, digest } = digestDraft(draft);
-  const inserted = await db
-    .insertInto('flow_version')
-    .values({ flow_id: flowId, version: null, note: '', definition, digest })
-    .onConflict((conflict) =>
-      conflict.columns(['flow_id', 'digest']).where('version', 'is', null).doNothing(),
-    )
-    .returning('id')
-    .executeTakeFirst();
-  if (inserted) return inserted.id;
-  return (await selectSnapshot(db, flowId, digest).executeTakeFirstOrThrow()).id;
+  for (;;) {
+    const inserted = await db
+      .insertInto('flow_version')
+      .values({ flow_id: flowId, version: null, note: '', definition, digest })
+      .onConflict((conflict) =>
+        conflict.columns(['flow_id', 'digest']).where('version', 'is', null).doNothing(),
+      )
+      .returning('id')
+      .executeTakeFirst();
+    // One that was there may be deleted before it is found.
+    const snapshot = inserted ?? (await selectSnapshot(db, flowId, digest).forKeyShare().executeTakeFirst());
+    if (snapshot) return snapshot.id;
+  }
 }
 
 /** Finds the snapshot of a draft as it is. Returns its flow_version_id; undefined when none was stored. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import type { Json, ProcessorType } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
@@ -57,6 +57,39 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
 
 type Recorded = { recorded: boolean; cancelled: boolean };
 
+/** The parameters of `record_block_run`. The output is the last one: pg copies what precedes a value that needs more room. */
+const PARAMETERS = [
+  'execution_id',
+  'block_key',
+  'step_id',
+  'name',
+  'processor_type',
+  'status',
+  'input',
+  'error',
+  'model',
+  'prompt_tokens',
+  'completion_tokens',
+  'cost_microcredits',
+  'latency_ms',
+  'attempts',
+  'started_at',
+  'finished_at',
+  'result',
+  'charged_to',
+  'maximum',
+  'output',
+] as const;
+/** Every block sends one of these, so they are put together once. */
+const RECORD = recordStatement(0);
+const RECORD_AND_LINK = recordStatement(3, ', link_output($1, $2, $3)');
+
+/** Returns the statement whose first parameters, as many as `before`, are those of `link`. */
+function recordStatement(before: number, link = ''): string {
+  const values = PARAMETERS.map((name, index) => `p_${name} => $${before + index + 1}`);
+  return `select recorded, cancelled${link} from record_block_run(${values.join(', ')})`;
+}
+
 async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undefined): Promise<Recorded> {
   const { organizationId, maxMicrocredits } = payer;
   const finishedAt = new Date();
@@ -80,17 +113,13 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     result: result ? JSON.stringify(result) : null,
     charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,
-    // The last one, because pg copies what precedes a parameter when it needs more room.
     output: run.stored ? null : (run.output ?? null),
   };
-  const values = Object.entries(row).map(([column, value]) => sql`${sql.raw(`p_${column}`)} => ${value}`);
-  const link = run.stored
-    ? sql`, link_output(${run.callId}, ${run.blockKey}, ${run.stored.sha256})`
-    : sql.raw('');
-  const { rows } = await sql<Recorded>`
-    select recorded, cancelled${link} from record_block_run(${sql.join(values)})`
-    .execute(db)
-    .catch(rethrowAsRunNotFound(run.callId));
+  const values = PARAMETERS.map((name) => row[name]);
+  const statement = run.stored
+    ? CompiledQuery.raw(RECORD_AND_LINK, [run.callId, run.blockKey, run.stored.sha256, ...values])
+    : CompiledQuery.raw(RECORD, values);
+  const { rows } = await db.executeQuery<Recorded>(statement).catch(rethrowAsRunNotFound(run.callId));
   const recorded = rows[0] ?? { recorded: false, cancelled: false };
   if (recorded.recorded) measure(run, row);
   return recorded;

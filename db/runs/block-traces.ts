@@ -3,6 +3,7 @@ import type { StoredObject } from '../../object-store/object-store.ts';
 import type { Db } from '../connect.ts';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { isCallOf } from './run-columns.ts';
+import { inputBytes } from './stored-inputs.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /** Lists the block executions of all calls of a run, of these steps when given, in the order they started. */
@@ -46,10 +47,7 @@ export function listBlockPage(
 export function findBlockTrace(db: Db, executionId: string, blockKey: string, callId?: string) {
   return selectTraces(db, executionId)
     .select('block_run.input')
-    .select([
-      sql<number>`octet_length(run.input::text)`.as('request_bytes'),
-      sql<number>`coalesce(${outputBytes}, 0)`.as('output_bytes'),
-    ])
+    .select([inputBytes.as('request_bytes'), sql<number>`coalesce(${outputBytes}, 0)`.as('output_bytes')])
     .where('block_run.block_key', '=', blockKey)
     .$if(callId !== undefined, (query) => query.where('block_run.execution_id', '=', callId as string))
     .orderBy('block_run.started_at', 'desc')
@@ -100,7 +98,7 @@ export async function measureTrace(db: Db, executionId: string): Promise<number>
   )`;
   const { bytes } = await db
     .selectFrom('run')
-    .select(sql<number>`coalesce(sum(octet_length(run.input::text) + ${outputs}), 0)::bigint`.as('bytes'))
+    .select(sql<number>`coalesce(sum(${inputBytes} + ${outputs}), 0)::bigint`.as('bytes'))
     .where(isCallOf(executionId))
     .executeTakeFirstOrThrow();
   return bytes;

@@ -17,6 +17,8 @@ export type BlockAttempt = {
   startedAt: Date;
 };
 
+type BlockId = Pick<BlockAttempt, 'callId' | 'blockKey'>;
+
 /** A provider's refusal of an attempt, after which the next one is due. */
 export type Refusal = { message: string; retryInMs: number };
 
@@ -45,15 +47,48 @@ export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refus
 }
 
 /** Shows a block no longer. */
-export async function hideBlock(
-  db: Db,
-  { callId, blockKey }: Pick<BlockAttempt, 'callId' | 'blockKey'>,
-): Promise<void> {
+export async function hideBlock(db: Db, { callId, blockKey }: BlockId): Promise<void> {
   await db
     .deleteFrom('block_under_way')
     .where('execution_id', '=', callId)
     .where('block_key', '=', blockKey)
     .execute();
+}
+
+/** For how long a process that says that it is making a model call is believed: workers find the engine again within this. */
+const HELD_SECONDS = 30;
+
+/** Holds blocks for the process that is making their model calls, for some time: no attempt elsewhere makes them again. */
+export async function holdBlocks(db: Db, blocks: BlockId[]): Promise<void> {
+  await sql`
+    update block_under_way set held_until = now() + ${HELD_SECONDS} * interval '1 second'
+    from unnest(${blocks.map(({ callId }) => callId)}::uuid[], ${blocks.map(({ blockKey }) => blockKey)}::text[])
+      as held (execution_id, block_key)
+    where block_under_way.execution_id = held.execution_id and block_under_way.block_key = held.block_key`.execute(
+    db,
+  );
+}
+
+/** Ends the hold of a block whose model call has ended. */
+export async function letGoOfBlock(db: Db, { callId, blockKey }: BlockId): Promise<void> {
+  await db
+    .updateTable('block_under_way')
+    .set({ held_until: null })
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', blockKey)
+    .execute();
+}
+
+/** Whether a process is making the model call of a block, whatever the engine thinks of it. */
+export async function isBlockHeld(db: Db, { callId, blockKey }: BlockId): Promise<boolean> {
+  const row = await db
+    .selectFrom('block_under_way')
+    .select('block_key')
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', blockKey)
+    .where('held_until', '>', sql<Date>`now()`)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Whether no block that ended before this one began can appear in listRecordedBlocks any more. */

@@ -42,6 +42,8 @@ export interface BlockUnderWayTable {
   last_error: Generated<string | null>;
   /** When the next attempt is due; null while one is under way. */
   next_attempt_at: Generated<Date | null>;
+  /** Until then, the process that is making a model call is not to be taken for lost; null unless the engine may do so. */
+  held_until: Generated<Date | null>;
   /** The id (xid8) of the transaction that last changed the row. */
   recorded: Generated<string>;
 }

@@ -34,7 +34,7 @@ export async function deleteOld(
     order by coalesce(finished_at, started_at) limit ${limit} for update skip locked`;
   const testRuns = await sql`
     with old as (
-      select id from test_run where status = 'completed' and finished_at < ${cutoff} limit ${limit}
+      select id from test_run where status <> 'started' and finished_at < ${cutoff} limit ${limit}
     ), results as (delete from test_result where test_run_id in (select id from old))
     delete from test_run where id in (select id from old)`.execute(db);
   const deliveries = await sql`

@@ -24,6 +24,7 @@ export function findDeliveryToAttempt(db: Db, deliveryId: string) {
       'webhook_delivery.body',
       'webhook_delivery.execution_id',
       'run.flow_id',
+      'run.request_id',
       'run.result',
       'run.error',
       'run.started_at',
@@ -134,7 +135,11 @@ export async function abandonDelivery(
 export async function recordCutAttempt(db: Db, key: AttemptKey): Promise<void> {
   await db
     .updateTable('webhook_delivery')
-    .set({ status: 'failed_retry', error_message: 'The attempt was cut off: its worker was lost.' })
+    .set({
+      status: 'failed_retry',
+      error_message: 'The attempt was cut off: its worker was lost.',
+      next_attempt_at: sql`now()`,
+    })
     .where('id', '=', key.deliveryId)
     .where('round', '=', key.round)
     .where('attempt', '=', key.attempt)

@@ -66,11 +66,11 @@ export async function insertTestDelivery(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Begins a new round of a delivery. */
+/** Begins a new round of a delivery, whose first attempt is due now. */
 const NEW_ROUND = {
   status: 'pending',
   attempt: 0,
-  next_attempt_at: null,
+  next_attempt_at: sql<Date>`now()`,
   round: sql<number>`round + 1`,
 } as const;
 

@@ -15,6 +15,8 @@ export async function seedRuns(
 ): Promise<void> {
   // One connection, on which triggers and foreign keys rest: the rows below are right without them.
   await db.connection().execute(async (connection) => {
+    // The vacuum below marks no page as visible to all whose rows' commit is still to be written.
+    await sql`set synchronous_commit = on`.execute(connection);
     await sql`set session_replication_role = replica`.execute(connection);
     try {
       for (const statement of statements(count, busyFlowId)) await statement.execute(connection);
@@ -23,6 +25,7 @@ export async function seedRuns(
       await sql`set session_replication_role = origin`.execute(connection);
     }
     await sql`vacuum analyze`.execute(connection);
+    await sql`reset synchronous_commit`.execute(connection);
   });
 }
 

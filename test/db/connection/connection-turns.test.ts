@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { connect, type Db } from '../../../db/connect.ts';
-import { onBehalfOf } from '../../../db/connection/connection-turns.ts';
+import {
+  ConnectionShareUsed,
+  createConnectionTurns,
+  onBehalfOf,
+} from '../../../db/connection/connection-turns.ts';
 import { countLockWaiters, lockWaiters } from '../lock-waiters.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
@@ -52,6 +56,14 @@ describe('turns at connections', () => {
       return { many };
     });
     await many.many;
+  });
+
+  it('that do not come are the fault of an owner that holds connections, and of no other', async () => {
+    const takeTurn = createConnectionTurns(4, 1);
+    await onBehalfOf('a', () => Promise.all([takeTurn(), takeTurn(), takeTurn()]));
+    await assert.rejects(onBehalfOf('a', takeTurn), ConnectionShareUsed);
+    await onBehalfOf('b', takeTurn);
+    await assert.rejects(onBehalfOf('c', takeTurn), { name: 'TimeoutError' });
   });
 
   it('do not hold up the service’s own work', async () => {

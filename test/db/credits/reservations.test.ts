@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import type { Db } from '../../../db/connect.ts';
 import {
   BlockRecorded,
   beginModelCall,
@@ -109,15 +110,28 @@ describe('reserveCredits', () => {
       assert.equal(await reserved(), 20);
     });
 
-    it('is released when no call can take that long', async () => {
+    it('is released when its run waits for its caller, which may take weeks', async () => {
       await reserve('ask', 30);
+      const pause = { step_id: 'ask', iterations: 1, tool_call_ids: ['t'], digest: '' };
+      await finishRun(database.db, account.runs[0] as string, { status: 'tool_calls_required', pause });
+      await releaseLeftReservations(database.db);
+      assert.equal(await reserved(), 0);
+    });
+
+    it('is kept while its run goes on, however long its model takes to answer', async () => {
+      await reserve('ask', 60);
       await database.db
         .updateTable('reservation')
-        .set({ reserved_at: sql`now() - interval '11 minutes'` })
+        .set({ reserved_at: sql`now() - interval '1 day'` })
         .where('organization_id', '=', account.organizationId)
         .execute();
       await releaseLeftReservations(database.db);
-      assert.equal(await reserved(), 0);
+      await assert.rejects(reserve('other', 60, {}, 1), { code: 'INSUFFICIENT_CREDITS' });
+      await assert.rejects(reserve('branch', 30, { maxMicrocredits: 80 }), { code: 'MAX_CREDITS_REACHED' });
+      const block = { callId: account.runs[0] as string, blockKey: 'ask', costMicrocredits: 60 };
+      assert.equal(await settle(database.db, account, block), true);
+      const { balance, reserved: left } = await audit(database.db, account);
+      assert.deepEqual([balance, left], [40, 0]);
     });
 
     it('is not charged when the answer comes after the end', async () => {
@@ -144,8 +158,8 @@ describe('beginModelCall', () => {
   after(() => database.drop());
 
   const id = () => ({ callId: account.runs[0] as string, blockKey: 'ask' });
-  const begin = (microcredits: number, provider = 'demo') =>
-    beginModelCall(database.db, {
+  const begin = (microcredits: number, provider = 'demo', db: Db = database.db) =>
+    beginModelCall(db, {
       ...id(),
       organizationId: account.organizationId,
       provider,
@@ -158,6 +172,18 @@ describe('beginModelCall', () => {
     assert.deepEqual([sent, secret, again, await reserved()], [false, null, false, 60]);
     assert.equal((await begin(60)).again, true);
     await assert.rejects(begin(101), { code: 'INSUFFICIENT_CREDITS' });
+  });
+
+  it('does not wait for the disk, nor does it spare what comes after it the wait', async () => {
+    const waits = (tx: Db) => sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(tx);
+    await database.db.connection().execute(async (db) => {
+      await sql`set synchronous_commit = on`.execute(db);
+      await db.transaction().execute(async (tx) => {
+        await begin(60, 'demo', tx);
+        assert.deepEqual((await waits(tx)).rows, [{ synchronous_commit: 'off' }]);
+      });
+      assert.deepEqual((await waits(db)).rows, [{ synchronous_commit: 'on' }]);
+    });
   });
 
   it('reserves nothing where the call or its organization brought a key, and says which', async () => {

@@ -59,6 +59,17 @@ describe('retention', () => {
     );
     return rows[0]?.id as string;
   };
+  /** A test run with a result that began, and unless it is under way ended, before the limit. */
+  const endTestRun = async (status: 'started' | 'completed' | 'cancelled') => {
+    const id = randomUUID();
+    const ended = sql`now() - ${DAYS + 1} * interval '1 day'`;
+    await sql`insert into test_run (id, flow_id, flow_version_id, status, started_at, finished_at)
+      select ${id}, flow_id, flow_version_id, ${status}, ${ended}, case when ${status} <> 'started' then ${ended} end
+      from run where execution_id = ${account.runs[0]}`.execute(database.db);
+    await sql`insert into test_result (execution_id, test_run_id, position, test_case_id, name, input, expectation)
+      values (gen_random_uuid(), ${id}, 1, gen_random_uuid(), 'n', '{}', '{}')`.execute(database.db);
+    return id;
+  };
   const deliveries = async () =>
     (await database.db.selectFrom('webhook_delivery').select('id').execute()).map(({ id }) => id);
 
@@ -107,22 +118,19 @@ describe('retention', () => {
   it('deletes old deliveries that were tests, and old test runs with their results', async () => {
     const [kept, old] = [await deliver(null, 'succeeded', 0), await deliver(null, 'succeeded', DAYS + 1)];
     const open = await deliver(null, 'pending', DAYS + 1);
-    const testRun = randomUUID();
-    await sql`insert into test_run (id, flow_id, flow_version_id, status, finished_at)
-      select ${testRun}, flow_id, flow_version_id, 'completed', now() - ${DAYS + 1} * interval '1 day'
-      from run where execution_id = ${account.runs[0]}`.execute(database.db);
-    await sql`insert into test_result (execution_id, test_run_id, position, test_case_id, name, input, expectation)
-      values (gen_random_uuid(), ${testRun}, 1, gen_random_uuid(), 'n', '{}', '{}')`.execute(database.db);
+    await endTestRun('completed');
+    await endTestRun('cancelled');
+    const under = await endTestRun('started');
     await deleteOld(database.db, DAYS, 10);
     const now = await deliveries();
     assert.deepEqual(
       [kept, old, open].map((id) => now.includes(id)),
       [true, false, true],
     );
-    assert.deepEqual(
-      await database.db.selectFrom('test_run').select('id').where('id', '=', testRun).execute(),
-      [],
-    );
+    const left = await database.db.selectFrom('test_run').select('id').execute();
+    assert.deepEqual(left, [{ id: under }]);
+    const results = await database.db.selectFrom('test_result').select('test_run_id as id').execute();
+    assert.deepEqual(results, [{ id: under }]);
   });
 
   it('keeps a delivery that is sent again at that moment, and its run', async () => {

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { buildIndexes } from '../../../db/build-indexes.ts';
+import { insertOrganization } from '../../../db/tenants/organizations.ts';
+import { findBacklog } from '../../../db/upkeep/find-backlog.ts';
+import { beginAttempt, endAttempt, recordCutAttempt } from '../../../db/webhooks/delivery-attempts.ts';
+import {
+  claimStalledDeliveries,
+  insertTestDelivery,
+  redeliver,
+} from '../../../db/webhooks/open-deliveries.ts';
+import { awaitTurns } from '../../../db/webhooks/webhook-turns.ts';
+import { countRowsRead } from '../count-rows-read.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+
+const event = 'flow.completed';
+const HOUR_S = 3_600;
+const MANY = 20_000;
+
+describe('how long a delivery has been due', () => {
+  let database: TestDatabase;
+  let organizationId: string;
+  before(async () => {
+    database = await createTestDatabase();
+    const slug = randomUUID();
+    ({ id: organizationId } = await insertOrganization(database.db, { slug, name: slug }));
+  });
+  after(() => database.drop());
+
+  let id: string;
+  beforeEach(async () => {
+    const { db } = database;
+    await sql`truncate webhook_delivery, webhook_attempt, webhook_turn`.execute(db);
+    id = randomUUID();
+    await insertTestDelivery(db, { id, organizationId, event, url: 'https://a.example/', body: '{}' });
+  });
+
+  const find = async () => (await findBacklog(database.db)).oldestDueSeconds;
+  const anHourPasses = () =>
+    sql`update webhook_delivery set created_at = created_at - interval '1 hour',
+      next_attempt_at = next_attempt_at - interval '1 hour', check_at = check_at - interval '1 hour'`.execute(
+      database.db,
+    );
+  const begin = () => beginAttempt(database.db, { deliveryId: id, round: 1, attempt: 1 }, '{}');
+  const end = (status: 'failed_retry' | 'dead_letter', retryInMs = 0) =>
+    endAttempt(
+      database.db,
+      { deliveryId: id, round: 1, attempt: 1 },
+      {
+        ...{ status, retryInMs, durationMs: 1, requestHeaders: {} },
+        ...{ responseStatus: 500, responseBody: null, errorMessage: null },
+      },
+    );
+
+  it('grows while nobody attempts it, however often the reconciler looks', async () => {
+    for (const hours of [1, 2]) {
+      await anHourPasses();
+      assert.equal((await claimStalledDeliveries(database.db, { againInSeconds: 60, limit: 10 })).length, 1);
+      assert.equal(Math.floor((await find()) / HOUR_S), hours);
+    }
+  });
+
+  it('grows while it waits for its turn', async () => {
+    const call = { deliveryId: id, round: 1, made: 0, organizationId, event, host: 'a.example' } as const;
+    await database.db.transaction().execute((tx) => awaitTurns(tx, [call]));
+    await anHourPasses();
+    assert.equal(Math.floor((await find()) / HOUR_S), 1);
+  });
+
+  it('is 0 during an attempt, until the next one is due, and after the last', async () => {
+    await anHourPasses();
+    await begin();
+    assert.equal(await find(), 0);
+    await end('failed_retry', 2 * HOUR_S * 1_000);
+    assert.equal(await find(), 0);
+    for (const hours of [-1, 0, 1]) {
+      await anHourPasses();
+      assert.equal(Math.max(0, Math.floor((await find()) / HOUR_S)), Math.max(0, hours));
+    }
+    await begin();
+    await end('dead_letter');
+    assert.equal(await find(), 0);
+  });
+
+  it('begins anew when its attempt was cut off, and when it is sent again', async () => {
+    await anHourPasses();
+    await begin();
+    await recordCutAttempt(database.db, { deliveryId: id, round: 1, attempt: 1 });
+    assert.equal(Math.floor((await find()) / HOUR_S), 0);
+    await anHourPasses();
+    assert.equal(Math.floor((await find()) / HOUR_S), 1);
+    await redeliver(database.db, organizationId, id);
+    assert.equal(Math.floor((await find()) / HOUR_S), 0);
+  });
+
+  it(`is found without reading ${MANY} others`, async () => {
+    const { db } = database;
+    await buildIndexes(db);
+    await sql`insert into webhook_delivery (organization_id, event_type, target_url, status, next_attempt_at)
+      select ${organizationId}::uuid, 'flow.completed', 'https://b.example/',
+        (array['failed_retry', 'in_flight', 'succeeded'])[1 + n % 3], now() + interval '1 hour'
+      from generate_series(1, ${MANY}) n`.execute(db);
+    await sql`analyze webhook_delivery`.execute(db);
+    await anHourPasses();
+    const read = await countRowsRead(database.url, async (own) => {
+      assert.equal(Math.floor((await findBacklog(own)).oldestDueSeconds / HOUR_S), 1);
+    });
+    assert.ok(read < 10, `${read} rows`);
+  });
+});
