@@ -10,6 +10,7 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
 import type { HeldModelCalls, InTask } from './held-model-calls.ts';
+import type { Slots } from './in-slot.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
@@ -32,6 +33,8 @@ export type ActivityDeps = {
   inProcessRuns: InProcessRuns;
   /** Bounds the model calls of the process. */
   modelTurns: Turns;
+  /** Bound the regular activities of blocks that the process has taken, those that wait included. */
+  slots: { models: Slots; blocks: Slots };
   heldModelCalls: HeldModelCalls;
   modelCallsInTask?: InTask | undefined;
 };

@@ -124,6 +124,8 @@ async function prepare(
 ): Promise<'over' | Prepared> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';
+  const { execution_id, request_id } = delivery;
+  addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
   const service = { actor: 'service', requestId: randomUUID() };
   const secret = await ensureSigningSecret(db, encryption, delivery.organization_id, service);
   const text = delivery.body ?? (await buildDeliveryBody(db, delivery));

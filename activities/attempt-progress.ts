@@ -7,8 +7,12 @@ export const KEPT_RESULT_MAX_BYTES = 256 * 1024;
 export type Progress = {
   /** The number of attempts that a provider refused. */
   refusals: number;
+  /** The number of those whose answer could not be read. Absent from heartbeats of earlier releases. */
+  unreadable: number;
   /** The number of attempts that ended by themselves: refused, failed or drained, rather than lost. */
   ended: number;
+  /** The number of these that found no slot in their worker (in-slot.ts). Absent from heartbeats of earlier releases. */
+  turnedAway: number;
   /** The number of lost attempts after which the activity was last delayed. Recorded heartbeats have this name. */
   heldAfter: number;
   /** A result that has been paid for and is not recorded yet. */
@@ -17,7 +21,14 @@ export type Progress = {
 
 /** Reads the progress left by the previous attempt; the first attempt starts from zero. */
 export function readProgress(details: unknown): Progress {
-  return { refusals: 0, ended: 0, heldAfter: 0, ...(details as Partial<Progress> | undefined) };
+  return {
+    refusals: 0,
+    unreadable: 0,
+    ended: 0,
+    turnedAway: 0,
+    heldAfter: 0,
+    ...(details as Partial<Progress> | undefined),
+  };
 }
 
 /** Whether a JSON value is small enough to be kept for later attempts. */

@@ -11,13 +11,17 @@ import type { Output } from './serialize-output.ts';
 export type BlockExecution = Omit<BlockCall, 'executionId' | 'historyLength'> & { callId: string };
 
 /** A block with this run's overrides, and everything it may read. */
-type BlockInput = {
+export type BlockInput = {
   block: Block;
   input: Json;
   message: string;
   parameters: { [key: string]: Json };
   /** The outputs of earlier steps that it reads by their names. */
   outputs: { [stepId: string]: Json };
+  /** Drops the input and the outputs, and gives their memory back, before work that takes long and does not need them. */
+  dropInput(): void;
+  /** Notes that the work begins only now: what came before was waiting. */
+  begins(): void;
   attachments: Attachment[] | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;

@@ -1,12 +1,10 @@
 // Surrounds every block execution: loads the input, enforces schemas, applies overrides, writes the trace row and the charge.
-import { createHash } from 'node:crypto';
 import { toMicrocredits } from '../db/credits/credit-amount.ts';
 import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
 import { measureBegin, measureEnd } from '../db/runs/measure-run.ts';
 import type { RunContext } from '../db/runs/runs.ts';
-import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
@@ -17,24 +15,27 @@ import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { freeBytes } from '../large-values/free-bytes.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempt-progress.ts';
-import type { BlockExecution, Kept, Processor } from './block-execution.ts';
+import type { BlockExecution, BlockInput, Kept, Processor } from './block-execution.ts';
 import { enforceSchema } from './enforce-schema.ts';
 import { isGivenUp } from './is-given-up.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { createOutputsReader } from './outputs-reader.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
-import { reserveInputMemory } from './reserve-memory.ts';
+import { giveBackInputMemory, reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 import { createRunContexts } from './run-contexts.ts';
 import { serializeOutput } from './serialize-output.ts';
+import { toPause } from './to-pause.ts';
 import { createValueResolver } from './value-resolver.ts';
 
+/** The work on a block: its processor, in one attempt. */
+type Work = { attempt: Attempt; process: Processor };
 type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
 
 export type BlockExecutor = {
   /**
-   * Completes one block execution at most once: a completed one returns its recorded output. A local activity returns BUSY
-   * when there is no memory for its input now.
+   * Completes one block execution at most once: a completed one returns its recorded output. It waits for memory for the input
+   * and for turns. An attempt that may not wait returns BUSY, also when `process` throws NoRoom.
    */
   run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
   /** Finds the block, with this run's overrides, the run's organization, and whether a caller waits for the run's end. */
@@ -55,7 +56,7 @@ export function createBlockExecutor(
   const { db, definitions, validator, inProcessRuns, largeValues } = deps;
   const { contexts } = inProcessRuns;
   const loadContext = createRunContexts(deps);
-  const resolve = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
+  const { resolve, keep } = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
   const outputsRead = createOutputsReader(db, definitions, resolve);
 
   async function run(
@@ -77,7 +78,7 @@ export function createBlockExecutor(
     const read = await outputsRead.find(context, execution, block);
     const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;
     return reserveInputMemory(largeValues, context.organizationId, bytes, attempt, () =>
-      runOnce(execution, context, { block, read }, attempt, process),
+      runOnce(execution, context, { block, read }, { attempt, process }),
     );
   }
 
@@ -85,9 +86,9 @@ export function createBlockExecutor(
     execution: BlockExecution,
     context: RunContext,
     { block, read }: { block: Block; read: OutputsRead },
-    attempt: Attempt,
-    process: Processor,
+    work: Work,
   ): Promise<Value | Pause> {
+    const { attempt } = work;
     const trace = {
       callId: execution.callId,
       blockKey: execution.blockKey,
@@ -100,7 +101,9 @@ export function createBlockExecutor(
     const kept = attempt.kept as Kept | undefined;
     let end = kept?.end;
     try {
-      end ??= await carryOut(execution, context, { block, read }, attempt, process);
+      end ??= await carryOut(execution, context, { block, read }, work, () => {
+        trace.startedAt = new Date();
+      });
     } catch (error) {
       // By a worker that was taken for lost.
       if (error instanceof BlockRecorded) return recordedReply(execution);
@@ -122,6 +125,7 @@ export function createBlockExecutor(
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     context.completed.add(execution.blockKey);
     if (!recorded || !value) return await recordedReply(execution);
+    if (!result) keep(execution.callId, value, end.output);
     if (result) measureEnd(context.mode, context.startedAt, { status: 'completed', result });
     if (result) inProcessRuns.end(execution.callId, { status: 'completed', result: value });
     return value;
@@ -132,25 +136,28 @@ export function createBlockExecutor(
     execution: BlockExecution,
     context: RunContext,
     { block, read }: { block: Block; read: OutputsRead },
-    attempt: Attempt,
-    process: Processor,
+    { attempt, process }: Work,
+    begins: () => void,
   ): Promise<BlockEnd> {
     const { message, parameters, attachments, tools, tool_choice } = context.input;
     const conversation = resumeOf(context, execution)?.messages;
     const answer = (attempt.kept as Kept | undefined)?.answer;
     const usage = { ...(answer?.usage ?? UNUSED) };
-    const { organizationId } = context;
+    const own = validator.of(context.organizationId);
     try {
-      const input = await resolve(execution.callId, execution.input);
-      // The input of a block that continues after a pause was checked before.
-      if (!conversation) await enforceSchema(validator, organizationId, 'input', block.inputSchema, input);
-      const { paused, ...answered } = await process({
+      const given: BlockInput = {
         block,
-        input,
+        input: await resolve(execution.callId, execution.input),
         message,
         parameters,
         // A block that goes on after a pause has its prompt in the conversation.
         outputs: conversation ? {} : await outputsRead.load(execution.callId, read),
+        dropInput() {
+          given.input = null;
+          given.outputs = {};
+          giveBackInputMemory();
+        },
+        begins,
         attachments,
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
         payer: payerOf(context),
@@ -159,16 +166,13 @@ export function createBlockExecutor(
         keepAnswer: (text) =>
           text.length <= KEPT_RESULT_MAX_BYTES &&
           attempt.keep({ answer: { text, usage: { ...usage } } } satisfies Kept),
-      });
+      };
+      // The input of a block that continues after a pause was checked before.
+      if (!conversation) await enforceSchema(own, 'input', block.inputSchema, given.input, attempt);
+      const { paused, ...answered } = await process(given);
       // The processor has already validated, and maybe repaired, a model's answer.
-      if (block.processor_type !== 'llm' && block.outputSchema !== undefined)
-        await enforceSchema(
-          validator,
-          organizationId,
-          'output',
-          block.outputSchema,
-          answered.json ?? answered.output,
-        );
+      if (block.processor_type !== 'llm')
+        await enforceSchema(own, 'output', block.outputSchema, answered.json ?? answered.output, attempt);
       const { serialized, bytes } = serializeOutput(answered);
       if (paused) return { usage, output: serialized, paused };
       const value = answered.json
@@ -187,18 +191,8 @@ export function createBlockExecutor(
     const { output, bytes, paused } = await loadBlockOutput(db, execution.callId, execution.blockKey);
     if (!paused) return toLeaf(execution.blockKey, output, bytes);
     const context = await loadContext(execution.callId);
-    const messages = output as ToolCallMessage[];
-    const last = messages.at(-1);
-    const { continuation } = context.input;
-    return {
-      ...(continuation && { carriedBytes: Buffer.byteLength(JSON.stringify(continuation.outputs)) }),
-      paused: {
-        step_id: execution.stepId,
-        iterations: (resumeOf(context, execution)?.iterations ?? 0) + 1,
-        tool_call_ids: (last?.role === 'assistant' ? (last.tool_calls ?? []) : []).map(({ id }) => id),
-        digest: createHash('sha256').update(canonicalJson(messages)).digest('hex'),
-      },
-    };
+    const iterations = (resumeOf(context, execution)?.iterations ?? 0) + 1;
+    return toPause(execution.stepId, iterations, output as ToolCallMessage[], context.input.continuation);
   }
 
   async function loadBlock(context: RunContext, stepId: string): Promise<Block> {

@@ -6,12 +6,16 @@ import type { HandedOver, Left } from '../flow/model-call.ts';
 import { BUSY } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import type { Ending, HeldModelCall } from './held-model-calls.ts';
-import { isDrained } from './is-drained.ts';
+import type { Ending, HeldModelCall, HeldModelCalls } from './held-model-calls.ts';
+import { isDrained, isTakenForLost } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
+import type { Attempt } from './run-attempt.ts';
 
-/** Waits for the end of a held call, given `ms` for that long at most; `signal` aborts the call. */
+/**
+ * Waits for the end of a held call, given `ms` for that long at most, and no longer once the engine has taken the activity for
+ * lost. Any other reason of `signal` aborts the call.
+ */
 export async function awaitEnd(
   call: HeldModelCall,
   signal: AbortSignal,
@@ -19,7 +23,7 @@ export async function awaitEnd(
 ): Promise<Ending | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = ms === undefined ? undefined : setTimeout(() => late.resolve(undefined), ms);
-  const abort = () => call.abort(signal.reason);
+  const abort = () => (isTakenForLost(signal) ? late.resolve(undefined) : call.abort(signal.reason));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   try {
@@ -28,6 +32,27 @@ export async function awaitEnd(
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
+}
+
+/**
+ * Takes a held call over for an attempt and waits for its end. When the engine has taken the activity for lost, throws the
+ * signal's reason and leaves the call to the next attempt, unless `isCancelled`.
+ */
+export async function seeThrough(
+  held: HeldModelCalls,
+  key: string,
+  call: HeldModelCall,
+  { keep, signal }: Pick<Attempt, 'keep' | 'signal'>,
+  isCancelled: () => Promise<boolean>,
+): Promise<Ending> {
+  call.takeOver(keep);
+  const ending = await awaitEnd(call, signal);
+  if (!ending) {
+    held.giveBack(key, keep, isCancelled);
+    throw signal.reason;
+  }
+  held.end(key);
+  return ending;
 }
 
 /** Returns or throws how a call ended; what has to be repeated is handed over to a regular activity. */
@@ -45,8 +70,10 @@ export function concludeModelCall(
 }
 
 function leftBy(error: unknown, signal: AbortSignal): Left {
-  if (error instanceof ModelUnavailable)
-    return { refused: { message: error.message, retryAfterMs: error.retryAfterMs } };
+  if (error instanceof ModelUnavailable) {
+    const { message, retryAfterMs, isUnreadable } = error;
+    return { refused: { message, retryAfterMs, isUnreadable } };
+  }
   if (!signal.aborted) logFault(error, Context.current().info);
   return {};
 }

@@ -1,6 +1,8 @@
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import type { Validator } from '../json-schema/validator.ts';
+import type { OrganizationValidator } from '../json-schema/validator.ts';
+import { NoRoom } from './reserve-memory.ts';
+import type { Attempt } from './run-attempt.ts';
 
 const MISMATCHES = {
   input: { code: 'INPUT_SCHEMA_MISMATCH', subject: 'The input' },
@@ -9,20 +11,18 @@ const MISMATCHES = {
 
 /**
  * Throws INPUT_SCHEMA_MISMATCH or OUTPUT_SCHEMA_MISMATCH when a value, or JSON text as bytes, does not match its block's schema,
- * if there is one.
+ * if there is one, and NoRoom where it `mayWait` no longer than an instant for the organization's turn.
  */
 export async function enforceSchema(
-  validator: Validator,
-  organizationId: string,
+  validator: Pick<OrganizationValidator, 'validate' | 'validateBriefly'>,
   which: keyof typeof MISMATCHES,
   schema: JsonSchema | undefined,
   value: Json | Buffer,
+  { mayWait }: Pick<Attempt, 'mayWait'>,
 ): Promise<void> {
   if (schema === undefined) return;
-  const own = validator.of(organizationId);
-  const problems = Buffer.isBuffer(value)
-    ? await own.validateText(schema, value.toString())
-    : await own.validate(schema, value);
+  const problems = await (mayWait ? validator.validate : validator.validateBriefly)(schema, value);
+  if (!problems) throw new NoRoom();
   if (problems.length === 0) return;
   const { code, subject } = MISMATCHES[which];
   const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`).join('; ');

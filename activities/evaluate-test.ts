@@ -1,7 +1,7 @@
 // Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
 import type { Db } from '../db/connect.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
-import { findOutcome, getRunContext } from '../db/runs/runs.ts';
+import { findOutcome } from '../db/runs/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
@@ -32,9 +32,8 @@ export async function evaluateTest(
     await recordVerdict(db, executionId, { status: 'error', why: answer.error });
     return undefined;
   }
-  const { expectation, input } = await getTest(db, executionId);
+  const { expectation, input, organizationId } = await getTest(db, executionId);
   if (expectation.type !== 'judge') {
-    const { organizationId } = await getRunContext(db, executionId);
     const verdict = await compare(validator.of(organizationId), expectation, answer.json);
     await recordVerdict(db, executionId, verdict);
     return undefined;

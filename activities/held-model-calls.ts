@@ -1,22 +1,32 @@
-// Model calls that began inside a workflow task. One that takes long goes on in its process, which holds it until an activity
-// on the process's own task queue takes it over.
+// The model calls of a process, which belong to it rather than to an activity. One that began inside a workflow task and takes
+// long goes on until an activity on the process's own task queue takes it over. One whose activity the engine has taken for lost,
+// as after an outage of the engine, goes on until the next attempt has it or finds its block recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTurns, type EndTurn } from '../fairness/turns.ts';
 import type { Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { type Announced, type Announcements, createAnnouncer } from './announcer.ts';
 import { isKeepable } from './attempt-progress.ts';
+import { CallForsaken } from './is-drained.ts';
 import type { Attempt } from './run-attempt.ts';
 
 /**
- * Model calls inside workflow tasks: of all organizations, those that come first of organizations that have none, and the
- * most of one while others are present. Each holds one of the worker's workflow tasks, which have to be more.
+ * Model calls inside workflow tasks: the most of one organization, and further ones for organizations that have few. Each
+ * holds one of the worker's workflow tasks, which have to be more.
  */
-const IN_TASK = { places: 96, reserve: 32, share: 64 };
-/** As long as the activity that takes a call over may wait to be started (workflows/activities.ts). */
-const UNTAKEN_MAX_MS = 10_000;
-/** How soon a call that nobody has taken over yet learns of its cancellation. */
-const LOOK_MS = 1_000;
+const IN_TASK = { places: 96, reserve: 32, few: 4 };
+/** How long a call waits to be taken over. */
+const UNTAKEN: UntakenTimes = { maxMs: 10_000, afterOutageMs: 30_000, lookMs: 1_000 };
+
+export type UntakenTimes = {
+  /** As long as the activity that takes a call over may wait to be started (workflows/activities.ts). */
+  maxMs: number;
+  /** The same once it has failed, after an outage of the engine or of the way to it: its error and what it kept are held. */
+  afterOutageMs: number;
+  /** How soon the call learns of its cancellation. */
+  lookMs: number;
+};
 
 /** How long model calls may be inside workflow tasks, in milliseconds. */
 export type InTask = {
@@ -38,34 +48,62 @@ export type HeldModelCall = {
   kept(): unknown;
   abort(reason: unknown): void;
   /** Hands over what the call has kept and will keep. */
-  takeOver(keep: (value: object) => void): void;
+  takeOver(keep: Keep): void;
 };
+type Keep = (value: object) => void;
+type Work = (attempt: Attempt) => Promise<Value | Pause | Busy>;
 
 export type HeldModelCalls = {
   /** The task queue of this process. */
   taskQueue: string;
   find(key: string): HeldModelCall | undefined;
   /** Begins a call; undefined when it has to be made by a regular activity, for want of room or because the worker stops. */
-  begin(
-    key: string,
-    organization: string,
-    work: (attempt: Attempt) => Promise<Value | Pause | Busy>,
-  ): Promise<HeldModelCall | undefined>;
-  /** Holds a call that its workflow task waits for no longer, until it is taken over; aborts it when it is cancelled. */
+  begin(key: string, organization: string, work: Work): Promise<HeldModelCall | undefined>;
+  /** Makes a call for an attempt of a regular activity, which is to take it over at once. */
+  make(key: string, attempt: Attempt, work: Work): HeldModelCall;
+  /** Holds a call that its workflow task waits for no longer, until it is taken over; aborts it when it is cancelled or forgotten. */
   handOver(key: string, isCancelled: () => Promise<boolean>): void;
+  /**
+   * Holds a call whose activity, which took it over with `keep`, was taken for lost by the engine: until another attempt takes
+   * it over, its answer is recorded or it is cancelled.
+   */
+  giveBack(key: string, keep: Keep, isCancelled: () => Promise<boolean>): void;
   /** Forgets a call whose end has reached its workflow. */
   end(key: string): void;
   /** Begins no more calls; resolves when each has ended or was taken over. */
   drain(): Promise<void>;
 };
 
-type Entry = HeldModelCall & { endTurn: EndTurn; untaken: AbortController };
+type Entry = HeldModelCall &
+  Announced & {
+    endTurn: EndTurn;
+    untaken: AbortController;
+    /** The one who has taken the call over. */
+    keep?: Keep | undefined;
+  };
 
-/** Creates the holder of one process's calls; `taskQueue` is of this process alone. */
-export function createHeldModelCalls(taskQueue: string): HeldModelCalls {
+/** A call inside a workflow task is the first attempt. */
+const FIRST = {
+  number: 1,
+  begun: 1,
+  refusals: 0,
+  unreadable: 0,
+  isLocal: false,
+  mayWait: false,
+  kept: undefined,
+};
+
+/** Creates the holder of one process's calls; `taskQueue` is of this process alone. Without `announcements`, nobody is told. */
+export function createHeldModelCalls(
+  taskQueue: string,
+  isEngineAway: () => Promise<boolean>,
+  { maxMs, afterOutageMs, lookMs } = UNTAKEN,
+  announcements?: Announcements,
+): HeldModelCalls {
   const calls = new Map<string, Entry>();
   const turns = createTurns(IN_TASK);
   let drained: PromiseWithResolvers<void> | undefined;
+  const announcer = createAnnouncer(calls, isEngineAway, announcements);
 
   function resolveDrained(): void {
     if ([...calls.values()].every(({ untaken }) => untaken.signal.aborted)) drained?.resolve();
@@ -76,21 +114,81 @@ export function createHeldModelCalls(taskQueue: string): HeldModelCalls {
     calls.delete(key);
     call?.endTurn();
     call?.untaken.abort();
+    if (call) announcer.withdraw(key, call);
     resolveDrained();
   }
 
+  function add(key: string, base: Omit<Attempt, 'signal' | 'keep'>, work: Work, endTurn: EndTurn): Entry {
+    const stop = new AbortController();
+    const attempt: Attempt = {
+      ...base,
+      signal: stop.signal,
+      keep(value) {
+        if (!isKeepable(value)) return false;
+        attempt.kept = value;
+        call.keep?.(value);
+        return true;
+      },
+    };
+    const call: Entry = {
+      ended: work(attempt).then(
+        (reply) => ({ reply }),
+        (error: unknown) => ({ error }),
+      ),
+      kept: () => attempt.kept,
+      abort: (reason) => stop.abort(reason),
+      takeOver(keep) {
+        call.untaken.abort();
+        call.keep = keep;
+        call.until = undefined;
+        if (attempt.kept !== undefined) keep(attempt.kept as object);
+        resolveDrained();
+      },
+      endTurn,
+      untaken: new AbortController(),
+    };
+    calls.set(key, call);
+    void call.ended.then(() => {
+      call.hasEnded = true;
+    });
+    announcer.begin();
+    return call;
+  }
+
+  /**
+   * Has a call go on to its end. Whoever repeats it finds its answer recorded; an error, with what the call kept, is held for
+   * some time.
+   */
+  function holdToEnd(key: string, call: Entry): void {
+    const { signal } = call.untaken;
+    call.until = Infinity;
+    void call.ended.then((ending) => {
+      if (signal.aborted) return;
+      if ('reply' in ending || drained) return end(key);
+      announcer.withdraw(key, call);
+      call.until = performance.now() + afterOutageMs;
+    });
+  }
+
+  /**
+   * Aborts a call that its run has no use for any more. While the engine is away nobody can take it over, so it goes on, also
+   * once the engine is back: an attempt that was begun meanwhile waits for its end.
+   */
   async function watchUntaken(key: string, call: Entry, isCancelled: () => Promise<boolean>): Promise<void> {
     const { signal } = call.untaken;
-    const until = performance.now() + UNTAKEN_MAX_MS;
     while (!signal.aborted) {
       const cancelled = await isCancelled().catch(() => false);
       if (signal.aborted) return;
-      if (cancelled || performance.now() >= until) {
-        call.abort(new Error('Nobody waits for the model call any longer.'));
+      if (cancelled || performance.now() >= (call.until ?? 0)) {
+        const message = 'Nobody waits for the model call any longer.';
+        call.abort(cancelled ? new Error(message) : new CallForsaken(message));
         end(key);
         return;
       }
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(lookMs, undefined, { signal }).catch(() => undefined);
+      // Nothing that a stopping worker holds is waited for longer: its process ends.
+      if (signal.aborted || drained || call.until === Infinity) continue;
+      if ((await isEngineAway()) && !signal.aborted && !drained) holdToEnd(key, call);
     }
   }
 
@@ -98,56 +196,37 @@ export function createHeldModelCalls(taskQueue: string): HeldModelCalls {
     taskQueue,
     find: (key) => calls.get(key),
     async begin(key, organization, work) {
-      if (drained || turns.isBusy(organization)) return undefined;
-      const endTurn = await turns.wait(organization);
-      const stop = new AbortController();
-      let kept: unknown;
-      let keep: ((value: object) => void) | undefined;
-      const attempt: Attempt = {
-        number: 1,
-        begun: 1,
-        refusals: 0,
-        isLocal: false,
-        signal: stop.signal,
-        get kept() {
-          return kept;
-        },
-        keep(value) {
-          if (!isKeepable(value)) return false;
-          kept = value;
-          keep?.(value);
-          return true;
-        },
-      };
-      const untaken = new AbortController();
-      const call: Entry = {
-        ended: work(attempt).then(
-          (reply) => ({ reply }),
-          (error: unknown) => ({ error }),
-        ),
-        kept: () => kept,
-        abort: (reason) => stop.abort(reason),
-        takeOver(receive) {
-          untaken.abort();
-          keep = receive;
-          if (kept !== undefined) receive(kept as object);
-          resolveDrained();
-        },
-        endTurn,
-        untaken,
-      };
-      calls.set(key, call);
-      return call;
+      // Two attempts of one workflow task may get here.
+      const known = calls.get(key);
+      if (known) return known;
+      const endTurn = drained ? undefined : turns.takeNow(organization);
+      if (!endTurn) return undefined;
+      return add(key, FIRST, work, endTurn);
     },
+    make: (key, attempt, work) => add(key, attempt, work, () => undefined),
     handOver(key, isCancelled) {
       const call = calls.get(key);
       if (!call) return;
       call.endTurn();
+      const isWatched = call.until !== undefined;
+      call.until = Math.max(call.until ?? 0, performance.now() + maxMs);
+      if (!isWatched) void watchUntaken(key, call, isCancelled);
+    },
+    giveBack(key, keep, isCancelled) {
+      const call = calls.get(key);
+      // Another attempt may have it already.
+      if (!call || call.keep !== keep) return;
+      call.keep = undefined;
+      call.untaken = new AbortController();
+      holdToEnd(key, call);
+      if (drained) call.until = performance.now() + maxMs;
       void watchUntaken(key, call, isCancelled);
     },
     end,
     drain() {
       drained ??= Promise.withResolvers();
+      for (const call of calls.values())
+        if (call.until !== undefined) call.until = Math.min(call.until, performance.now() + maxMs);
       resolveDrained();
       return drained.promise;
     },

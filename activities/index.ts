@@ -7,7 +7,7 @@ import { finishRun } from '../db/runs/runs.ts';
 import { acceptTest, finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
 import { takeTurn } from '../db/webhooks/webhook-turns.ts';
-import type { LoopCondition } from '../flow/definition.ts';
+import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { meets } from '../flow/interpreter.ts';
 import { type BlockCall, BUSY, type Busy, type RunOutcome } from '../flow/run.ts';
@@ -20,6 +20,7 @@ import type { BlockExecution } from './block-execution.ts';
 import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
+import { inSlot } from './in-slot.ts';
 import { createModelActivities } from './model-activities.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
@@ -30,6 +31,10 @@ export type Activities = ReturnType<typeof createActivities>;
 /** Creates the activities over their dependencies, which the caller opens and closes. */
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockExecutor(deps);
+  const inspect = <T>(callId: string, value: Value, look: (json: Json) => T): Promise<T | Busy> =>
+    runAttempt((attempt) =>
+      inSlot(deps.slots.blocks, attempt, () => blocks.inspect(callId, value, attempt, look)),
+    );
   return {
     ...createModelActivities(deps, blocks),
 
@@ -37,22 +42,17 @@ export function createActivities(deps: ActivityDeps) {
     runCode: blockActivity(deps, blocks, (execution, attempt) => runCode(deps, blocks, execution, attempt)),
 
     /** Returns the input of a passthrough block as its output. */
-    passThrough: blockActivity(deps, blocks, async (execution, attempt) => {
-      if (attempt.isLocal && !(await blocks.hasRoom(execution))) return BUSY;
-      return blocks.run(execution, attempt, async ({ input }) => ({ output: input }));
-    }),
+    passThrough: blockActivity(deps, blocks, (execution, attempt) =>
+      blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
+    ),
 
     /** Counts the items of a stored value; undefined when it is not an array. */
     inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
-      runAttempt((attempt) =>
-        blocks.inspect(callId, value, attempt, (json) => ({
-          items: Array.isArray(json) ? json.length : undefined,
-        })),
-      ),
+      inspect(callId, value, (json) => ({ items: Array.isArray(json) ? json.length : undefined })),
 
     /** Tells whether a loop's condition holds for a stored value. */
     checkCondition: (callId: string, condition: LoopCondition, value: Value): Promise<boolean | Busy> =>
-      runAttempt((attempt) => blocks.inspect(callId, value, attempt, (json) => meets(condition, json))),
+      inspect(callId, value, (json) => meets(condition, json)),
 
     /** Accepts the run of a test case, once. */
     acceptTest: (executionId: string): Promise<void> => runAttempt(() => acceptTest(deps.db, executionId)),
@@ -100,7 +100,7 @@ export function createActivities(deps: ActivityDeps) {
  * been lost under it.
  */
 function blockActivity(
-  { db, inProcessRuns: { contexts } }: Pick<ActivityDeps, 'db' | 'inProcessRuns'>,
+  { db, inProcessRuns: { contexts }, slots }: Pick<ActivityDeps, 'db' | 'inProcessRuns' | 'slots'>,
   blocks: BlockExecutor,
   work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
 ): (call: BlockCall) => Promise<Value | Pause | Busy> {
@@ -111,7 +111,9 @@ function blockActivity(
           return BUSY;
         const execution = { callId, ...block };
         addToLogContext({ block: block.blockKey });
-        return showUnderWay(db, blocks, execution, attempt, () => work(execution, attempt));
+        return inSlot(slots.blocks, attempt, () =>
+          showUnderWay(db, blocks, execution, attempt, () => work(execution, attempt)),
+        );
       },
       { isBlock: true },
     );

@@ -14,7 +14,8 @@ export function isGivenUp(
   block: Block,
   context: RunContext,
 ): boolean {
-  return attempt.refusals >= retriesOf(block, context) || (isUnreadable && attempt.number >= UNREADABLE_MAX);
+  if (isUnreadable && attempt.unreadable + 1 >= UNREADABLE_MAX) return true;
+  return attempt.refusals >= retriesOf(block, context);
 }
 
 /** Returns how often a refused model call is repeated: a caller who waits for the answer hears of it sooner. */

@@ -4,17 +4,20 @@
 import { type Refusal, showAttempt } from '../db/runs/blocks-under-way.ts';
 import { hasStopped } from '../db/runs/cancel-run.ts';
 import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
-import { type BlockCall, BUSY, type Busy } from '../flow/run.ts';
+import { type BlockCall, BUSY, type Busy, isBusy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { keyOf, untilNotAnnounced } from './announce-calls.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import { awaitEnd, concludeModelCall } from './conclude-model-call.ts';
-import type { Ending, HeldModelCall, InTask } from './held-model-calls.ts';
+import { awaitEnd, concludeModelCall, seeThrough } from './conclude-model-call.ts';
+import type { HeldModelCall, InTask } from './held-model-calls.ts';
+import { inSlot } from './in-slot.ts';
 import { createModelSpeeds } from './model-speeds.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
+import { NoRoom } from './reserve-memory.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runModelBlock } from './run-model-block.ts';
 import { describeAttempt, showUnderWay } from './show-under-way.ts';
@@ -29,23 +32,29 @@ type ModelActivities = {
 
 /** Creates the activity for workflow tasks and for the task queue that all workers share. */
 export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor): ModelActivities {
-  const { heldModelCalls: held, modelTurns, db, modelCallsInTask: { maxMs, slowMs } = IN_TASK } = deps;
+  const { heldModelCalls: held, modelTurns, slots, db, modelCallsInTask: { maxMs, slowMs } = IN_TASK } = deps;
   const speeds = createModelSpeeds(slowMs);
 
-  /** Makes the call; it is slow or fast whoever waits for it. */
+  /** Makes the call; it is slow or fast whoever waits for it. One that may not wait for room replies BUSY. */
   async function make(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause | Busy> {
     const { organizationId, awaited, block } = await blocks.find(execution);
-    return showUnderWay(db, blocks, execution, attempt, async () => {
-      const endTurn = await modelTurns.wait(organizationId, attempt.signal, { patient: !awaited });
-      const began = performance.now();
-      try {
-        const reply = await runModelBlock(deps, blocks, execution, attempt);
-        speeds.note(block.model ?? '', performance.now() - began);
-        return reply;
-      } finally {
-        endTurn();
-      }
-    });
+    const { mayWait, signal } = attempt;
+    return showUnderWay(db, blocks, execution, attempt, () =>
+      runModelBlock(deps, blocks, execution, attempt, async (call) => {
+        const endTurn = mayWait
+          ? await modelTurns.wait(organizationId, signal, { patient: !awaited })
+          : modelTurns.takeNow(organizationId);
+        if (!endTurn) throw new NoRoom();
+        const began = performance.now();
+        try {
+          const reply = await call();
+          speeds.note(block.model ?? '', performance.now() - began);
+          return reply;
+        } finally {
+          endTurn();
+        }
+      }),
+    );
   }
 
   async function tellRefusal(execution: BlockExecution, attempt: Attempt, refusal: Refusal): Promise<void> {
@@ -74,6 +83,26 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
     return { ...BUSY, at: held.taskQueue };
   }
 
+  /** Makes the call as a regular activity, unless an attempt that the engine has taken for lost is still making it. */
+  async function callAsActivity(execution: BlockExecution, attempt: Attempt): Promise<Reply> {
+    const key = keyOf(execution);
+    const isCancelled = () => hasStopped(db, execution.callId);
+    if (!held.find(key) && attempt.begun > 1) await untilNotAnnounced(db, execution, attempt.signal);
+    for (;;) {
+      const call =
+        held.find(key) ??
+        held.make(key, attempt, (own) =>
+          make(execution, own).finally(() => {
+            attempt.number = own.number;
+          }),
+        );
+      const ending = await seeThrough(held, key, call, attempt, isCancelled);
+      if ('error' in ending) throw ending.error;
+      // A call that began inside a workflow task did not wait for room.
+      if (!isBusy(ending.reply)) return ending.reply;
+    }
+  }
+
   return {
     callModel({ executionId: callId, left, ...block }) {
       const execution = { callId, ...block };
@@ -84,7 +113,7 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
           // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
           if (left?.refused && attempt.begun === 2)
             throw new ModelUnavailable(left.refused.message, left.refused);
-          return make(execution, attempt);
+          return inSlot(slots.models, attempt, () => callAsActivity(execution, attempt));
         },
         {
           isBlock: true,
@@ -97,21 +126,18 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
 }
 
 /** Creates the activity for the process's own task queue: it waits for a call that this process holds. */
-export function createTakeOverActivities({ heldModelCalls: held }: Pick<ActivityDeps, 'heldModelCalls'>) {
+export function createTakeOverActivities({
+  heldModelCalls: held,
+  db,
+}: Pick<ActivityDeps, 'heldModelCalls' | 'db'>) {
   return {
     callModel: ({ executionId: callId, blockKey }: BlockCall): Promise<Reply> =>
       runAttempt(async (attempt) => {
         const key = keyOf({ callId, blockKey });
         const call = held.find(key);
         if (!call) return { ...BUSY, left: { lost: true } };
-        call.takeOver(attempt.keep);
-        const ending = (await awaitEnd(call, attempt.signal)) as Ending;
-        held.end(key);
+        const ending = await seeThrough(held, key, call, attempt, () => hasStopped(db, callId));
         return concludeModelCall(call, ending, attempt.signal);
       }),
   } satisfies ModelActivities;
-}
-
-function keyOf({ callId, blockKey }: Pick<BlockExecution, 'callId' | 'blockKey'>): string {
-  return `${callId}/${blockKey}`;
 }

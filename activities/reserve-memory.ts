@@ -5,35 +5,55 @@ import type { LargeValues } from '../large-values/large-values.ts';
 import type { Attempt } from './run-attempt.ts';
 
 type Budgets = Pick<LargeValues, 'inputs' | 'modelAnswers'>;
-type Reservation = Budgets & { owner: string; returns: (() => void)[]; hasAnswer?: true };
+type Reservation = Budgets & { owner: string; giveBackInput(): void; giveBackAnswer?: () => void };
 const reservations = new AsyncLocalStorage<Reservation>();
 
+/** An activity would have to wait for memory or a turn: where it may not, it replies BUSY. */
+export class NoRoom extends Error {
+  /** The characters of a prompt for which there is no memory. */
+  readonly chars: number;
+
+  constructor(chars = 0) {
+    super();
+    this.chars = chars;
+  }
+}
+
 /**
- * Does an activity's work once its organization's turn has come to hold an input of `bytes`. A local activity returns BUSY
- * instead of waiting.
+ * Does an activity's work once its organization's turn has come to hold an input of `bytes`. An attempt that may not wait
+ * returns BUSY when it would have to, and when the work throws NoRoom.
  */
 export async function reserveInputMemory<T>(
   { inputs, modelAnswers }: Budgets,
   owner: string,
   bytes: number,
-  { isLocal, signal }: Pick<Attempt, 'isLocal' | 'signal'>,
+  { mayWait, signal }: Pick<Attempt, 'mayWait' | 'signal'>,
   work: () => Promise<T>,
 ): Promise<T | Busy> {
-  const giveBack = isLocal ? inputs.takeNow(owner, bytes) : await inputs.take(owner, bytes, signal);
-  if (!giveBack) return BUSY;
-  const reservation: Reservation = { inputs, modelAnswers, owner, returns: [giveBack] };
+  const giveBackInput = mayWait ? await inputs.take(owner, bytes, signal) : inputs.takeNow(owner, bytes);
+  if (!giveBackInput) return BUSY;
+  const reservation: Reservation = { inputs, modelAnswers, owner, giveBackInput };
   try {
     return await reservations.run(reservation, work);
+  } catch (error) {
+    if (error instanceof NoRoom && !mayWait) return BUSY;
+    throw error;
   } finally {
-    for (const giveBack of reservation.returns) giveBack();
+    giveBackInput();
+    reservation.giveBackAnswer?.();
   }
+}
+
+/** Gives back the memory of the current activity's input, which it does not hold any more. */
+export function giveBackInputMemory(): void {
+  reservations.getStore()?.giveBackInput();
 }
 
 /** Waits until the current activity may read an answer of `bytes`, which it then holds until its end. */
 export async function reserveAnswerMemory(bytes: number, signal: AbortSignal | undefined): Promise<void> {
   const reservation = reservations.getStore();
   // A repair comes while the first answer is still held: waiting again would block those who wait for the first.
-  if (!reservation || reservation.hasAnswer) return;
-  reservation.hasAnswer = true;
-  reservation.returns.push(await reservation.modelAnswers.take(reservation.owner, bytes, signal));
+  if (!reservation || reservation.giveBackAnswer) return;
+  reservation.giveBackAnswer = () => undefined;
+  reservation.giveBackAnswer = await reservation.modelAnswers.take(reservation.owner, bytes, signal);
 }

@@ -4,14 +4,15 @@ import { TemporalFailure } from '@temporalio/common';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import type { Refusal } from '../db/runs/blocks-under-way.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
-import { MODEL_RETRIES_MAX } from '../flow/limits.ts';
+import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX } from '../flow/limits.ts';
 import type { Left } from '../flow/model-call.ts';
 import { log } from '../observability/log.ts';
 import { withLogContext } from '../observability/log-context.ts';
 import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { describeActivity } from './describe-activity.ts';
-import { isDrained } from './is-drained.ts';
+import { isTurnedAway } from './in-slot.ts';
+import { isDrained, workerShutdown } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 
@@ -22,7 +23,6 @@ export const REFUSALS_MAX = MODEL_RETRIES_MAX + 1;
 
 const REFUSED_DELAY_MIN_MS = 1_000;
 const REFUSED_DELAY_MAX_MS = 60_000;
-const DRAINED_DELAY_MS = 100;
 
 export type Attempt = {
   /** The attempt's number as callers see it, from 1; attempts known to have failed for the service's own reasons do not count. */
@@ -31,8 +31,12 @@ export type Attempt = {
   begun: number;
   /** How often the provider has refused before. */
   refusals: number;
-  /** Whether this is a local activity: it holds up its workflow task, so it fails rather than wait. */
+  /** How many of these refusals were answers that could not be read. */
+  unreadable: number;
+  /** Whether this is a local activity: it holds up its workflow task, so it fails rather than wait for the database. */
   isLocal: boolean;
+  /** Whether it waits for memory and turns, as regular activities do; others reply BUSY. */
+  mayWait: boolean;
   /** Aborts when the activity is cancelled or its worker has to stop. */
   signal: AbortSignal;
   /** The value last kept by this attempt or an earlier one. */
@@ -67,11 +71,14 @@ async function tryOnce<T>(
 ): Promise<T> {
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
   const progress = readProgress(info.heartbeatDetails ?? (left?.kept ? { kept: left.kept } : undefined));
+  const begun = info.attempt - progress.turnedAway;
   const attempt: Attempt = {
     number: info.isLocal ? 1 : (left?.lost ? 1 : 0) + info.attempt - (progress.ended - progress.refusals),
-    begun: (left ? 1 : 0) + info.attempt,
+    begun: (left ? 1 : 0) + begun,
     refusals: progress.refusals,
+    unreadable: progress.unreadable,
     isLocal: info.isLocal,
+    mayWait: !info.isLocal,
     signal,
     kept: progress.kept,
     keep(value) {
@@ -88,7 +95,12 @@ async function tryOnce<T>(
   } catch (error) {
     if (!signal.aborted) logFault(error, info);
     progress.ended += 1;
-    if (error instanceof ModelUnavailable) progress.refusals += 1;
+    if (isTurnedAway(error)) progress.turnedAway += 1;
+    else if (begun >= ATTEMPTS_OF_A_DAY) throw giveUp(toFailure(error, progress, signal));
+    if (error instanceof ModelUnavailable) {
+      progress.refusals += 1;
+      if (error.isUnreadable) progress.unreadable += 1;
+    }
     const failure = toFailure(error, progress, signal);
     // A thrown failure is reported after the last heartbeat, so the progress has to be in that one.
     if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) {
@@ -105,15 +117,17 @@ async function tryOnce<T>(
   }
 }
 
+/** Makes a failure the last one: the engine's own bound is for attempts that found no slot, too. */
+function giveUp(failure: unknown): unknown {
+  if (!(failure instanceof ApplicationFailure)) return failure;
+  const { message, type } = failure;
+  return ApplicationFailure.nonRetryable(message, type);
+}
+
 function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal): unknown {
   if (error instanceof ServiceError) return ApplicationFailure.nonRetryable(error.message, error.code);
   if (error instanceof ApplicationFailure) return error;
-  if (isDrained(signal))
-    return ApplicationFailure.create({
-      type: 'WORKER_SHUTDOWN',
-      message: 'The worker was stopped before the activity was done.',
-      nextRetryDelay: DRAINED_DELAY_MS,
-    });
+  if (isDrained(signal)) return workerShutdown('The worker was stopped before the activity was done.');
   if (error instanceof ModelUnavailable) {
     const delay = Math.min(REFUSED_DELAY_MIN_MS * 2 ** (refusals - 1), REFUSED_DELAY_MAX_MS);
     return ApplicationFailure.create({

@@ -8,8 +8,10 @@ export function createRunContexts({
   inProcessRuns: { contexts },
 }: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (callId: string) => Promise<RunContext> {
   return async function getContext(callId) {
-    const context = contexts.get(callId) ?? (await getRunContext(db, callId));
-    contexts.set(callId, context);
+    const known = contexts.get(callId);
+    const context = known ?? (await getRunContext(db, callId));
+    // Its size is worked out when it is set.
+    if (!known) contexts.set(callId, context);
     const { organizationId, requestId } = context;
     addToLogContext({ organization_id: organizationId, ...(requestId && { request_id: requestId }) });
     return context;

@@ -1,56 +1,90 @@
 import { releaseReservation } from '../db/credits/reservations.ts';
 import type { Busy } from '../flow/run.ts';
-import type { Pause } from '../flow/tool-calls.ts';
+import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { beginRequest } from './begin-request.ts';
-import type { BlockExecution } from './block-execution.ts';
+import type { BlockExecution, BlockInput } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import { buildPrompt } from './build-prompt.ts';
-import { callModel } from './call-model.ts';
+import { callModel, type ModelReply } from './call-model.ts';
+import { CallForsaken } from './is-drained.ts';
 import { countRetry } from './measure-model-call.ts';
+import { measurePrompt } from './measure-prompt.ts';
+import { createPromptMemory, type PromptMemory } from './prompt-memory.ts';
+import { NoRoom } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 
-/** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
+/** Makes a call when it is the organization's turn; throws NoRoom where it may not wait for that. */
+type InTurn = (call: () => Promise<ModelReply>) => Promise<ModelReply>;
+
+/**
+ * Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. While it waits for
+ * memory for its prompt it holds no input, and while it waits for its turn nothing but the prompt, since both may take as long
+ * as other calls do.
+ */
 export async function runModelBlock(
   deps: ActivityDeps,
   blocks: BlockExecutor,
   execution: BlockExecution,
   attempt: Attempt,
+  inTurn: InTurn,
 ): Promise<Value | Pause | Busy> {
   const { callId, blockKey } = execution;
   const { signal } = attempt;
+  const { organizationId } = await blocks.find(execution);
+  const memory = createPromptMemory(deps.largeValues.prompts, organizationId);
+
+  async function answer(given: BlockInput): Promise<ModelReply> {
+    const { block, payer } = given;
+    const conversation = buildConversation(deps, memory, given);
+    given.dropInput();
+    let isFirst = true;
+    const begin = async (microcredits: number) => {
+      const reservation = { ...payer, callId, blockKey, microcredits };
+      const { provider, again } = await beginRequest(deps, attempt, block.model ?? '', reservation);
+      // An attempt that was lost with its workflow task is known by its reservation alone.
+      if (isFirst && again && attempt.begun === 1) attempt.number += 1;
+      if (isFirst && (again || attempt.number > 1)) countRetry(deps.registry, block.model ?? '');
+      isFirst = false;
+      return provider;
+    };
+    const validator = deps.validator.of(organizationId);
+    return inTurn(() => {
+      given.begins();
+      return callModel({ ...deps, validator }, { ...given, organizationId, conversation, begin }, signal);
+    });
+  }
+
   try {
-    return await blocks.run(
-      execution,
-      attempt,
-      async ({ block, input, message, parameters, outputs, payer, ...asked }) => {
-        const values = { message, previousOutput: input, parameters, outputs };
-        const conversation = asked.conversation ?? [
-          { role: 'user', content: buildPrompt(deps.registry, block, values, asked.tools) },
-        ];
-        let isFirst = true;
-        const begin = async (microcredits: number) => {
-          const reservation = { ...payer, callId, blockKey, microcredits };
-          const { provider, again } = await beginRequest(deps, attempt, block.model ?? '', reservation);
-          // An attempt that was lost with its workflow task is known by its reservation alone.
-          if (isFirst && again && attempt.begun === 1) attempt.number += 1;
-          if (isFirst && (again || attempt.begun > 1)) countRetry(deps.registry, block.model ?? '');
-          isFirst = false;
-          return provider;
-        };
-        const validator = deps.validator.of(payer.organizationId);
-        return callModel(
-          { ...deps, validator },
-          { ...asked, organizationId: payer.organizationId, block, conversation, begin },
-          signal,
-        );
-      },
-    );
+    for (;;) {
+      try {
+        return await blocks.run(execution, attempt, answer);
+      } catch (error) {
+        if (!(error instanceof NoRoom)) throw error;
+        await memory.wait(error.chars, signal);
+      }
+    }
   } catch (error) {
     // An answer that is not recorded yet keeps its reservation. A reservation that cannot be released now is taken over
     // by the next attempt or released by the reconciler.
-    if (!attempt.kept) await releaseReservation(deps.db, execution).catch(() => undefined);
+    if (!attempt.kept && !(signal.reason instanceof CallForsaken))
+      await releaseReservation(deps.db, execution).catch(() => undefined);
     throw error;
+  } finally {
+    memory.giveBack();
   }
+}
+
+/** Builds the conversation once there is memory for it; throws NoRoom when there is none now. */
+function buildConversation(
+  { registry }: Pick<ActivityDeps, 'registry'>,
+  memory: PromptMemory,
+  { block, input, message, parameters, outputs, conversation, tools }: BlockInput,
+): ToolCallMessage[] {
+  const given = { message, previousOutput: input, parameters, outputs };
+  const prompt = conversation ? undefined : measurePrompt(registry, block, given, tools);
+  const besides = JSON.stringify([block.processor_config?.system, tools]).length;
+  const chars = (prompt?.length ?? JSON.stringify(conversation).length) + besides;
+  if (!memory.takeNow(chars)) throw new NoRoom(chars);
+  return conversation ?? [{ role: 'user', content: prompt?.build() ?? '' }];
 }

@@ -3,6 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { type BlockAttempt, hideBlock, showAttempt } from '../db/runs/blocks-under-way.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
+import { CallForsaken } from './is-drained.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import type { Attempt } from './run-attempt.ts';
 
@@ -41,7 +42,7 @@ export async function showUnderWay<T>(
     // What is written of the refusal comes after this.
     if (isRefused) await shown;
     // Only now, since the row is deleted when it has been written.
-    else if (shown || attempt.begun > 1)
+    else if ((shown || attempt.begun > 1) && !(attempt.signal.reason instanceof CallForsaken))
       void Promise.resolve(shown)
         .then(() => hideBlock(db, execution))
         .catch(() => undefined);

@@ -12,15 +12,20 @@ export type ByteBudget = {
   take(owner: string, bytes: number, signal?: AbortSignal): Promise<() => void>;
   /** Takes the bytes if that is possible at once, else returns undefined: for callers who would hold others up. */
   takeNow(owner: string, bytes: number): (() => void) | undefined;
+  /** How many bytes are held, by all owners. */
+  countHeld(): number;
+  /** How many values wait for their turn, of all owners. */
+  countWaiting(): number;
 };
 
 type Waiter = { bytes: number; isGranted: boolean; grant(): void };
 
 /**
  * Creates a budget of `total` bytes, of which one owner holds at most `share`, so that others find room; a larger value counts
- * as `share`. Callers bound how many may wait.
+ * as `share`. `reserve` more bytes are for owners that hold none, so that they need not wait for others who hold theirs for long.
+ * Callers bound how many may wait.
  */
-export function createByteBudget(total: number, share: number): ByteBudget {
+export function createByteBudget(total: number, share: number, reserve = 0): ByteBudget {
   const held = new Map<string, number>();
   /** Waiting values by owner, in the order of the owners' turns. */
   const waiting = new Map<string, Waiter[]>();
@@ -29,11 +34,17 @@ export function createByteBudget(total: number, share: number): ByteBudget {
   function serve(): void {
     for (let served = true; served; ) {
       served = false;
+      // A value that does not fit yet is not overtaken by smaller ones for ever: what they leave of the total is its own.
+      let taken = used;
       for (const [owner, queue] of [...waiting]) {
         const [next] = queue;
         if (!next || (held.get(owner) ?? 0) + next.bytes > share) continue;
-        // A value that does not fit yet is not overtaken by smaller ones for ever.
-        if (used + next.bytes > total) return;
+        const mayUseReserve = !held.has(owner);
+        if (taken + next.bytes > total + (mayUseReserve ? reserve : 0)) {
+          if (mayUseReserve) return;
+          taken = Math.max(used, total);
+          continue;
+        }
         leave(owner, next);
         // The owner's next turn comes after the others'.
         if (waiting.has(owner)) {
@@ -41,6 +52,7 @@ export function createByteBudget(total: number, share: number): ByteBudget {
           waiting.set(owner, queue);
         }
         add(owner, next.bytes);
+        taken += next.bytes;
         next.isGranted = true;
         next.grant();
         served = true;
@@ -106,5 +118,7 @@ export function createByteBudget(total: number, share: number): ByteBudget {
       leave(owner, waiter);
       return undefined;
     },
+    countHeld: () => used,
+    countWaiting: () => [...waiting.values()].reduce((sum, queue) => sum + queue.length, 0),
   };
 }

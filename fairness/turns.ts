@@ -26,10 +26,12 @@ export type Turns = {
    * when it does not come. For callers who hold others up while they wait.
    */
   waitBriefly(organization: string, signal?: AbortSignal): Promise<EndTurn | undefined>;
+  /** Takes the organization's turn; undefined when it would have to wait. */
+  takeNow(organization: string): EndTurn | undefined;
   /** Whether the organization's next turn would have to wait. */
   isBusy(organization: string): boolean;
-  /** How many turns of the organization are under way. */
-  countUnderWay(organization: string): number;
+  /** How many turns are under way, in all or of one organization. */
+  countUnderWay(organization?: string): number;
   /** How many turns wait, in all or of one organization. */
   countWaiting(organization?: string): number;
   /** Rejects all turns that wait, and those that would have to from now on. Turns under way go on. */
@@ -38,8 +40,8 @@ export type Turns = {
 
 /**
  * Creates turns at `places`, of which one organization may have all while it is alone. `reserve` more places are for
- * organizations that have none, so that their first turn does not wait for another's long ones until that many are busy. The
- * waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest.
+ * organizations that have fewer than `few`, so that their first turns do not wait for another's long ones until that many are
+ * busy. The waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest.
  *
  * While several organizations are present (they have had a turn in the last 10 s), they have `shared` of the places together.
  * With `restMs`, the reserve is only for organizations that had no turn for that long before they ask, and none waits there.
@@ -47,12 +49,14 @@ export type Turns = {
 export function createTurns({
   places,
   reserve,
+  few = 1,
   shared = places,
   restMs = 0,
   now = () => performance.now(),
 }: {
   places: number;
   reserve: number;
+  few?: number;
   shared?: number;
   restMs?: number;
   now?: () => number;
@@ -81,7 +85,7 @@ export function createTurns({
     return false;
   }
   function mayUseReserve(organization: string): boolean {
-    if (turnsOf(organization) > 0) return false;
+    if (turnsOf(organization) >= few) return false;
     if (restMs === 0) return true;
     return !waiting.has(organization) && now() - (present.get(organization) ?? -Infinity) >= restMs;
   }
@@ -133,6 +137,8 @@ export function createTurns({
   }
 
   const isBusy = (organization: string): boolean => waiting.has(organization) || !mayBegin(organization);
+  const takeNow = (organization: string): EndTurn | undefined =>
+    isBusy(organization) ? undefined : begin(organization);
 
   async function wait(
     organization: string,
@@ -140,7 +146,8 @@ export function createTurns({
     { patient } = { patient: false },
   ): Promise<EndTurn> {
     signal?.throwIfAborted();
-    if (!isBusy(organization)) return begin(organization);
+    const atOnce = takeNow(organization);
+    if (atOnce) return atOnce;
     if (closed) throw closed;
     const waiter = Promise.withResolvers<EndTurn>();
     waitingInAll += 1;
@@ -165,8 +172,9 @@ export function createTurns({
 
   return {
     wait,
+    takeNow,
     isBusy,
-    countUnderWay: turnsOf,
+    countUnderWay: (organization) => (organization === undefined ? taken : turnsOf(organization)),
     countWaiting,
     async waitBriefly(organization, signal) {
       if (!isBusy(organization)) return wait(organization, signal);

@@ -51,3 +51,6 @@ export const TOOL_PARAMETERS_MAX_BYTES = 16 * 1024;
 export const TOOL_RESULT_MAX_BYTES = 256 * 1024;
 /** toolCallMessages, serialized. */
 export const TOOL_MESSAGES_MAX_BYTES = 1024 * 1024;
+
+/** About a day with a minute between attempts: a failure for the service's own reasons is repeated for that long. */
+export const ATTEMPTS_OF_A_DAY = 1_500;

@@ -4,7 +4,7 @@ import type { BlockCall, Busy } from './run.ts';
 /** The state that a model call leaves to the activity that goes on with it. */
 export type Left = {
   /** The provider's refusal, which counts as an attempt. */
-  refused?: { message: string; retryAfterMs?: number | undefined };
+  refused?: { message: string; retryAfterMs?: number | undefined; isUnreadable?: boolean };
   /** An attempt was lost with its worker, and may have asked the provider. */
   lost?: true;
   /** An answer that has been paid for and is not recorded yet. */

@@ -11,21 +11,26 @@ import {
 } from './limits.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
-/**
- * A thread was killed because it needed too much: for the schema itself, for the schema and value together, or, when the
- * machine did not give it the time, for an unknown reason.
- */
+/** A thread was killed because it needed too much: for the schema itself, or for the schema and value together. */
 export class ThreadStopped extends Error {
-  readonly by: 'schema' | 'value' | undefined;
-  constructor(message: string, by?: 'schema' | 'value') {
+  readonly by: 'schema' | 'value';
+  constructor(message: string, by: 'schema' | 'value') {
     super(message);
     this.by = by;
   }
 }
 
-type ThreadPool = {
-  /** Waits for the organization's turn. Rejects with ThreadStopped when the thread had to be killed. */
-  run(organization: string, request: ThreadRequest): Promise<ThreadReply>;
+export type ThreadPool = {
+  /**
+   * Waits for the organization's turn; a brief call replies undefined when that does not come within an instant. Rejects with
+   * ThreadStopped when the thread needed too much, and with another error when it failed for a reason of the service's own: the
+   * same request may succeed later.
+   */
+  run(
+    organization: string,
+    request: ThreadRequest,
+    options: { isBrief: boolean },
+  ): Promise<ThreadReply | undefined>;
   /** Whether the organization has a turn now or within an instant. */
   hasRoom(organization: string): Promise<boolean>;
   close(): Promise<void>;
@@ -34,20 +39,27 @@ type ThreadPool = {
 type Job = { request: ThreadRequest; resolve(reply: ThreadReply): void; reject(error: unknown): void };
 type Thread = { worker: Worker; limits: BigInt64Array; job: Job | undefined };
 
+const PROGRAM = new URL('thread.ts', import.meta.url);
 const NOT_STARTED = 0n;
-/** How long to wait for a thread that gets less than its share of the processor. */
-const STARVED_MAX_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
+/**
+ * How often to look at a thread that is past its deadline and gets less than its share of the processor: 5 s, in which a time
+ * does not count for which the whole process was stopped.
+ */
+const LOOKS_MAX = 100;
 
-/** Creates a pool of threads that organizations use in turn; idle threads do not keep the process alive. */
-export function createThreadPool(): ThreadPool {
+/**
+ * Creates a pool of threads that organizations use in turn; idle threads do not keep the process alive. Tests may give the
+ * threads another program.
+ */
+export function createThreadPool(program = PROGRAM): ThreadPool {
   const threads = new Set<Thread>();
   const turns = createTurns({ places: THREADS, reserve: RESERVED_THREADS });
   let closed = false;
 
   function addThread(): Thread {
     const shared = new SharedArrayBuffer(24);
-    const worker = new Worker(new URL('thread.ts', import.meta.url), {
+    const worker = new Worker(program, {
       workerData: shared,
       env: {},
       execArgv: [],
@@ -84,17 +96,17 @@ export function createThreadPool(): ThreadPool {
   }
 
   /** Checks the thread once the deadline that it set for itself should have passed, and from then on repeatedly. */
-  function watch(thread: Thread, job: Job, afterMs: number): void {
+  function watch(thread: Thread, job: Job, afterMs: number, looks = 0): void {
     const timer = setTimeout(() => {
       if (thread.job !== job) return;
       const deadline = Atomics.load(thread.limits, 0);
       const leftMs = Number(deadline - process.hrtime.bigint()) / 1e6;
       if (deadline === NOT_STARTED) watch(thread, job, VALIDATION_MAX_MS);
       else if (leftMs > 0) watch(thread, job, leftMs + 1);
-      else if (leftMs < -STARVED_MAX_MS) stop(thread, job, undefined);
+      else if (looks >= LOOKS_MAX) stop(thread, job, new Error(STARVED));
       else {
         void stopIfUsedUp(thread, job);
-        watch(thread, job, LOOK_AGAIN_MS);
+        watch(thread, job, LOOK_AGAIN_MS, looks + 1);
       }
     }, afterMs);
     timer.unref();
@@ -103,17 +115,19 @@ export function createThreadPool(): ThreadPool {
   /** Stops a thread that has used up its processor time; on a busy machine time passes that is not the schema's fault. */
   async function stopIfUsedUp(thread: Thread, job: Job): Promise<void> {
     const used = await thread.worker.cpuUsage().catch(() => undefined);
-    if (used && used.user + used.system >= Atomics.load(thread.limits, 1)) stop(thread, job, askedBy(thread));
+    if (used && used.user + used.system >= Atomics.load(thread.limits, 1))
+      stop(thread, job, new ThreadStopped(TOO_SLOW, askedBy(thread)));
   }
 
   /** Kills a thread after one more turn of the event loop, which may read an answer that was waiting. */
-  function stop(thread: Thread, job: Job, by: 'schema' | 'value' | undefined): void {
-    setImmediate(() => thread.job === job && drop(thread, new ThreadStopped(TOO_SLOW, by)));
+  function stop(thread: Thread, job: Job, error: Error): void {
+    setImmediate(() => thread.job === job && drop(thread, error));
   }
 
   return {
-    async run(organization, request) {
-      const end = await turns.wait(organization);
+    async run(organization, request, { isBrief }) {
+      const end = await (isBrief ? turns.waitBriefly(organization) : turns.wait(organization));
+      if (!end) return undefined;
       try {
         if (closed) throw new Error('The validator is closed');
         const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
@@ -147,5 +161,6 @@ function askedBy({ limits }: Thread): 'schema' | 'value' {
   return Atomics.load(limits, 2) === VALIDATING ? 'value' : 'schema';
 }
 
+const STARVED = 'A JSON Schema could not be checked: the machine gave its thread too little processor time.';
 const TOO_LARGE = 'it takes too much memory to check against';
 const TOO_SLOW = `it takes longer than ${VALIDATION_MAX_MS} ms to check against (${COMPILATION_MAX_MS} ms to compile)`;

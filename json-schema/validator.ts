@@ -4,16 +4,19 @@ import type { Json, JsonSchema } from '../flow/definition.ts';
 import type { SchemaProblem } from './compile-schema.ts';
 import { createRefusals } from './refusals.ts';
 import { findInSchema, invalidSchema, requireUsableSchema } from './require-usable-schema.ts';
-import { createThreadPool, ThreadStopped } from './thread-pool.ts';
+import { createThreadPool, type ThreadPool, ThreadStopped } from './thread-pool.ts';
 
 /** The validator as one organization uses it, in turn with others. */
 export type OrganizationValidator = {
   /** Throws SCHEMA_INVALID with what is wrong and where (`extra.path`, a JSON Pointer into the schema). */
   requireValidSchema(schema: JsonSchema): Promise<void>;
-  /** [] when the value is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over 200 ms. */
-  validate(schema: JsonSchema, value: Json): Promise<SchemaProblem[]>;
-  /** Validates a value that is there as JSON text, as `validate` does. */
-  validateText(schema: JsonSchema, text: string): Promise<SchemaProblem[]>;
+  /**
+   * [] when the value, or JSON text as bytes, is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over
+   * 200 ms; any other error is the service's own, as when the machine is too busy to check anything.
+   */
+  validate(schema: JsonSchema, value: Json | Buffer): Promise<SchemaProblem[]>;
+  /** The same, or undefined when the organization's turn does not come within an instant. */
+  validateBriefly(schema: JsonSchema, value: Json | Buffer): Promise<SchemaProblem[] | undefined>;
   /** Whether the organization has a turn now or within an instant. */
   hasRoom(): Promise<boolean>;
 };
@@ -24,21 +27,26 @@ export type Validator = {
 };
 
 /** Creates a validator of at most 4 threads, started when first needed; one organization has at most 2. */
-export function createValidator(): Validator {
-  const pool = createThreadPool();
+export function createValidator(pool: ThreadPool = createThreadPool()): Validator {
   const refusals = createRefusals();
 
-  async function run(organization: string, schema: JsonSchema, json?: string): Promise<SchemaProblem[]> {
+  async function run(
+    organization: string,
+    schema: JsonSchema,
+    json?: string,
+    isBrief = false,
+  ): Promise<SchemaProblem[] | undefined> {
     const text = requireUsableSchema(schema);
     const refusal = refusals.find(organization, text, json?.length);
     if (refusal) throw invalidSchema('', refusal);
     const request = json === undefined ? { schema: text } : { schema: text, value: json };
-    const reply = await pool.run(organization, request).catch((error) => {
+    const reply = await pool.run(organization, request, { isBrief }).catch((error) => {
       if (!(error instanceof ThreadStopped)) throw error;
       if (error.by === 'schema') refusals.remember(organization, text, error.message);
-      if (error.by === 'value') refusals.remember(organization, text, error.message, json?.length);
+      else refusals.remember(organization, text, error.message, json?.length);
       throw invalidSchema('', error.message);
     });
+    if (!reply) return undefined;
     if ('problems' in reply) return reply.problems;
     const { message, path, culprit } = reply.invalid;
     throw invalidSchema(path ?? (culprit === undefined ? '' : findInSchema(schema, culprit)), message);
@@ -49,15 +57,18 @@ export function createValidator(): Validator {
       async requireValidSchema(schema) {
         await run(organization, schema);
       },
-      validate: async (schema, value) => run(organization, schema, toText(value)),
-      validateText: (schema, text) => run(organization, schema, text),
+      async validate(schema, value) {
+        return (await run(organization, schema, toText(value))) as SchemaProblem[];
+      },
+      validateBriefly: async (schema, value) => run(organization, schema, toText(value), true),
       hasRoom: () => pool.hasRoom(organization),
     }),
     close: () => pool.close(),
   };
 }
 
-function toText(value: Json): string {
+function toText(value: Json | Buffer): string {
+  if (Buffer.isBuffer(value)) return value.toString();
   try {
     return JSON.stringify(value);
   } catch (error) {

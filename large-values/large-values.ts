@@ -2,21 +2,25 @@
 // that blocks the process, and a thread that reads JSON texts (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../fairness/byte-budget.ts';
 import { createLargeWork, type LargeWork } from '../fairness/large-work.ts';
+import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
 import { createLargeJson, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
 /** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly. */
 const REQUESTS = { total: 128 * MB, share: 32 * MB };
-const ACTIVITIES = { total: 64 * MB, share: 32 * MB };
+/** An organization may hold prompts and answers for as long as its models take. */
+const ACTIVITIES = { total: 64 * MB, share: 32 * MB, reserve: 32 * MB };
 
 export type LargeValues = {
   /** Request bodies, from when they begin to arrive until their run is stored. */
   bodies: ByteBudget;
   /** Stored outputs, from when they are read until the answer with them is sent. */
   answers: ByteBudget;
-  /** The inputs of activities. */
+  /** The inputs of activities. Who holds one waits for no prompt. */
   inputs: ByteBudget;
-  /** The answers of models. An activity takes its input before its answer, so that no two wait for each other. */
+  /** The texts that are sent to models, in characters: each takes three to seven bytes until its call has ended. */
+  prompts: ByteBudget;
+  /** The answers of models. An activity takes its input and its prompt before its answer, so that no two wait for each other. */
   modelAnswers: ByteBudget;
   /** Turns at parsing and writing, which block the process. */
   work: LargeWork;
@@ -27,15 +31,26 @@ export type LargeValues = {
 
 export function createLargeValues(): LargeValues {
   const json = createLargeJson();
-  const createBudget = ({ total, share }: typeof REQUESTS) => createByteBudget(total, share);
+  const createBudget = ({ total, share, reserve }: typeof REQUESTS & { reserve?: number }) =>
+    createByteBudget(total, share, reserve);
+  const bodies = createBudget(REQUESTS);
+  const answers = createBudget(REQUESTS);
+  const inputs = createBudget(ACTIVITIES);
+  const prompts = createBudget(ACTIVITIES);
+  const modelAnswers = createBudget(ACTIVITIES);
+  const stopMeasuring = observeMemory({ bodies, answers, inputs, prompts, model_answers: modelAnswers });
   return {
-    bodies: createBudget(REQUESTS),
-    answers: createBudget(REQUESTS),
-    inputs: createBudget(ACTIVITIES),
-    modelAnswers: createBudget(ACTIVITIES),
+    bodies,
+    answers,
+    inputs,
+    prompts,
+    modelAnswers,
     work: createLargeWork(),
     json,
-    close: json.close,
+    close() {
+      stopMeasuring();
+      return json.close();
+    },
   };
 }
 

@@ -6,13 +6,17 @@ import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhook-activities.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
+import { ATTEMPTS_OF_A_DAY } from '../flow/limits.ts';
 import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 
-/** About a day with a minute between attempts: a failure for the service's own reasons is retried for that long. */
-const ATTEMPTS_OF_A_DAY = 1_500;
+/**
+ * Activities that may find no slot in a worker (activities/in-slot.ts) may be turned away for months. Their other attempts are
+ * counted where they are made (activities/run-attempt.ts), up to those of a day.
+ */
+const ATTEMPTS_MAX_WITH_SLOTS = 100_000;
 
 /**
  * Model calls that are slow or have to be repeated, and those inside parallel steps, where a call inside the workflow task would
@@ -28,7 +32,7 @@ export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall)
     initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
-    maximumAttempts: ATTEMPTS_OF_A_DAY,
+    maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
   },
 });
 
@@ -86,7 +90,7 @@ export function waitingBlockActivities(taskQueue: string) {
       initialInterval: '200 ms',
       backoffCoefficient: 2,
       maximumInterval: '1 minute',
-      maximumAttempts: ATTEMPTS_OF_A_DAY,
+      maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
     },
   });
 }

@@ -5,7 +5,7 @@ import { isPause, type Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { blockActivities, waitingBlockActivities } from './activities.ts';
 import { isParked, type Parking } from './parking.ts';
-import { runModelCall, type Shown } from './run-model-call.ts';
+import { runModelCall, type Shown, type Where } from './run-model-call.ts';
 import { tellWaiting } from './tell-waiting.ts';
 
 /** Block executions shown in the workflow's current details; older ones are in the history. */
@@ -27,12 +27,20 @@ export class BlockFailure extends Error {
  * Creates the function that schedules the blocks of one call as activities, under their names, and shows their states in the
  * workflow's current details. It rejects with BlockFailure.
  */
-export function createBlockScheduler(
-  callId: string,
-  steps: PlannedStep[],
-  parking: Parking,
-  lastBlock: PlannedBlock | undefined,
-) {
+export function createBlockScheduler({
+  callId,
+  steps,
+  parking,
+  lastBlock,
+  modelCallsInTask,
+}: {
+  callId: string;
+  steps: PlannedStep[];
+  parking: Parking;
+  lastBlock: PlannedBlock | undefined;
+  /** Whether the run was started so that model calls begin inside its workflow tasks. */
+  modelCallsInTask: boolean;
+}) {
   const parallel = new Set(listParallelBlocks(steps));
   const lines = new Map<string, string>();
 
@@ -46,7 +54,10 @@ export function createBlockScheduler(
   async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
     for (;;)
       try {
-        return await runActivity(block, call, shown, parking, parallel.has(block));
+        return await runActivity(block, call, shown, parking, {
+          inParallel: parallel.has(block),
+          inTask: modelCallsInTask,
+        });
       } catch (error) {
         if (!isParked(error)) throw error;
         await parking.park(shown.say);
@@ -85,12 +96,12 @@ function runActivity(
   call: BlockCall,
   shown: Shown,
   parking: Parking,
-  inParallel: boolean,
+  where: Where,
 ): Promise<Value | Pause> {
   switch (block.processor_type) {
     case 'llm':
       tellWaiting(call.executionId);
-      return runModelCall(call, shown, parking, inParallel);
+      return runModelCall(call, shown, parking, where);
     case 'code':
       return runInTurn('runCode', call, shown, parking);
     case 'passthrough':

@@ -23,6 +23,7 @@ export async function runFlow({
   callback,
   showsCompleted = true,
   outputMaxBytes = EARLIER_OUTPUT_MAX_BYTES,
+  modelCallsInTask = false,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
   const parking = createParking(callId);
@@ -35,7 +36,7 @@ export async function runFlow({
         steps,
         input,
         {
-          runBlock: createBlockScheduler(callId, steps, parking, lastBlock),
+          runBlock: createBlockScheduler({ callId, steps, parking, lastBlock, modelCallsInTask }),
           ...createInspector(callId, parking),
         },
         outputMaxBytes,

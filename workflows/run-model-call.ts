@@ -1,4 +1,10 @@
-import { ActivityFailure, ApplicationFailure, patched, TimeoutFailure } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  patched,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { HandedOver, Left } from '../flow/model-call.ts';
 import { type BlockCall, BUSY, isBusy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
@@ -8,11 +14,14 @@ import type { Parking } from './parking.ts';
 
 /** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
 const MODEL_INPUT_MAX_CHARS = 8_192;
-/** Histories without this patch have each model call as a regular activity. */
+/** A run that was not started with `modelCallsInTask` has each model call as a regular activity, unless it has this patch. */
 const IN_TASK = 'model-calls-in-task';
 
 /** How a block is shown to operators. */
 export type Shown = { summary: string; say(state: string): void };
+
+/** `inParallel`: the block is in a parallel step. `inTask`: the run was started with `modelCallsInTask`. */
+export type Where = { inParallel: boolean; inTask: boolean };
 
 /**
  * Runs an llm block. Its call begins inside the workflow task, unless the block is `inParallel` to others; when it takes long,
@@ -22,19 +31,27 @@ export async function runModelCall(
   call: BlockCall,
   { summary, say }: Shown,
   parking: Parking,
-  inParallel: boolean,
+  { inParallel, inTask }: Where,
 ): Promise<Value | Pause> {
   const options = { activityId: call.blockKey, summary };
   const lean = { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) };
   const asActivity = (left?: Left) =>
     modelActivities.callModel.executeWithOptions(options, [{ ...lean, ...(left && { left }) }]);
-  if (inParallel || !patched(IN_TASK)) return asActivity();
+  if (inParallel || !beginsInTask(inTask)) return asActivity();
   let reply = await parking.whenFree(
     () => blockActivities.callModel.executeWithOptions({ summary }, [call]),
     say,
   );
   if (isBusy(reply) && reply.at !== undefined) reply = await takeOver(reply.at, lean, options);
   return isBusy(reply) ? asActivity(reply.left) : reply;
+}
+
+/**
+ * Whether calls begin inside the workflow task. A patch costs each run a marker and a write to the search index, so that new
+ * runs are told instead. A worker of an earlier release may have begun such a run with the patch, and its replay finds it.
+ */
+function beginsInTask(inTask: boolean): boolean {
+  return (inTask && !workflowInfo().unsafe.isReplaying) || patched(IN_TASK) || inTask;
 }
 
 /** Waits in the process that makes the call; one that is gone leaves the call to another. */

@@ -40,7 +40,9 @@ async function runToEnd(executionId: string, steps: PlannedStep[], name: string)
   await executeChild<typeof runFlow>(RUN_FLOW, {
     workflowId: executionId,
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    args: [{ executionId, steps, showsCompleted: false, outputMaxBytes: OUTPUT_MAX_BYTES }],
+    args: [
+      { executionId, steps, showsCompleted: false, outputMaxBytes: OUTPUT_MAX_BYTES, modelCallsInTask: true },
+    ],
     staticSummary: name,
     typedSearchAttributes: workflowInfo().typedSearchAttributes,
   }).catch(() => undefined);

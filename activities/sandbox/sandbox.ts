@@ -1,6 +1,5 @@
 // activities/sandbox/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
 // A source and its values go in as JSON; the output and the console's text come out. `guest.ts` has the contract with authors.
-import { ApplicationFailure } from '@temporalio/common';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -13,8 +12,6 @@ import { type GuestCall, SandboxUnavailable } from './guest-process.ts';
 import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
 import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
-
-const DRAINED_DELAY_MS = 100;
 
 /** One run of a block's source; `timeoutMs` is processor time. */
 export type CodeCall = {
@@ -46,7 +43,7 @@ export type Sandbox = {
   /** Waits an instant at most; undefined when the turn has not come by then. */
   waitBriefly(organization: string, signal?: AbortSignal): Promise<CodeTurn | undefined>;
   /** Rejects those who wait for a turn, so that another worker can take them; turns under way continue. */
-  drain(): void;
+  drain(reason: Error): void;
   /** Ends every process; calls still running reject with SandboxUnavailable. */
   close(): Promise<void>;
 };
@@ -87,14 +84,7 @@ export function createSandbox({
       const end = await turns.waitBriefly(organization, signal);
       return end && toTurn(organization, end, takesSpare);
     },
-    drain: () =>
-      turns.close(
-        ApplicationFailure.create({
-          type: 'WORKER_SHUTDOWN',
-          message: 'The worker stopped before the turn of this block came.',
-          nextRetryDelay: DRAINED_DELAY_MS,
-        }),
-      ),
+    drain: (reason) => turns.close(reason),
     close() {
       stopMeasuring();
       turns.close(new SandboxUnavailable('The sandbox was closed'));

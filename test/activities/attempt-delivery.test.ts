@@ -7,8 +7,9 @@ import { createEncryption } from '../../db/encrypt.ts';
 import { insertOrganization } from '../../db/tenants/organizations.ts';
 import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { type GivenTurn, PAIR_MAX, takeTurn } from '../../db/webhooks/webhook-turns.ts';
-import type { DeliveryCall } from '../../flow/delivery.ts';
+import { ATTEMPTS_MAX, type DeliveryCall } from '../../flow/delivery.ts';
 import { NoAnswer } from '../../net/guarded-post.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 describe('an attempt', () => {
@@ -82,6 +83,25 @@ describe('an attempt', () => {
       .where('id', '=', call.deliveryId)
       .executeTakeFirstOrThrow();
     assert.deepEqual([status, error_message?.length], ['failed_retry', 1_024]);
+  });
+
+  it('makes a dead letter of its delivery when it is the last, which is counted', async () => {
+    const call = await record();
+    const post = async () => ({ status: 503, body: Buffer.from('later') });
+    const metrics = captureMetrics();
+    await assert.rejects(
+      attemptDelivery({ ...depsWith(database.db), post }, call, ATTEMPTS_MAX),
+      ApplicationFailure,
+    );
+    const { status } = await database.db
+      .selectFrom('webhook_delivery')
+      .select('status')
+      .where('id', '=', call.deliveryId)
+      .executeTakeFirstOrThrow();
+    assert.equal(status, 'dead_letter');
+    assert.deepEqual(await metrics.read('weir.webhook.dead_letters'), { '': 1 });
+    assert.deepEqual(await metrics.read('weir.webhook.attempt.duration'), { 'result=dead_letter': 1 });
+    metrics.stop();
   });
 
   it('makes the signing secret where there is none, which is in the audit log once', async () => {

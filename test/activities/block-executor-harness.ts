@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { CompiledQuery } from 'kysely';
 import type { Processor } from '../../activities/block-execution.ts';
 import { createBlockExecutor } from '../../activities/block-executor.ts';
 import type { Attempt } from '../../activities/run-attempt.ts';
@@ -17,14 +18,16 @@ import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.t
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 /** The cost of the model call, in microcredits. */
-const COST = 300;
+export const COST = 300;
 
 /** A regular activity, none of whose attempts was refused. */
 const attemptOf = (begun: number): Attempt => ({
   number: 1,
   begun,
   refusals: 0,
+  unreadable: 0,
   isLocal: false,
+  mayWait: true,
   signal: new AbortController().signal,
   kept: undefined,
   keep: () => true,
@@ -117,6 +120,21 @@ export function useAttempts() {
       cost = microcredits;
     },
   };
+}
+
+/** A database whose statements that record a block are sent by `record`, which may do so or fail. */
+export function intercepting(db: Db, record: (send: () => Promise<unknown>) => Promise<unknown>): Db {
+  const executeQuery = (query: CompiledQuery) => {
+    const send = () => db.executeQuery(query);
+    return query.sql.includes('record_block_run') ? record(send) : send();
+  };
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === 'executeQuery') return executeQuery;
+      const value = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 export function refuse(): never {

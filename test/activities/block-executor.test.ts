@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
+import type { Attempt } from '../../activities/run-attempt.ts';
 import type { Db } from '../../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
 import { captureLog } from '../capture-log.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 import { audit } from '../db/credits/ledger-fixture.ts';
-import { refuse, useAttempts } from './block-executor-harness.ts';
+import { COST, intercepting, refuse, useAttempts } from './block-executor-harness.ts';
 
 /** A database that records blocks, but whose answers to the first `lost` of these do not arrive. */
 function losing(db: Db, lost: number): Db {
   let left = lost;
-  const recording = new Set<object>();
-  return db.withPlugin({
-    transformQuery({ node, queryId }) {
-      if (JSON.stringify(node).includes('record_block_run')) recording.add(queryId);
-      return node;
-    },
-    async transformResult({ result, queryId }) {
-      if (!recording.has(queryId)) return result;
-      left -= 1;
-      if (left >= 0) throw new Error('Connection terminated unexpectedly');
-      return result;
-    },
+  return intercepting(db, async (send) => {
+    const result = await send();
+    left -= 1;
+    if (left >= 0) throw new Error('Connection terminated unexpectedly');
+    return result;
   });
 }
 
@@ -42,10 +38,14 @@ describe('a model call whose activity is repeated', () => {
   });
 
   it('is made and charged once when its worker dies before it has told the engine', async () => {
+    const metrics = captureMetrics();
     const first = await harness.attempt(1, harness.database.db, () => 'yes');
     assert.deepEqual(await harness.attempt(2, harness.database.db, () => 'other'), first);
     assert.equal(harness.asked, 1);
     await harness.assertChargedOnce();
+    const charged = (await metrics.read('weir.credits.charged'))['type=llm'];
+    metrics.stop();
+    assert.equal(charged, COST / MICROCREDITS_PER_CREDIT);
   });
 
   it('fails with the same error, made and charged once, when it had failed', async () => {
@@ -81,17 +81,16 @@ describe('a model call whose activity is repeated', () => {
     assert.deepEqual([block?.status, block?.error], ['failed', failure]);
   });
 
-  it('that answers what cannot be read is made three times, and no more', async () => {
+  it('is given up at the third answer that cannot be read, however many attempts were lost with their workers', async () => {
     const unreadable = () => {
       throw new ModelUnavailable('garbled', { isUnreadable: true });
     };
-    for (const number of [1, 2])
-      await assert.rejects(harness.attempt(number, harness.database.db, unreadable, { number }), {
+    const attempt = (more: Partial<Attempt>) => harness.attempt(5, harness.database.db, unreadable, more);
+    for (const earlier of [0, 1])
+      await assert.rejects(attempt({ number: 5, refusals: earlier, unreadable: earlier }), {
         name: 'ModelUnavailable',
       });
-    await assert.rejects(harness.attempt(3, harness.database.db, unreadable, { number: 3 }), {
-      code: 'MODEL_UNAVAILABLE',
-    });
+    await assert.rejects(attempt({ number: 3, refusals: 2, unreadable: 2 }), { code: 'MODEL_UNAVAILABLE' });
   });
 
   for (const [mode, max_retries, retries] of [

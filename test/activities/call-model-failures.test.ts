@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 import {
   type Behaviour,
   hang,
@@ -52,9 +53,14 @@ describe('a failed model call', () => {
   describe('failures worth repeating', () => {
     for (const status of [408, 409, 429, 500, 502, 503, 529]) {
       it(`is ModelUnavailable after one call with status ${status}`, async () => {
+        const metrics = captureMetrics();
         const failure = harness.callAfter(respond(status, { error: { message: 'busy, key-of-the-test' } }));
         await assert.rejects(failure, unavailable(new RegExp(`status ${status}.*busy`)));
         assert.equal(harness.server.calls.length, 1);
+        const [counted = '', ...others] = Object.keys(await metrics.read('gen_ai.client.operation.duration'));
+        metrics.stop();
+        assert.match(counted, RegExp(`,error\\.type=${status}$`));
+        assert.deepEqual(others, []);
       });
     }
 

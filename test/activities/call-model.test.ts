@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { estimateUsage } from '../../activities/estimate-usage.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import type { JsonSchema } from '../../flow/definition.ts';
 import { ANSWER_TOKENS_DEFAULT } from '../../flow/limits.ts';
 import { createRegistry } from '../../models/registry.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 import { answer, hang } from '../fakes/model-server.ts';
 import { fails, useCallModel } from './call-model-harness.ts';
 
@@ -20,6 +22,7 @@ describe('callModel', () => {
 
   describe('a call without outputSchema', () => {
     it('sends the prompt under the key and name of the provider and answers with text, usage and cost', async () => {
+      const metrics = captureMetrics();
       assert.deepEqual(await harness.callAfter(answer('A mathematician.')), {
         output: 'A mathematician.',
         model: 'openai/gpt-4o-mini',
@@ -27,6 +30,10 @@ describe('callModel', () => {
         completionTokens: 5,
         costMicrocredits: 10 * 15 + 5 * 60,
       });
+      const labels = 'gen_ai.provider.name=openai,gen_ai.request.model=gpt-4o-mini';
+      const cost = (10 * 15 + 5 * 60) / MICROCREDITS_PER_CREDIT;
+      assert.deepEqual(await metrics.read('weir.model.cost'), { [labels]: cost });
+      metrics.stop();
       assert.equal(harness.server.calls[0]?.headers.authorization, 'Bearer key-of-the-test');
       assert.deepEqual(harness.server.calls[0]?.body, {
         model: 'gpt-4o-mini',

@@ -63,7 +63,16 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
       inProcessRuns,
       largeValues,
     });
-    const first = { number: 1, begun: 1, refusals: 0, isLocal: false, kept: undefined, keep: () => true };
+    const first = {
+      number: 1,
+      begun: 1,
+      refusals: 0,
+      unreadable: 0,
+      isLocal: false,
+      mayWait: true,
+      kept: undefined,
+      keep: () => true,
+    };
     return blocks.run(
       { ...BLOCK, callId, ends: false },
       { ...first, signal: new AbortController().signal },

@@ -1,24 +1,38 @@
 import assert from 'node:assert/strict';
 import { createHeldModelCalls, type HeldModelCall } from '../../activities/held-model-calls.ts';
+import { CallForsaken } from '../../activities/is-drained.ts';
 import { createModelSpeeds } from '../../activities/model-speeds.ts';
+import type { Value } from '../../flow/value.ts';
 
 /** A call that ends only when it is aborted. */
 const untilAborted = ({ signal }: { signal: AbortSignal }) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 const isStopped = async () => true;
 const goesOn = async () => false;
+/** An engine that is not away. */
+const isHere = async () => false;
 
 describe('held model calls', () => {
   it('that nobody has taken over are aborted and forgotten when their run has stopped', async () => {
-    const held = createHeldModelCalls('queue');
+    const held = createHeldModelCalls('queue', isHere);
     const call = await held.begin('key', 'acme', untilAborted);
     held.handOver('key', isStopped);
     assert('error' in ((await call?.ended) ?? {}));
     assert.equal(held.find('key'), undefined);
   });
 
+  it('of one block are one, also when two attempts begin it at a time', async () => {
+    const held = createHeldModelCalls('queue', isHere);
+    const begin = (work: typeof untilAborted) => held.begin('key', 'acme', work);
+    const [first, second] = await Promise.all([begin(untilAborted), begin(() => assert.fail('two calls'))]);
+    assert.equal(first, second);
+    first?.abort(new Error('over'));
+    await first?.ended;
+    held.end('key');
+  });
+
   it('that were taken over hand on what they have kept, and keep from then on', async () => {
-    const held = createHeldModelCalls('queue');
+    const held = createHeldModelCalls('queue', isHere);
     let keep: ((value: object) => boolean) | undefined;
     const call = await held.begin('key', 'acme', (attempt) => {
       keep = attempt.keep;
@@ -31,12 +45,107 @@ describe('held model calls', () => {
     assert.deepEqual([received, call?.kept()], [[{ n: 1 }, { n: 2 }], { n: 2 }]);
   });
 
+  it('go on to their end when the engine was away, since an attempt elsewhere may wait for it', async () => {
+    let looks = 0;
+    const isEngineAway = async () => {
+      looks += 1;
+      return looks <= 3;
+    };
+    let watches = 0;
+    const waited = Promise.withResolvers<void>();
+    const isCancelled = async () => {
+      watches += 1;
+      // Later than the call would be aborted.
+      if (watches === 20) waited.resolve();
+      return false;
+    };
+    const reply = Promise.withResolvers<Value>();
+    const held = createHeldModelCalls('queue', isEngineAway, { maxMs: 20, afterOutageMs: 20, lookMs: 10 });
+    const call = await held.begin('key', 'acme', ({ signal }) =>
+      Promise.race([reply.promise, untilAborted({ signal })]),
+    );
+    held.handOver('key', isCancelled);
+    await waited.promise;
+    reply.resolve({ json: 'late' } as never);
+    assert.deepEqual(await call?.ended, { reply: { json: 'late' } });
+    assert.equal(held.find('key'), undefined);
+  });
+
+  it('that fail after an outage of the engine keep their error for some time, for the attempt that comes then', async () => {
+    const failed = Promise.withResolvers<never>();
+    const held = createHeldModelCalls('queue', isHere, { maxMs: 20, afterOutageMs: 50, lookMs: 10 });
+    const keep = () => undefined;
+    const call = held.make(
+      'key',
+      { number: 1, signal: new AbortController().signal } as never,
+      () => failed.promise,
+    );
+    call.takeOver(keep);
+    held.giveBack('key', keep, goesOn);
+    failed.reject(new Error('refused'));
+    await call.ended;
+    assert.equal(held.find('key'), call);
+    while (held.find('key')) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+
+  it('that nobody took over say so to what they do, unlike those of a run that has stopped', async () => {
+    for (const [isCancelled, isForsaken] of [
+      [goesOn, true],
+      [isStopped, false],
+    ] as const) {
+      const held = createHeldModelCalls('queue', isHere, { maxMs: 20, afterOutageMs: 20, lookMs: 10 });
+      const call = await held.begin('key', 'acme', untilAborted);
+      held.handOver('key', isCancelled);
+      const ending = (await call?.ended) ?? {};
+      assert.equal('error' in ending && ending.error instanceof CallForsaken, isForsaken);
+    }
+  });
+
+  it('that go on after an outage are announced until they end, and no longer', async () => {
+    const told: string[] = [];
+    const failed = Promise.withResolvers<never>();
+    const announcements = {
+      tell: async (keys: string[]) => void told.push(`tell ${keys}`),
+      withdraw: async (key: string) => void told.push(`withdraw ${key}`),
+    };
+    const times = { maxMs: 20, afterOutageMs: 60_000, lookMs: 10 };
+    const held = createHeldModelCalls('queue', isHere, times, announcements);
+    const keep = () => undefined;
+    const call = held.make(
+      'key',
+      { number: 1, signal: new AbortController().signal } as never,
+      () => failed.promise,
+    );
+    call.takeOver(keep);
+    held.giveBack('key', keep, goesOn);
+    while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    failed.reject(new Error('refused'));
+    while (told.at(-1) !== 'withdraw key') await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(told[0], 'tell key');
+    held.end('key');
+  });
+
+  it('that a repeated workflow task has found wait anew, and are aborted once', async () => {
+    const held = createHeldModelCalls('queue', isHere, { maxMs: 20, afterOutageMs: 20, lookMs: 10 });
+    const call = await held.begin('key', 'acme', untilAborted);
+    let looks = 0;
+    const look = async () => {
+      looks += 1;
+      if (looks === 1) held.handOver('key', () => assert.fail('there are two who watch the call'));
+      return false;
+    };
+    held.handOver('key', look);
+    assert('error' in ((await call?.ended) ?? {}));
+  });
+
   it('leave room in workflow tasks: one organization has a bound, and another still begins beside it', async () => {
-    const held = createHeldModelCalls('queue');
+    const held = createHeldModelCalls('queue', isHere);
     let begun = 0;
     while (await held.begin(`acme ${begun}`, 'acme', untilAborted)) begun += 1;
     assert.equal(begun, 96);
-    assert(await held.begin('other', 'other', untilAborted));
+    for (let index = 0; index < 4; index += 1)
+      assert(await held.begin(`other ${index}`, 'other', untilAborted));
+    assert.equal(await held.begin('other again', 'other', untilAborted), undefined);
     assert.equal(await held.begin('acme again', 'acme', untilAborted), undefined);
     for (let index = 0; index < 40; index += 1) held.handOver(`acme ${index}`, goesOn);
     assert(await held.begin('acme again', 'acme', untilAborted), 'a call that went on still holds its place');
@@ -44,7 +153,7 @@ describe('held model calls', () => {
   });
 
   it('begin no more once their worker stops, which waits until each was taken over or has ended', async () => {
-    const held = createHeldModelCalls('queue');
+    const held = createHeldModelCalls('queue', isHere);
     const [taken] = [await held.begin('taken', 'acme', untilAborted)] as [HeldModelCall];
     await held.begin('ended', 'acme', async () => ({ busy: true }));
     let isDrained = false;

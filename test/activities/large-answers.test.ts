@@ -25,7 +25,7 @@ describe('large answers', () => {
   };
   const budgets = { ...largeValues, modelAnswers: { ...modelAnswers, take } };
   const inHand = <T>(owner: string, work: () => Promise<T>) =>
-    reserveInputMemory(budgets, owner, 0, { isLocal: false, signal }, work);
+    reserveInputMemory(budgets, owner, 0, { mayWait: true, signal }, work);
 
   beforeEach(async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 // A prompt that a few bytes of a template multiply is measured before it is built, reserved or sent.
 import assert from 'node:assert/strict';
-import { buildPrompt } from '../../activities/build-prompt.ts';
+import { measurePrompt } from '../../activities/measure-prompt.ts';
 import type { Block } from '../../flow/definition.ts';
 import { JSON_VALUES_MAX } from '../../flow/find-json-excess.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
@@ -14,12 +14,12 @@ describe('large prompts', () => {
   const registry = createRegistry();
   const prompt = (template: string, message: string, model = 'openai/gpt-4.1', tools: unknown[] = []) => {
     const block = { step_id: 's', name: 'S', processor_type: 'llm', model, prompt: template } as Block;
-    return buildPrompt(
+    return measurePrompt(
       registry,
       block,
       { message, previousOutput: null, parameters: {}, outputs: {} },
       tools,
-    );
+    ).build();
   };
 
   it('fails with PROMPT_TOO_LARGE instead of building 40 times a message of 9 MB', () => {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure, asyncLocalStorage, CancelledFailure, Context } from '@temporalio/activity';
 import type { Progress } from '../../activities/attempt-progress.ts';
+import { createSlots, inSlot } from '../../activities/in-slot.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { type Attempt, REFUSALS_MAX, runAttempt } from '../../activities/run-attempt.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { ATTEMPTS_OF_A_DAY } from '../../flow/limits.ts';
 import { captureLog } from '../capture-log.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 
 type Work = (attempt: Attempt) => Promise<unknown>;
 
@@ -58,6 +61,28 @@ describe('an attempt of an activity', () => {
     activity = new Activity();
   });
 
+  it('that finds no slot in its worker does not count, however often; other failures are repeated for a day', async () => {
+    const slots = createSlots({ places: 0, reserve: 0 });
+    const metrics = captureMetrics();
+    const turnAway: Work = (attempt) => inSlot(slots, attempt, () => assert.fail('it found a slot'));
+    for (let time = 0; time < ATTEMPTS_OF_A_DAY + 10; time += 1) {
+      const { type, nonRetryable } = await activity.attempt(turnAway);
+      assert.deepEqual([type, nonRetryable], ['WAITS_FOR_SLOT', false]);
+    }
+    assert.deepEqual(await metrics.read('weir.slot.refusals'), { '': ATTEMPTS_OF_A_DAY + 10 });
+    metrics.stop();
+    let begun: Attempt | undefined;
+    const note: Work = async (attempt) => {
+      begun = attempt;
+      throw new Error('connect ECONNREFUSED');
+    };
+    assert.equal((await activity.attempt(note)).nonRetryable, false);
+    assert.deepEqual([begun?.begun, begun?.number], [1, 1]);
+    for (let time = 2; time < ATTEMPTS_OF_A_DAY; time += 1)
+      assert.equal((await activity.attempt(breakDown)).nonRetryable, false, `after ${time}`);
+    assert.equal((await activity.attempt(breakDown)).nonRetryable, true);
+  });
+
   it('counts what the provider refuses, and nothing that fails for reasons of the service', async () => {
     for (let refused = 1; refused < REFUSALS_MAX; refused += 1) {
       for (let broken = 0; broken < REFUSALS_MAX; broken += 1)
@@ -87,6 +112,18 @@ describe('an attempt of an activity', () => {
     for (let lost = 0; lost < REFUSALS_MAX; lost += 1) activity.lose();
     await activity.attempt((attempt) => {
       assert.deepEqual([attempt.number, attempt.refusals], [REFUSALS_MAX + 1, 0]);
+      return refuse(attempt);
+    });
+  });
+
+  it('says how many answers could not be read, among refusals and attempts that were lost', async () => {
+    const garble: Work = () => Promise.reject(new ModelUnavailable('garbled', { isUnreadable: true }));
+    for (const work of [garble, refuse, breakDown, garble]) {
+      await activity.attempt(work);
+      activity.lose();
+    }
+    await activity.attempt((attempt) => {
+      assert.deepEqual([attempt.refusals, attempt.unreadable], [3, 2]);
       return refuse(attempt);
     });
   });
@@ -132,7 +169,7 @@ describe('an attempt of an activity', () => {
     activity.stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
     const failure = await activity.attempt(async ({ signal }) => signal.throwIfAborted(), HOLDS_BACK);
     assert.deepEqual([failure.type, failure.nonRetryable ?? false], ['WORKER_SHUTDOWN', false]);
-    assert.deepEqual(activity.details, { refusals: 0, ended: 1, heldAfter: 0 });
+    assert.deepEqual(activity.details, { refusals: 0, unreadable: 0, ended: 1, turnedAway: 0, heldAfter: 0 });
   });
 
   describe('under which workers are lost', () => {

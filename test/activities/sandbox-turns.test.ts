@@ -1,6 +1,7 @@
 // Organizations share the sandbox's processes: nobody's code waits for another's (activities/sandbox/sandbox.ts).
 import assert from 'node:assert/strict';
 import { getPriority } from 'node:os';
+import { workerShutdown } from '../../activities/is-drained.ts';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import { createLargeJson } from '../../large-values/large-json.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -81,7 +82,7 @@ describe('code of several organizations', () => {
   it('gives back who waits when the worker ends, and lets what runs go on', async () => {
     const turns = [await sandbox.wait('a'), await sandbox.wait('a')];
     const waiting = assert.rejects(sandbox.wait('a'), { type: 'WORKER_SHUTDOWN' });
-    sandbox.drain();
+    sandbox.drain(workerShutdown('it stops'));
     await waiting;
     assert.equal((await turns[0]?.run(call('return 1')))?.output, 1);
   });

@@ -3,7 +3,7 @@ import { CancelledFailure } from '@temporalio/activity';
 import type { Attempt } from '../../activities/run-attempt.ts';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
-import { refuse, useAttempts } from './block-executor-harness.ts';
+import { intercepting, refuse, useAttempts } from './block-executor-harness.ts';
 
 describe('a model call whose worker stops', () => {
   const harness = useAttempts();
@@ -14,13 +14,9 @@ describe('a model call whose worker stops', () => {
   ] as const)
     it(`leaves its ${name} to the next attempt when its worker ends while the database is away`, async () => {
       const stop = new AbortController();
-      const away = harness.database.db.withPlugin({
-        transformQuery({ node }) {
-          if (!JSON.stringify(node).includes('record_block_run')) return node;
-          stop.abort();
-          throw new ConnectionFailed('unreachable', new Error('away'));
-        },
-        transformResult: async ({ result }) => result,
+      const away = intercepting(harness.database.db, async () => {
+        stop.abort();
+        throw new ConnectionFailed('unreachable', new Error('away'));
       });
       let kept: unknown;
       const keep = (value: object) => {

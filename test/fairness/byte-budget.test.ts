@@ -57,6 +57,34 @@ describe('a byte budget', () => {
     await small;
   });
 
+  it('has a reserve for owners that hold none, however long others hold theirs', async () => {
+    const budget = createByteBudget(8 * MB, 4 * MB, 4 * MB);
+    await budget.take('a', 4 * MB);
+    const release = await budget.take('b', 3 * MB);
+    const large = budget.take('b', MB);
+    const releases = [await budget.take('c', 2 * MB), await budget.take('d', MB)];
+    assert.equal(budget.takeNow('c', 2 * MB), undefined);
+    const last = budget.take('e', 2 * MB);
+    assert.equal(await isGranted(last), false);
+    for (const release of releases) release();
+    await last;
+    release();
+    await large;
+  });
+
+  it('keeps what is left of the total for an owner that waits for it, whoever uses the reserve', async () => {
+    const budget = createByteBudget(8 * MB, 4 * MB, 2 * MB);
+    await budget.take('a', 2 * MB);
+    const release = await budget.take('b', 4 * MB);
+    await budget.take('c', MB);
+    const waiting = budget.take('a', 2 * MB);
+    assert.equal(await isGranted(waiting), false);
+    assert.equal(budget.takeNow('d', 3 * MB), undefined);
+    await budget.take('d', 2 * MB);
+    release();
+    await waiting;
+  });
+
   it('counts a value larger than a share as one share, so that it gets its turn', async () => {
     const budget = createByteBudget(8 * MB, 4 * MB);
     const release = await budget.take('a', 100 * MB);
@@ -90,6 +118,17 @@ describe('a byte budget', () => {
     release();
     await budget.take('a', 2 * MB);
     assert.equal(await isGranted(budget.take('a', 2 * MB)), false);
+  });
+
+  it('counts what is held and what waits, of all owners', async () => {
+    const budget = createByteBudget(4 * MB, 2 * MB);
+    const release = await budget.take('a', 2 * MB);
+    await budget.take('b', MB);
+    const waiting = [budget.take('a', MB), budget.take('c', 2 * MB)];
+    assert.deepEqual([budget.countHeld(), budget.countWaiting()], [3 * MB, 2]);
+    release();
+    await Promise.all(waiting);
+    assert.deepEqual([budget.countHeld(), budget.countWaiting()], [4 * MB, 0]);
   });
 
   it('forgets a waiter that gives up, and lets the next one in', async () => {

@@ -22,6 +22,19 @@ describe('turns', () => {
     assert.equal(turns.isBusy('c'), true);
   });
 
+  it('lets an organization use the reserve while it has few turns, and gives one of them only at once', async () => {
+    const turns = createTurns({ places: 3, reserve: 3, few: 2 });
+    for (let turn = 0; turn < 3; turn += 1) assert(turns.takeNow('a'));
+    assert.equal(turns.takeNow('a'), undefined);
+    const end = turns.takeNow('b');
+    assert(turns.takeNow('b'));
+    assert.equal(turns.takeNow('b'), undefined);
+    assert(turns.takeNow('c'));
+    assert.equal(turns.takeNow('d'), undefined);
+    end?.();
+    assert(turns.takeNow('d'));
+  });
+
   it('serves the organization with the fewest turns first, and equal ones in turn', async () => {
     const turns = createTurns({ places: 2, reserve: 0 });
     const first = [await turns.wait('a'), await turns.wait('a')];

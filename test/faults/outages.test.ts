@@ -84,6 +84,16 @@ describe('an accepted run finishes', () => {
     });
   }
   const audit = (ids: string[]) => auditRuns(weir, tenant, flow, ids, { blocks: 4, charged: 2 });
+  /** Counts recorded answers of the second model call. */
+  const countAnswers = async (ids: string[]) =>
+    (
+      await weir.db
+        .selectFrom('block_run')
+        .select('step_id')
+        .where('execution_id', 'in', ids)
+        .where('step_id', '=', 'two')
+        .execute()
+    ).length;
   const assertAskedOnce = () =>
     assert.deepEqual(
       [...models.asked].filter(([, times]) => times > 1),
@@ -136,18 +146,20 @@ describe('an accepted run finishes', () => {
     await kill(next);
   }).timeout(TIMEOUT_MS);
 
-  it('when the engine is away', async () => {
+  it('when the engine is away while its models answer: no answer is asked for again', async () => {
     const worker = await startWorker();
     const second = models.hold('two ');
     const held = await accept();
     await second.arrived(RUNS);
     process.kill(temporal.child.pid, 'SIGKILL');
     await temporal.child.exited;
-    second.release();
     const begun = await accept();
     await setTimeout(ENGINE_AWAY_MS);
+    second.release();
+    await waitUntil(async () => (await countAnswers(held)) === RUNS);
     temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
     await audit([...held, ...begun]);
+    assertAskedOnce();
     await kill(worker);
   }).timeout(TIMEOUT_MS);
 

@@ -180,8 +180,10 @@ describe('hostile JSON Schemas', () => {
       assert.rejects(validator.validate(schema, OBJECTS)).finally(() => (stopped += 1)),
     );
     assert.equal(await validator.hasRoom(), false);
+    assert.equal(await validator.validateBriefly({ type: 'string' }, 'x'), undefined);
     assert.equal(await all.of('another').hasRoom(), true);
     assert.deepEqual(await all.of('another').validate({ type: 'string' }, 'x'), []);
+    assert.deepEqual(await all.of('another').validateBriefly({ type: 'string' }, Buffer.from('"x"')), []);
     assert(stopped < slow.length / 2, `${stopped} were stopped before`);
     await Promise.all(hostile);
   });

@@ -174,7 +174,7 @@ const looping = await weir.createFlow(tenant, [
   },
 ]);
 const inHand = Promise.withResolvers<void>();
-const held = { isLocal: false, signal: new AbortController().signal };
+const held = { mayWait: true, signal: new AbortController().signal };
 void reserveInputMemory(
   weir.largeValues,
   tenant.organizationId,

@@ -2,6 +2,9 @@
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 
+const IN_TASK = [llm('a', '{{message}}', 'demo/chat'), llm('b', '{{previous_output}}', 'demo/chat')];
+const TAKEN_OVER = [llm('a', 'x', 'demo/slow-3000'), llm('b', '{{previous_output}}', 'demo/chat')];
+
 /** Flows that run to their end, by the name of the history. */
 export const FLOWS: { [name: string]: Step[] } = {
   empty: [],
@@ -74,8 +77,11 @@ export const FLOWS: { [name: string]: Step[] } = {
       },
     },
   ],
-  'model-in-task': [llm('a', '{{message}}', 'demo/chat'), llm('b', '{{previous_output}}', 'demo/chat')],
-  'model-taken-over': [llm('a', 'x', 'demo/slow-3000'), llm('b', '{{previous_output}}', 'demo/chat')],
+  'model-in-task': IN_TASK,
+  'model-taken-over': TAKEN_OVER,
+  // The same since runs are told that calls begin in the task, instead of a patch in their history.
+  'told-model-in-task': IN_TASK,
+  'told-model-taken-over': TAKEN_OVER,
   'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
 };
 

@@ -62,8 +62,9 @@ describe('a model call', () => {
     const executionId = await start(flow);
     assert.equal((await finish(flow, executionId)).result, 'two');
     assert.deepEqual(await scheduled(executionId), []);
-    const tasks = (await events(executionId)).filter((event) => event.workflowTaskCompletedEventAttributes);
-    assert.equal(tasks.length, 1);
+    const history = await events(executionId);
+    assert.equal(history.filter((event) => event.workflowTaskCompletedEventAttributes).length, 1);
+    assert(!history.some((event) => event.upsertWorkflowSearchAttributesEventAttributes));
     assert.equal(await charges(executionId), 2);
   });
 
@@ -121,6 +122,15 @@ describe('a model call', () => {
     assert.deepEqual([result, blocks[0].attempts], ['done', 2]);
     assert.deepEqual([models.calls.length, await charges(executionId)], [2, 1]);
     assert.deepEqual(await scheduled(executionId), [weir.config.taskQueue]);
+  });
+
+  it('whose answers cannot be read is given up at the third, the one inside the task counted', async () => {
+    await begin(SHORT);
+    const garbled = respond(200, '{"choices": [', { 'retry-after': '0' });
+    models.will(garbled, garbled, garbled);
+    const flow = await ask();
+    const { status, blocks } = await finish(flow, await start(flow));
+    assert.deepEqual([status, blocks[0].attempts, models.calls.length], ['failed', 3, 3]);
   });
 
   it('of a model that is known to be slow is an activity from the start', async () => {

@@ -1,16 +1,16 @@
 import type { Block } from '../flow/definition.ts';
-import { renderTemplate, type TemplateValues } from '../flow/template.ts';
+import { type Rendering, renderTemplate, type TemplateValues } from '../flow/template.ts';
 import type { Registry } from '../models/registry.ts';
 import { requirePromptFits } from '../models/require-prompt-fits.ts';
 
-/** Builds the prompt of an llm block with its variables filled in; throws PROMPT_TOO_LARGE without building it. */
-export function buildPrompt(
+/** Measures the prompt of an llm block with its variables filled in, before it is built; throws PROMPT_TOO_LARGE. */
+export function measurePrompt(
   registry: Registry,
   { model = '', prompt = '' }: Block,
   values: TemplateValues,
   tools: unknown[] = [],
-): string {
+): Rendering {
   const rendering = renderTemplate(prompt, values);
   requirePromptFits(model, registry.capabilities(model), rendering.length, { tools: tools.length > 0 });
-  return rendering.build();
+  return rendering;
 }

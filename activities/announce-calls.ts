@@ -1,0 +1,34 @@
+// Tells other workers of model calls that go on in a process which the engine takes for lost.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from '../db/connect.ts';
+import { holdBlocks, isBlockHeld, letGoOfBlock } from '../db/runs/blocks-under-way.ts';
+import type { Announcements } from './announcer.ts';
+import type { BlockExecution } from './block-execution.ts';
+
+type BlockId = Pick<BlockExecution, 'callId' | 'blockKey'>;
+
+/** How soon an attempt sees that the call which another process was making has ended. */
+const LOOK_MS = 1_000;
+
+/** Returns the key of a block's model call among those that a process holds. */
+export function keyOf({ callId, blockKey }: BlockId): string {
+  return `${callId}/${blockKey}`;
+}
+
+function blockIdOf(key: string): BlockId {
+  const end = key.indexOf('/');
+  return { callId: key.slice(0, end), blockKey: key.slice(end + 1) };
+}
+
+/** Announces calls in the database, which may be there while the engine is away. */
+export function createAnnouncements(db: Db): Announcements {
+  return {
+    tell: (keys) => holdBlocks(db, keys.map(blockIdOf)),
+    withdraw: (key) => letGoOfBlock(db, blockIdOf(key)),
+  };
+}
+
+/** Waits while another process announces that it is making the call. */
+export async function untilNotAnnounced(db: Db, execution: BlockId, signal: AbortSignal): Promise<void> {
+  while (await isBlockHeld(db, execution)) await sleep(LOOK_MS, undefined, { signal });
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { StoredRunInput } from '../db/tables/run-input.ts';
+import { canonicalJson } from '../flow/canonical-json.ts';
+import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
+
+/** Makes the reply of a block that paused from its recorded conversation, which ends with the model's tool calls. */
+export function toPause(
+  stepId: string,
+  iterations: number,
+  messages: ToolCallMessage[],
+  continuation: StoredRunInput['continuation'],
+): Pause {
+  const last = messages.at(-1);
+  return {
+    ...(continuation && { carriedBytes: Buffer.byteLength(JSON.stringify(continuation.outputs)) }),
+    paused: {
+      step_id: stepId,
+      iterations,
+      tool_call_ids: (last?.role === 'assistant' ? (last.tool_calls ?? []) : []).map(({ id }) => id),
+      digest: createHash('sha256').update(canonicalJson(messages)).digest('hex'),
+    },
+  };
+}

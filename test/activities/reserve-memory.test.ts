@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { enforceSchema } from '../../activities/enforce-schema.ts';
+import { giveBackInputMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
+import { BUSY } from '../../flow/run.ts';
+import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../large-values/large-values.ts';
+
+describe('an activity that holds an input', () => {
+  const { signal } = new AbortController();
+  const largeValues = createLargeValues();
+  const work = <T>(mayWait: boolean, work: () => Promise<T>) =>
+    reserveInputMemory(largeValues, 'acme', ACTIVITIES_SHARE_BYTES, { mayWait, signal }, work);
+
+  it('gives its memory back when it drops the input, once', async () => {
+    await work(false, async () => {
+      assert.equal(await work(false, async () => 'inner'), BUSY);
+      giveBackInputMemory();
+      assert.equal(await work(false, async () => 'inner'), 'inner');
+    });
+    assert.equal(await work(false, async () => 'next'), 'next');
+  });
+
+  it('is busy where its schema would have to wait and it may not', async () => {
+    const validator = { validate: async () => [], validateBriefly: async () => undefined };
+    const check = (mayWait: boolean) =>
+      work(mayWait, () => enforceSchema(validator, 'input', { type: 'string' }, 'x', { mayWait }));
+    assert.deepEqual([await check(true), await check(false)], [undefined, BUSY]);
+  });
+});
