@@ -10,6 +10,7 @@ import type { WebhookListeners } from '../net/webhook-listeners.ts';
 import type { HealthCheck } from '../process/health-check.ts';
 import type { AuthDeps } from './auth/deps.ts';
 import type { Admission } from './http/admission.ts';
+import type { OpenRequests } from './http/open-requests.ts';
 
 /** The dependencies of the endpoints; `createApp` takes them once. While `stopping`, streams that can be resumed end. */
 export type ApiDeps = AuthDeps &
@@ -22,6 +23,7 @@ export type ApiDeps = AuthDeps &
     registry: LiveRegistry;
     resolvePublic: ResolvePublic;
     admission: Admission;
+    openRequests: OpenRequests;
     /** Present in a local service, whose worker runs in this process. */
     listeners?: WebhookListeners | undefined;
     /** Aborted shortly before connections are closed by force: every open answer ends with a last message. */

@@ -19,6 +19,7 @@ import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
 import { createAdmission } from './http/admission.ts';
 import { createHttpServer } from './http/http-server.ts';
+import { createOpenRequests } from './http/open-requests.ts';
 
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 30_000;
@@ -55,6 +56,7 @@ export async function serveApi(
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, config.databaseUrl);
   const validator = createValidator();
+  const admission = createAdmission({ hasWorker: given.inProcessRuns !== undefined });
   const deps: ApiDeps = {
     ...given,
     taskQueue: config.taskQueue,
@@ -66,7 +68,8 @@ export async function serveApi(
     refusals: createRefusalCounter(db),
     memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
-    admission: createAdmission({ hasWorker: given.inProcessRuns !== undefined }),
+    admission,
+    openRequests: createOpenRequests(config.openRequestsMax),
     stopping: stopping.signal,
     cutOff: cutOff.signal,
   };
@@ -93,6 +96,7 @@ export async function serveApi(
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
       await drain(server, drainMs);
       clearTimeout(timer);
+      admission.stopMeasuring();
       await Promise.all([apiKeys.close(), validator.close(), deps.refusals.close()]);
     },
   };

@@ -1,6 +1,5 @@
 // main of `npm run api`
 
-import { readConfig } from '../config.ts';
 import { installRuntime } from '../engine/install-runtime.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
@@ -9,13 +8,14 @@ import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
+import { readProcessConfig } from '../process/read-process-config.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
 import { LINGER_MS, serveApi } from './serve.ts';
 
 /** Longer than the API takes to drain. */
 const END_MAX_SECONDS = 40;
 
-const config = await exitOnFailure(() => readConfig());
+const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir-api');
 const metrics = await exitOnFailure(() => startMetrics('weir-api', config.metrics));
 installRuntime(metrics.engine);

@@ -3,8 +3,8 @@
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../observability/log-context.ts';
-import type { ApiMiddleware } from '../http/context.ts';
-import type { KeyPrincipal, Principal } from '../http/principal.ts';
+import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import type { KeyPrincipal, Principal, UserPrincipal } from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import type { AuthDeps } from './deps.ts';
 
@@ -30,11 +30,16 @@ export function authenticateUser(deps: AuthDeps): ApiMiddleware {
   return async function authenticateUser(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), 'a JWT');
     if (API_KEY_PREFIX.test(token)) throw keyRefused();
-    ctx.state.user = await deps.signInLimiter.check(ctx.req, token, () => verifyUser(deps, token));
-    ctx.state.principal = ctx.state.user;
-    nameInLog(ctx.state.user);
+    setUser(ctx, await deps.signInLimiter.check(ctx.req, token, () => verifyUser(deps, token)));
     await next();
   };
+}
+
+/** Sets `ctx.state.user` and `principal` to a user who has been authenticated, and names them in the log. */
+export function setUser(ctx: ApiContext, user: UserPrincipal): void {
+  ctx.state.user = user;
+  ctx.state.principal = user;
+  nameInLog(user);
 }
 
 function nameInLog(principal: Principal): void {

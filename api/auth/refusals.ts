@@ -1,6 +1,7 @@
 // Counts the requests that were answered 429, for usage: in memory, and now and then in the database.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
+import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { addRefusals, type Refusals } from '../../db/usage/add-refusals.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
@@ -63,6 +64,7 @@ export function createRefusalCounter(db: Db): RefusalCounter {
 }
 
 function isRefusal(error: unknown): boolean {
+  if (error instanceof ConnectionShareUsed) return true;
   return error instanceof ServiceError && error.code === 'RATE_LIMITED';
 }
 

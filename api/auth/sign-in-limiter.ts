@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
+import { hostNetwork } from '../../net/host-network.ts';
 import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
 import { RetryLater } from '../http/retry-later.ts';
 
@@ -45,7 +46,7 @@ export function createSignInLimiter({
     async check(request, credentials, verify) {
       if (perMinute === 0) return verify();
       const digest = createHash('sha256').update(credentials).digest('base64');
-      const address = addressOf(request, proxies);
+      const address = networkOf(request, proxies);
       const left = leftOf(address);
       if (left < 1 && !valid.has(digest)) {
         rateLimitRefusals.add(1, { limit: 'sign_in' });
@@ -71,10 +72,9 @@ export function createSignInLimiter({
   };
 }
 
-/** The sender's address as the outermost of the operator's proxies saw it. For IPv6 the /64, which one host has whole. */
-function addressOf({ headers, socket }: IncomingMessage, proxies: number): string {
+/** The sender's network as the outermost of the operator's proxies saw it. */
+function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
   const seen = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;
-  const address = (seen || socket.remoteAddress || '').replace(/^::ffff:/i, '');
-  return address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
+  return hostNetwork(seen || socket.remoteAddress || '');
 }

@@ -1,7 +1,7 @@
 // The codec endpoint: codec/ is Temporal's Remote Codec protocol, by which its Web UI and CLI show what Weir has encrypted. In
 // come payloads; out go those decrypted that the caller may read. It encodes nothing: what it wrote would pass for Weir's own.
 import type { Middleware } from 'koa';
-import { authenticateUser } from '../auth/authenticate.ts';
+import { authenticateUser, setUser } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import { allowOrigin } from '../http/allow-origin.ts';
@@ -75,8 +75,7 @@ export function codecRoutes(deps: ApiDeps): Route[] {
     return async function authenticateBySession(ctx, next) {
       const user = ctx.get('authorization') === '' ? sessions.find(ctx.get('cookie')) : undefined;
       if (!user) return byToken(ctx, next);
-      ctx.state.user = user;
-      ctx.state.principal = user;
+      setUser(ctx, user);
       await next();
     };
   }

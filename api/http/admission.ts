@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os';
 import { createPlace, type Place } from '../../fairness/place.ts';
 import { createTurns } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { RETRY_AFTER_SECONDS } from './errors.ts';
-import { RetryLater } from './retry-later.ts';
+import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { observeTurns } from '../../observability/metrics/sharing-metrics.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /**
  * Places of a process whose own worker carries the runs out: as many as keep the processors busy, also with an engine that
@@ -49,10 +50,11 @@ export function createAdmission({
 }: {
   hasWorker: boolean;
   heldMaxMs?: number;
-}): Admission {
+}): Admission & { stopMeasuring(): void } {
   const { places, shared } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
   const turns = createTurns({ places, reserve: places, shared, restMs: REST_MS });
   return {
+    stopMeasuring: observeTurns({ run_starts: turns }),
     async enter(organization, createSignal, { patient } = { patient: false }) {
       if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
       if (turns.countWaiting(organization) >= (patient ? WAITING_PATIENTLY_MAX : WAITING_MAX))
@@ -76,7 +78,9 @@ export function serviceBusy(): ServiceError {
   return new ServiceError('SERVICE_BUSY', message);
 }
 
+/** Counts the refusal, and makes its error. */
 function overShare(): RetryLater {
+  rateLimitRefusals.add(1, { limit: 'waiting' });
   return new RetryLater(
     'RATE_LIMITED',
     `Too many runs of this organization wait to be started: try again in ${RETRY_AFTER_SECONDS} s.`,

@@ -4,7 +4,7 @@ import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../flow/errors.ts';
 import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
 import { answerRefusal } from './answer-refusal.ts';
-import { RetryLater } from './retry-later.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 import { routeOf } from './route-of.ts';
 import { toServiceError } from './to-service-error.ts';
 
@@ -84,9 +84,6 @@ export const STATUS = {
   CANCELLED: 500,
 } satisfies Record<ErrorCode, number>;
 
-/** Retry-After of every 503 that does not bring its own. */
-export const RETRY_AFTER_SECONDS = 5;
-
 /** Builds the body of an error. */
 export function errorBody(code: ErrorCode, message: string, extra: Record<string, unknown> = {}) {
   return { detail: { code, message, ...extra } };
@@ -109,7 +106,7 @@ export const handleErrors: Middleware = async (ctx, next) => {
     if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });
     ctx.status = STATUS[answer.code];
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
-    if (error instanceof RetryLater) ctx.set('Retry-After', String(error.retryAfterSeconds));
+    if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
     else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
     answerRefusal(ctx, errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra }));
   }

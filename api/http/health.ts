@@ -1,7 +1,7 @@
 // /healthz and /readyz: for operators and load balancers.
 import type { Middleware } from 'koa';
 import type { HealthCheck } from '../../process/health-check.ts';
-import { RETRY_AFTER_SECONDS } from './errors.ts';
+import { RETRY_AFTER_SECONDS } from './retry-later.ts';
 
 /**
  * Creates the two endpoints. `live` answers 200 as long as the process runs; `ready` answers 503 when requests would fail or

@@ -8,6 +8,8 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../flow/errors.ts';
+import { log } from '../../observability/log.ts';
+import { unreadableRequests } from '../../observability/metrics/http-metrics.ts';
 import { closeUnreadConnections } from './close-unread-connections.ts';
 import { errorBody } from './errors.ts';
 
@@ -58,9 +60,13 @@ export function createHttpServer(
   function track(socket: Socket): Set<ServerResponse> {
     const own = new Set<ServerResponse>();
     unanswered.set(socket, own);
-    // Node.js does not tell pipelined answers whose turn had not come that their reader has gone.
+    // Node.js does not tell pipelined answers whose turn had not come that their reader has gone, now or later.
     socket.once('close', () => {
-      for (const response of own) if (response.socket === null) response.emit('close');
+      for (const response of own) {
+        if (response.socket !== null) continue;
+        Object.defineProperty(response, 'closed', { value: true });
+        response.emit('close');
+      }
     });
     return own;
   }
@@ -91,6 +97,8 @@ export function createHttpServer(
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
     const [status, code, message] = describe(error);
+    // A request that the application has begun to answer leaves a line of its own.
+    if (!unanswered.get(socket)?.size) note(status, error.code);
     const body = JSON.stringify(errorBody(code, message));
     // Destroyed, because a caller that never closes its side would keep the socket.
     socket.once('finish', () => socket.destroy());
@@ -105,6 +113,12 @@ export function createHttpServer(
     if (error.code === 'HPE_HEADER_OVERFLOW') return [431, 'BAD_REQUEST', HEADERS_TOO_LARGE];
     return [400, 'BAD_REQUEST', notHttp(error.message)];
   }
+}
+
+/** Counts and logs a refused request that nobody else saw. Neither says what was sent, which may be anything. */
+function note(status: number, reason: string | undefined): void {
+  unreadableRequests.add(1, { 'http.response.status_code': status });
+  log.info({ method: null, route: null, status, reason }, 'Request');
 }
 
 /** The message for a request that did not arrive within `requestMs`, or its head within `headersMs`. */

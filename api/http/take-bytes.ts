@@ -1,8 +1,8 @@
 import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
-import { RETRY_AFTER_SECONDS } from './errors.ts';
-import { RetryLater } from './retry-later.ts';
+import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /** Shorter than a request may take to arrive. */
 const WAIT_MAX_MS = 15_000;
@@ -28,6 +28,7 @@ async function waitInTime<T>(take: (late: AbortSignal) => Promise<T>): Promise<T
     return await take(late);
   } catch (error) {
     if (!late.aborted) throw error;
+    rateLimitRefusals.add(1, { limit: 'bytes' });
     throw new RetryLater(
       'RATE_LIMITED',
       `Too many large requests and answers are under way: try again in ${RETRY_AFTER_SECONDS} s.`,

@@ -1,7 +1,10 @@
+import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
+import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /** The request that failed: `fields` say in the log which it was. */
 type FailedRequest = { requestId: string; fields: object; mayWrite: boolean };
@@ -12,6 +15,14 @@ type FailedRequest = { requestId: string; fields: object; mayWrite: boolean };
  */
 export function toServiceError(error: unknown, { requestId, fields, mayWrite }: FailedRequest): ServiceError {
   if (error instanceof ServiceError) return error;
+  if (error instanceof ConnectionShareUsed) {
+    rateLimitRefusals.add(1, { limit: 'connections' });
+    return new RetryLater(
+      'RATE_LIMITED',
+      mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE,
+      RETRY_AFTER_SECONDS,
+    );
+  }
   if (tellOutage(error))
     return new ServiceError('DATABASE_UNAVAILABLE', mayWrite ? CHANGES_UNKNOWN : DATABASE_UNAVAILABLE);
   if (error instanceof ObjectStoreUnavailable) {
@@ -24,7 +35,10 @@ export function toServiceError(error: unknown, { requestId, fields, mayWrite }: 
 
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
+const TOO_MANY_AT_ONCE =
+  'This request waited for other requests of the organization, which are too many at once: send fewer at a time.';
 export const OBJECT_STORE_UNAVAILABLE =
-  'The store of large outputs does not answer: try again later. What was accepted goes on.';
-export const CHANGES_UNKNOWN =
-  'The database does not answer. The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';
+  'The store of large requests and outputs does not answer: try again later. What was accepted goes on.';
+const MAY_BE_MADE =
+  'The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';
+export const CHANGES_UNKNOWN = `The database does not answer. ${MAY_BE_MADE}`;

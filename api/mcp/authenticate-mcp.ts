@@ -3,6 +3,7 @@ import { loopbackUrls } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import { recordAssistantUse } from '../../db/tenants/connected-assistants.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { setUser } from '../auth/authenticate.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
@@ -33,8 +34,7 @@ export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps):
       const found = (await tokens.verify(token, audiences)) ?? refuse(NOT_VALID);
       return (await recordUse(db, found)) ? found : refuse(DISCONNECTED);
     });
-    ctx.state.user = user;
-    ctx.state.principal = user;
+    setUser(ctx, user);
     await next();
   };
 }

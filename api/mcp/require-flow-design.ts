@@ -1,6 +1,7 @@
 import { inTransaction, type Tx } from '../../db/connect.ts';
 import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**
@@ -9,6 +10,7 @@ import type { McpCall } from './tool.ts';
 export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
   const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
   deps.memberProfiles.save(flow.organization_id, user);
+  addToLogContext({ organization_id: flow.organization_id });
   return flow;
 }
 
@@ -21,6 +23,7 @@ export function withLockedFlow<T>(
   return inTransaction(deps.db, async (tx) => {
     const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? unknownFlow(flowId);
     deps.memberProfiles.save(flow.organization_id, user);
+    addToLogContext({ organization_id: flow.organization_id });
     return work(tx, { ...flow, organizationId: flow.organization_id });
   });
 }

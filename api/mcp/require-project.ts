@@ -5,6 +5,7 @@ import {
   type UserProject,
 } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**
@@ -13,6 +14,7 @@ import type { McpCall } from './tool.ts';
 export async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
   const project = (await findUserProject(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
   deps.memberProfiles.save(project.organization_id, user);
+  addToLogContext({ organization_id: project.organization_id });
   return project;
 }
 
@@ -22,7 +24,9 @@ export async function requireLockedProject(
   { user }: Pick<McpCall, 'user'>,
   projectId: string,
 ): Promise<UserProject> {
-  return (await findUserProjectForUpdate(tx, user.userId, projectId)) ?? unknownProject(projectId);
+  const project = (await findUserProjectForUpdate(tx, user.userId, projectId)) ?? unknownProject(projectId);
+  addToLogContext({ organization_id: project.organization_id });
+  return project;
 }
 
 function unknownProject(projectId: string): never {

@@ -96,7 +96,10 @@ export const runFlowTool = defineTool({
       body,
       ...ofRequest,
     };
-    return forOrganization(flow.organizationId, () => runToEnd(call, request));
+    return forOrganization(flow.organizationId, async () => {
+      const leave = call.deps.openRequests.call(flow.organizationId);
+      return runToEnd(call, request).finally(leave);
+    });
   },
 });
 

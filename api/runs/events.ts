@@ -8,6 +8,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { validationError } from '../http/json-body.ts';
+import { holdOpen } from '../http/open-requests.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runEvents } from './answers.ts';
@@ -28,7 +29,7 @@ import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
 import { readReceipt } from './receipt.ts';
-import { READ_ERRORS } from './run-refusals.ts';
+import { WAIT_ERRORS } from './run-refusals.ts';
 import { type BlockNews, createBlockTeller } from './tell-blocks.ts';
 
 const lastEventId = z.strictObject({
@@ -60,13 +61,14 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
           description: 'The run has ended, and there is nothing after Last-Event-ID.',
           headers: z.object(rateLimitHeaders),
         },
-        ...READ_ERRORS,
+        ...WAIT_ERRORS,
         ...VALIDATION_ERRORS,
       },
     },
     handlers: [
       ...identifyCaller(deps, 'run', 'read'),
       loadFlowIds(deps),
+      holdOpen(deps, 'follow'),
       loadRun(deps),
       streamJob(deps, news),
     ],
@@ -115,21 +117,17 @@ async function* follow(
   const teller = createBlockTeller();
   let lastUnderWay = 0n;
   while (!signal.aborted) {
-    // Read first, so that no block is told to begin after its end.
-    const underWay = await listBlocksUnderWay(deps.db, run.execution_id);
-    const { status, blocks } = await listRecordedBlocks(deps.db, run.execution_id, last);
+    const { underWay, status, blocks } = await news.share(`${run.execution_id} after ${last}`, () =>
+      readBlocks(deps, run, last),
+    );
     for (const block of blocks) {
       for (const event of teller.end(block)) yield formatNews(event);
       last = BigInt(block.recorded);
       yield formatEvent(String(last), `block_${block.status}`, describeBlockExecution(block));
     }
     if (status !== 'started') {
-      const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
-      const receipt = await readReceipt(deps.db, run.execution_id);
-      yield formatEvent(String(last + 1n), `run_${status}`, {
-        ...(await describeRun(deps, ended)),
-        ...receipt,
-      });
+      const end = await news.share(`${run.execution_id} at its end`, () => readEnd(deps, run));
+      yield formatEvent(String(last + 1n), `run_${status}`, end);
       return;
     }
     const ended = new Set(blocks.map(({ block_key }) => block_key));
@@ -146,6 +144,19 @@ async function* follow(
     }
   }
   throw new StreamInterruption('stopping');
+}
+
+/** Reads the blocks of a run that are under way, and those that were recorded after the one of `after`. */
+async function readBlocks({ db }: ApiDeps, { execution_id: executionId }: RunRow, after: bigint) {
+  // Read first, so that no block is told to begin after its end.
+  const underWay = await listBlocksUnderWay(db, executionId);
+  return { underWay, ...(await listRecordedBlocks(db, executionId, after)) };
+}
+
+async function readEnd(deps: ApiDeps, run: RunRow): Promise<object> {
+  const ended = (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
+  const receipt = await readReceipt(deps.db, run.execution_id);
+  return { ...(await describeRun(deps, ended)), ...receipt };
 }
 
 function formatNews(event: BlockNews): string {

@@ -9,6 +9,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
+import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { writeJson } from '../http/write-json.ts';
@@ -95,6 +96,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
       ...identify,
       readQuery(executeQuery),
       ...load,
+      holdOpen(deps, 'call'),
       receiveBody(deps),
       admit(deps),
       readBody(deps, executeRequest, {

@@ -45,7 +45,7 @@ import { refuseIdleOfJob } from './refuse-without-effect.ts';
 import { idempotencyHeaders, type JobRequest, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import type { RunTarget } from './run-paths.ts';
-import { OUTPUT_REFUSAL, READ_ERRORS, runErrors } from './run-refusals.ts';
+import { OUTPUT_REFUSAL, runErrors, WAIT_ERRORS } from './run-refusals.ts';
 import { TOOL_REFUSALS } from './tool-refusals.ts';
 import { describeProblems } from './tool-requests.ts';
 import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
@@ -114,7 +114,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
           started: underWay,
           completed: ended,
         }),
-        ...READ_ERRORS,
+        ...WAIT_ERRORS,
         ...VALIDATION_ERRORS,
         413: refusal('The result is larger than a result may be.', OUTPUT_REFUSAL),
       },

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db } from '../../db/connect.ts';
 import { type Followed, findNewsOfRuns } from '../../db/runs/find-news-of-runs.ts';
 
@@ -11,6 +12,8 @@ type Waiter = { followed: Followed; resolve(isNews: boolean): void; reject(error
 
 /** News of the runs that streams of this process follow. */
 export type News = {
+  /** Does `read`; those who ask for the same `key` while it is under way share its answer. */
+  share<T>(key: string, read: () => Promise<T>): Promise<T>;
   /**
    * Waits until the followed run has news: resolves with true then, with false after `maxMs` or when the signal aborts.
    * Rejects when the database fails.
@@ -18,21 +21,24 @@ export type News = {
   wait(followed: Followed, maxMs: number, signal: AbortSignal): Promise<boolean>;
 };
 
-/** Looks for news with one query for all streams, as long as any of them waits. */
+/** Looks for news with one query for all streams, which asks once for streams that are equally far, as long as any waits. */
 export function createNews(db: Db): News {
   const waiters = new Set<Waiter>();
+  const shared = new Map<string, Promise<unknown>>();
+  // A look is for many organizations: it takes turns at connections for none of them, and is no part of a request.
+  const forNobody = AsyncLocalStorage.snapshot();
   let isLooking = false;
 
   async function look(): Promise<void> {
     // Those who come during the query are asked about in the next.
-    const asked = [...waiters];
+    const asked = [...Map.groupBy(waiters, toKey).values()];
     const began = performance.now();
     try {
-      const followed = asked.map((waiter) => waiter.followed);
+      const followed = asked.flatMap(([first]) => first?.followed ?? []);
       const places = followed.length > 0 ? await findNewsOfRuns(db, followed) : [];
-      for (const place of places) asked[place]?.resolve(true);
+      for (const place of places) for (const waiter of asked[place] ?? []) waiter.resolve(true);
     } catch (error) {
-      for (const waiter of asked) waiter.reject(error);
+      for (const waiter of asked.flat()) waiter.reject(error);
     }
     isLooking = false;
     const restMs = (performance.now() - began) * REST_TIMES;
@@ -42,10 +48,17 @@ export function createNews(db: Db): News {
   function lookAfter(ms: number): void {
     if (isLooking || waiters.size === 0) return;
     isLooking = true;
-    setTimeout(() => void look(), ms);
+    setTimeout(() => void forNobody(look), ms);
   }
 
   return {
+    share<T>(key: string, read: () => Promise<T>): Promise<T> {
+      const underWay = shared.get(key) as Promise<T> | undefined;
+      if (underWay) return underWay;
+      const reading = read().finally(() => shared.delete(key));
+      shared.set(key, reading);
+      return reading;
+    },
     async wait(followed, maxMs, signal) {
       if (signal.aborted) return false;
       const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -64,4 +77,9 @@ export function createNews(db: Db): News {
       }
     },
   };
+}
+
+/** Tells apart what followers wait for. */
+function toKey({ followed: { executionId, after, underWay } }: Waiter): string {
+  return `${executionId} ${after} ${underWay}`;
 }

@@ -1,6 +1,6 @@
 // GET …/jobs/{executionId}/blocks/{key}/output/url: a URL with which a large output is read from the object store itself.
 import { findOutputObject } from '../../db/runs/block-traces.ts';
-import { storeOf } from '../../db/runs/stored-outputs.ts';
+import { objectStoreOf } from '../../db/runs/object-store-of.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -45,7 +45,7 @@ function getOutputUrl(deps: ApiDeps): ApiMiddleware {
     const row = await findBlock(deps, ctx);
     if (row.output_bytes === 0) throw hasNone(row, 'output');
     const object = await findOutputObject(deps.db, { callId: row.execution_id, blockKey: row.block_key });
-    const signed = object && (await storeOf(deps.db).sign(object));
+    const signed = object && (await objectStoreOf(deps.db).sign(object));
     ctx.body = {
       url: signed?.url ?? null,
       expiresAt: signed?.expiresAt.toISOString() ?? null,

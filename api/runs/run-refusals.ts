@@ -7,7 +7,8 @@ import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts
 import { flowNotFound as noSuchFlow } from '../flows/flow-of-path.ts';
 import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
-import { CHANGES_UNKNOWN, OBJECT_STORE_UNAVAILABLE } from '../http/to-service-error.ts';
+import { tooManyOpen } from '../http/open-requests.ts';
+import { CHANGES_UNKNOWN, DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE } from '../http/to-service-error.ts';
 import { incomplete } from '../reference/flow-examples.ts';
 import { changed } from '../reference/if-match.ts';
 import {
@@ -51,6 +52,21 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   404: refusal(
     'The flow or run is unknown, belongs to another project, or is not published.',
     examplesOf(flowNotFound(), noSuchRun()),
+  ),
+};
+
+/** The errors of endpoints that may be held open until something happens to the run. */
+export const WAIT_ERRORS: ZodOpenApiResponsesObject = {
+  ...READ_ERRORS,
+  503: refusal(
+    'Try again after `Retry-After`.',
+    {
+      ...examplesOf(tooManyOpen()),
+      DATABASE_UNAVAILABLE,
+      OBJECT_STORE_UNAVAILABLE,
+      IDENTITY_PROVIDER_UNAVAILABLE,
+    },
+    { 'Retry-After': retryAfter },
   ),
 };
 

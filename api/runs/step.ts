@@ -8,6 +8,7 @@ import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { takeEventBytes } from '../http/hold-answer-bytes.ts';
 import { readBody, validationError } from '../http/json-body.ts';
+import { holdOpen } from '../http/open-requests.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
@@ -104,6 +105,7 @@ export function stepRoutes(deps: ApiDeps): Route[] {
     handlers: [
       ...identify,
       ...load,
+      holdOpen(deps, 'call'),
       receiveBody(deps),
       admit(deps),
       readBody(deps, stepRequest, {

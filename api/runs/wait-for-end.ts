@@ -20,7 +20,8 @@ export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
     const { run, flowIds } = ctx.state;
     if (wait > 0 && run.status === 'started') {
       const ended = { executionId: run.execution_id, after: RECORDED_MAX };
-      await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping));
+      const leave = deps.openRequests.follow(flowIds.organizationId);
+      await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(leave);
       if (!(await mayRead(deps, ctx.state))) refuseCredentials();
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
       if (!later) throw noSuchRun();

@@ -15,8 +15,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
-import { RETRY_AFTER_SECONDS } from '../http/errors.ts';
-import { RetryLater } from '../http/retry-later.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from '../http/retry-later.ts';
 import { requireCredits } from '../runs/accept-run.ts';
 import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
@@ -77,9 +76,9 @@ async function runTests(
 
   async function storeAndStart(): Promise<boolean> {
     await repeatLostWrite(async () => {
-      const flowVersionId = await snapshotDraft(db, flowId, draft);
       await inTransaction(db, async (tx) => {
         await requireLockedFlow(tx, flowId, access);
+        const flowVersionId = await snapshotDraft(tx, flowId, draft);
         const testRun = { id: testRunId, flowId, flowVersionId, startedBy: author.actor, tests };
         if (!(await insertTestRun(tx, testRun))) return;
         // Its cases are runs that are under way too. Once it is accepted, none of them is refused.

@@ -15,8 +15,8 @@ import overlay from './overlay.module.css';
 
 type Props = {
   label: string;
-  /** Suggestions, searched by their labels. */
-  options: readonly Option[];
+  /** Suggestions, searched by their labels; undefined while they are fetched. */
+  options: readonly Option[] | undefined;
   value: string;
   /** Called with every text that is entered, also with one that is not among the options. */
   onChange: (text: string) => void;
@@ -30,8 +30,10 @@ export function ComboBox({ label, options, value, onChange, placeholder = '', er
     <AriaComboBox
       className={field.field}
       allowsCustomValue
+      // So that suggestions that come after the text was typed are shown, too.
+      allowsEmptyCollection
       menuTrigger="focus"
-      defaultItems={options}
+      defaultItems={options ?? []}
       inputValue={value}
       onInputChange={onChange}
       isInvalid={error !== undefined}
@@ -45,7 +47,15 @@ export function ComboBox({ label, options, value, onChange, placeholder = '', er
       </div>
       <FieldError className={field.error}>{error}</FieldError>
       <Popover className={overlay.popover}>
-        <ListBox<Option>>{(option) => <OptionItem option={option} />}</ListBox>
+        <ListBox<Option>
+          renderEmptyState={() => (
+            <p className={style.empty}>
+              {options === undefined ? 'Loading…' : 'Nothing in the list matches. Any text can be entered.'}
+            </p>
+          )}
+        >
+          {(option) => <OptionItem option={option} />}
+        </ListBox>
       </Popover>
     </AriaComboBox>
   );

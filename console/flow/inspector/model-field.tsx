@@ -18,7 +18,10 @@ export function ModelField({ step }: { step: SequentialStep }) {
   const { set, problemOf } = useStep(step);
   const query = useModels(organization.id);
   const models = query.data ?? [];
-  const options = useMemo(() => toOptions(query.data ?? []), [query.data]);
+  const options = useMemo(
+    () => (query.isPending ? undefined : toOptions(query.data ?? [])),
+    [query.isPending, query.data],
+  );
   const { model = '' } = step;
   const found = findModel(models, model);
   return (

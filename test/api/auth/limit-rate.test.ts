@@ -5,6 +5,7 @@ import { mintApiKey } from '../../../api/auth/api-key.ts';
 import { readConfig } from '../../../config.ts';
 import { insertApiKey } from '../../../db/tenants/api-keys.ts';
 import { captureLog } from '../../capture-log.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { startApiProcess } from '../../faults/api-process.ts';
 import { type Answer, SECRETS_KEYS, startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -76,8 +77,11 @@ describe('rate limits', () => {
 
   it('answer 429 RATE_LIMITED with Retry-After when the key has used its minute', async () => {
     for (let sent = 0; sent < PER_KEY; sent++) assert.equal((await start()).status, 202);
+    const metrics = captureMetrics();
     const answer = await start();
     assert.deepEqual([answer.status, answer.body.detail.code], [429, 'RATE_LIMITED']);
+    assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=key'], 1);
+    metrics.stop();
     assert.match(answer.body.detail.message, /^The API key is over its 3 requests per minute: try again in/);
     assert.deepEqual(fields(answer).slice(0, 2), [String(PER_KEY), '0']);
     const retryAfter = Number(answer.headers.get('retry-after'));
@@ -96,8 +100,13 @@ describe('rate limits', () => {
     for (let sent = 0; sent < 2 * PER_KEY; sent++) await start();
     const second = await secondKey();
     assert.deepEqual(statuses([await start(second), await start(second)]), [202, 202]);
+    const metrics = captureMetrics();
     const answer = await start(second);
     assert.equal(answer.status, 429);
+    const { 'limit=organization': byOrganization, 'limit=key': byKey } =
+      await metrics.read('weir.rate_limit.refusals');
+    assert.deepEqual([byOrganization, byKey], [1, 0]);
+    metrics.stop();
     assert.match(answer.body.detail.message, /^The organization is over its 5 requests per minute/);
     assert.deepEqual(fields(answer).slice(0, 2), [String(PER_ORGANIZATION), '0']);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { createSignInLimiter } from '../../../api/auth/sign-in-limiter.ts';
 import { ServiceError } from '../../../flow/errors.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import { startWeir } from '../../harness.ts';
 
 const PER_MINUTE = 3;
@@ -39,7 +40,10 @@ describe('failed authentication', () => {
   it('is refused without being looked up once an address has had its failures', async () => {
     const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
     await exhaust(signInLimiter);
+    const metrics = captureMetrics();
     assert.equal(await attempt(signInLimiter, 'bad'), 'RATE_LIMITED');
+    assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=sign_in'], 1);
+    metrics.stop();
     assert.equal(asked.includes('bad'), false);
   });
 
@@ -67,6 +71,8 @@ describe('failed authentication', () => {
     const signInLimiter = createSignInLimiter({ perMinute: PER_MINUTE, proxies: 0 });
     await exhaust(signInLimiter, from('2001:db8:1:2:3::4'));
     assert.equal(await attempt(signInLimiter, 'good', from('2001:db8:1:2:9::9')), 'RATE_LIMITED');
+    await exhaust(signInLimiter, from('2001:db8::a'));
+    assert.equal(await attempt(signInLimiter, 'good', from('2001:db8::b')), 'RATE_LIMITED');
     await exhaust(signInLimiter, from('::ffff:192.0.2.7'));
     assert.equal(await attempt(signInLimiter, 'good', from('::ffff:192.0.2.8')), 'in');
   });

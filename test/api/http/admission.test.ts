@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { createAdmission } from '../../../api/http/admission.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 
 const never = () => new AbortController().signal;
 const HOUR_MS = 3_600_000;
@@ -14,23 +15,34 @@ describe('the admission of runs', () => {
       waiting.push(admission.enter(owner, () => signal).catch(({ code }) => code));
     for (let place = 0; place < 32; place += 1) await admission.enter('a', never);
     for (let place = 0; place < 32; place += 1) await admission.enter(`other ${place}`, never);
+    const metrics = captureMetrics();
     for (let request = 0; request < 1_000; request += 1) wait('a', gone);
+    assert.equal((await metrics.read('weir.turns.under_way'))['at=run_starts'], 64);
+    assert.equal((await metrics.read('weir.turns.waiting'))['at=run_starts'], 1_000);
     await assert.rejects(admission.enter('a', never), { code: 'RATE_LIMITED', retryAfterSeconds: 5 });
+    assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=waiting'], 1);
     for (let request = 0; request < 3_000; request += 1) wait(`one of many ${request}`, ofMany);
     await assert.rejects(admission.enter('b', never), { code: 'SERVICE_BUSY' });
     gone.abort();
     ofMany.abort();
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['SERVICE_STOPPING']));
+    assert.equal((await metrics.read('weir.turns.waiting'))['at=run_starts'], 0);
+    admission.stopMeasuring();
+    assert.equal((await metrics.read('weir.turns.under_way'))['at=run_starts'] ?? 0, 0);
+    metrics.stop();
   });
 
   it('gives one organization all places while it is alone, another its first beside them', async () => {
     const admission = createAdmission({ hasWorker: true, heldMaxMs: HOUR_MS });
+    const gone = new AbortController();
     let begun = 0;
-    const begin = () => admission.enter('busy', never).then(() => (begun += 1));
+    const begin = () => admission.enter('busy', () => gone.signal).then(() => (begun += 1));
     const places = 4 * availableParallelism();
-    for (let request = 0; request < 2 * places; request += 1) void begin();
+    const requests = Array.from({ length: 2 * places }, begin);
     await admission.enter('other', never);
     assert.equal(begun, places);
+    gone.abort();
+    await Promise.allSettled(requests);
   });
 
   it('lets requests that wait for their runs go before a backlog of jobs of the same organization', async () => {

@@ -54,9 +54,9 @@ describe('large values of one organization', () => {
   /** Has all of the organization's share of inputs in hand until the function that this answers is called. */
   function holdInputs(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const attempt = { isLocal: false, signal };
+    const how = { mayWait: true, signal };
     const { organizationId } = hostile;
-    void reserveInputMemory(weir.largeValues, organizationId, ACTIVITIES_SHARE_BYTES, attempt, () => promise);
+    void reserveInputMemory(weir.largeValues, organizationId, ACTIVITIES_SHARE_BYTES, how, () => promise);
     return resolve;
   }
 

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { Meter } from '@opentelemetry/api';
 import { createHttpServer, PIPELINED_MAX } from '../../../api/http/http-server.ts';
+import { bindInstruments } from '../../../observability/metrics/instruments.ts';
+import { captureLog } from '../../capture-log.ts';
 
 const QUICK = { headersMs: 200, requestMs: 400, lookMs: 20, unreadLookMs: 20 };
 
@@ -33,7 +36,58 @@ describe('the HTTP server', () => {
     sockets.push(socket);
     return socket;
   }
+  /** Sends a request; returns its answer, and what was logged and counted meanwhile. */
+  async function noted(request: string) {
+    const counted: object[] = [];
+    bindInstruments({
+      createHistogram: () => ({ record: () => undefined }),
+      createCounter: (name: string) => ({
+        add: (count: number, labels: object) =>
+          count > 0 && name === 'weir.http.unreadable_requests' && counted.push(labels),
+      }),
+      createObservableGauge: () => ({ addCallback: () => undefined }),
+      createObservableCounter: () => ({ addCallback: () => undefined }),
+    } as unknown as Meter);
+    const { lines, stop } = captureLog();
+    const answer = await text(open(request));
+    stop();
+    bindInstruments(undefined);
+    return { answer, lines, counted };
+  }
   const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  for (const [what, request, status, reason] of [
+    ['is no HTTP', 'the secret plan\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
+    [
+      'has large headers',
+      `GET /secret HTTP/1.1\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'HPE_HEADER_OVERFLOW',
+    ],
+    ['is late', 'GET /secret HTTP/1.1\r\nHost: x\r\n', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    ['is a CONNECT', 'CONNECT secret:80 HTTP/1.1\r\nHost: x\r\n\r\n', 400, undefined],
+  ] as const)
+    it(`logs and counts a request that ${what}, and nothing of what it says`, async () => {
+      await listen(() => undefined, QUICK);
+      const { answer, lines, counted } = await noted(request);
+      assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `));
+      const [line, ...others] = lines.filter(({ msg }) => msg === 'Request');
+      assert.deepEqual(
+        [line?.status, line?.method, line?.route, line?.reason, others],
+        [status, null, null, reason, []],
+      );
+      assert.doesNotMatch(JSON.stringify(lines), /secret/);
+      assert.deepEqual(counted, [{ 'http.response.status_code': status }]);
+    });
+
+  it('leaves the line of a request whose body is late to who began to answer it', async () => {
+    await listen((request) => request.on('error', () => undefined).resume(), QUICK);
+    const { answer, lines, counted } = await noted(
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{',
+    );
+    assert.match(answer, /^HTTP\/1.1 408 /);
+    assert.deepEqual([lines, counted], [[], []]);
+  });
 
   for (const [what, request] of [
     ['a head', 'GET / HTTP/1.1\r\nHost: x\r\n'],
@@ -75,14 +129,17 @@ describe('the HTTP server', () => {
     let begun = 0;
     let gone = 0;
     const { promise: allGone, resolve } = Promise.withResolvers<void>();
+    const responses: ServerResponse[] = [];
     await listen((_request, response) => {
       begun += 1;
+      responses.push(response);
       response.once('close', () => ++gone === PIPELINED_MAX && resolve());
     });
     const socket = open(GET.repeat(1_000));
     await once(socket, 'close');
     await allGone;
     assert.equal(begun, PIPELINED_MAX);
+    assert(responses.every(({ closed }) => closed));
   });
 
   it('answers as many requests as may wait, in their order', async () => {

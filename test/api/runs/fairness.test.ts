@@ -5,6 +5,8 @@ import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 const BACKLOG = 20;
+/** Places for organizations that have none, beside the one of WEIR_MODEL_CONCURRENCY (worker/create-flow-worker.ts). */
+const RESERVE = 4;
 
 describe('runs that wait for a worker', () => {
   let weir: Weir;
@@ -23,7 +25,11 @@ describe('runs that wait for a worker', () => {
     const flowOf = (tenant: Tenant, prompt: string) =>
       weir.createFlow(tenant, [llm('ask', prompt, 'demo/model')]);
     const [busyFlow, otherFlow] = [await flowOf(busy, 'busy'), await flowOf(other, 'other')];
-    models.will(hang);
+    models.will(...Array.from({ length: RESERVE + 1 }, () => hang));
+    for (let index = 0; index < RESERVE; index += 1) {
+      const crowd = await weir.createTenant();
+      await waitForActivity(await start(crowd, await flowOf(crowd, 'crowd')));
+    }
     const held = models.nextCall();
     await waitForActivity(await start(busy, busyFlow));
     const response = await held;
@@ -40,7 +46,7 @@ describe('runs that wait for a worker', () => {
   const start = async (tenant: Tenant, flow: string): Promise<string> =>
     (await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } })).body.executionId;
 
-  /** Waits until the run has an activity: one of them makes its call, one has been taken, the others are with the engine. */
+  /** Waits until the run has an activity: some make their calls, the others wait. */
   const waitForActivity = (executionId: string) =>
     waitUntil(async () => {
       const { raw } = await weir.client.workflow.getHandle(executionId).describe();

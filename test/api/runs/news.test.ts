@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createNews } from '../../../api/runs/news.ts';
 import type { Db } from '../../../db/connect.ts';
+import { currentLogContext, withLogContext } from '../../../observability/log-context.ts';
 import { openAccount } from '../../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 
@@ -38,6 +39,53 @@ describe('news of the runs that streams follow', () => {
     assert.equal(looks, 1);
     left.abort();
     assert.deepEqual(new Set(await Promise.all(others)), new Set([false]));
+  });
+
+  it('ask once for all streams that are equally far', async () => {
+    const { runs } = await openAccount(database.db, 0, 1);
+    const [executionId = ''] = runs;
+    let asked: readonly unknown[] = [];
+    const db = database.db.withPlugin({
+      transformQuery({ node }) {
+        if (node.kind === 'RawNode')
+          [asked = []] = node.parameters.map((one) => ('value' in one ? (one.value as unknown[]) : []));
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const news = createNews(db);
+    await end(database.db, executionId);
+    const streams = [0n, 0n, 0n, 1n].map((after) => news.wait({ executionId, after }, HOUR_MS, never));
+    assert.deepEqual(await Promise.all(streams), [true, true, true, true]);
+    assert.deepEqual(asked, [executionId, executionId]);
+  });
+
+  it('are looked for on behalf of nobody, so that no organization’s backlog holds up others’ streams', async () => {
+    const { runs } = await openAccount(database.db, 0, 1);
+    const [executionId = ''] = runs;
+    const contexts: unknown[] = [];
+    const db = database.db.withPlugin({
+      transformQuery({ node }) {
+        contexts.push(currentLogContext());
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    await end(database.db, executionId);
+    const news = createNews(db);
+    await withLogContext({ organization_id: 'a' }, () =>
+      news.wait({ executionId, after: 0n }, HOUR_MS, never),
+    );
+    assert.deepEqual(contexts, [undefined]);
+  });
+
+  it('are read once for all who ask for the same at a time', async () => {
+    const news = createNews(database.db);
+    let reads = 0;
+    const read = async () => (reads += 1);
+    const both = [news.share('a', read), news.share('a', read), news.share('b', read)];
+    assert.deepEqual(await Promise.all(both), [1, 1, 2]);
+    assert.equal(await news.share('a', read), 3);
   });
 
   it('are given up after the time for which their stream waits', async () => {

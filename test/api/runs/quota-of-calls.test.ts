@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { passthrough } from '../../blocks.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import type { Answer } from '../../harness.ts';
 import { ASK, type Draft, type DraftWeir, startDraftWeir } from './draft-harness.ts';
@@ -40,10 +41,13 @@ describe('the quota of runs under way refuses', () => {
     const { draft } = await weir.createDraft([passthrough('a')]);
     await whileFull(async () => {
       const before = await countRows();
+      const metrics = captureMetrics();
       for (const path of ['runs', 'execute'])
         assertRefused(await weir.post(`${draft}/${path}`, { message: 'm' }));
       const first = { executionId: null, stepIndex: 0, message: 'm' };
       assertRefused(await weir.post(`${draft}/step`, first));
+      assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=runs_under_way'], 3);
+      metrics.stop();
       assert.equal(await countRows(), before);
     });
     assert.equal((await weir.post(`${draft}/execute`, { message: 'm' })).body.status, 'completed');

@@ -1,6 +1,7 @@
 // Users run flows as API keys do.
 import assert from 'node:assert/strict';
 import { passthrough } from '../../blocks.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { type Answer, startWeir, type Weir } from '../../harness.ts';
@@ -67,10 +68,13 @@ describe('runs of users', () => {
   it('count for the user, not for the API keys: 429 RATE_LIMITED', async () => {
     const flow = await weir.createFlow(acme, [passthrough('a')]);
     const poll = (key: string) => weir.call('GET', `${flow}/runs`, { key });
+    const metrics = captureMetrics();
     let refused = await poll(acme.token.member);
     while (refused.status === 200) refused = await poll(acme.token.member);
     assert.deepEqual([refused.status, refused.body.detail.code], [429, 'RATE_LIMITED']);
     assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
+    assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=user'], 1);
+    metrics.stop();
     assert.equal((await poll(acme.key)).status, 200);
     assert.equal((await poll(acme.token.admin)).status, 200);
   });

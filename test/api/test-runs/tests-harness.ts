@@ -45,7 +45,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
     validator,
     registry,
     definitions: createFlowDefinitions(db),
-    admission: createAdmission({ hasWorker: true }),
+    admission: createAdmission({ hasWorker: true }) as ApiDeps['admission'],
     largeValues: weir.largeValues,
   } as ApiDeps;
   const tenant = await weir.createTenant();

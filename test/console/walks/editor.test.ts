@@ -41,6 +41,30 @@ describeWalks('the editor of a flow', (walk) => {
   );
 
   walk(
+    'suggests models also to someone who typed before they were fetched',
+    'owner',
+    async ({ page, weir, open, allow }) => {
+      // The draft is saved while the name is typed, too; what is no name of a model yet is refused.
+      allow(/status of 400 .*\/draft\)$/);
+      const flow = await createFlow(weir, 'slow-models', []);
+      const asked = Promise.withResolvers<void>();
+      await page.route('**/api/v1/models?**', async (route) => {
+        await asked.promise;
+        await route.continue();
+      });
+      await open(flow.path);
+      await page.getByRole('button', { name: 'Model call' }).click();
+      await page.getByRole('combobox', { name: 'Model' }).fill('demo/');
+      await page.getByText('Loading…').waitFor();
+      asked.resolve();
+      await page.getByRole('option', { name: 'demo/chat' }).click();
+      await step(page, /^Model call, model call, demo\/chat/).waitFor();
+      await page.getByRole('combobox', { name: 'Model' }).fill('other/model');
+      await page.getByText('Nothing in the list matches. Any text can be entered.').waitFor();
+    },
+  );
+
+  walk(
     'shows a change made elsewhere meanwhile, and overwrites it only when told to',
     'owner',
     async ({ page, weir, open, lookAt, allow }) => {

@@ -1,0 +1,89 @@
+// Requests that are held open, often for long, are counted by organization: each costs memory and work as long as it lasts.
+import { ServiceError } from '../../flow/errors.ts';
+import { openRequests, rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import type { ApiMiddleware } from './context.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
+
+/** All organizations together may have this many times as many open as one; one that has few is not refused for the others. */
+const IN_ALL_TIMES = 4;
+const FEW = 8;
+
+/** Counts a request of an organization until the function that it returns is called, which may be called twice. */
+type Enter = (organizationId: string) => () => void;
+
+/**
+ * Counts of the requests that one process holds open, by kind: neither kind takes the other's room. Both throw RATE_LIMITED
+ * when the organization has as many open as it may have, and SERVICE_BUSY when all organizations together have and it has not
+ * few.
+ */
+export type OpenRequests = {
+  /** Streams of a run's events, and requests that wait for a run which they did not start. */
+  follow: Enter;
+  /** Requests that wait for their own run. */
+  call: Enter;
+};
+
+/** Creates the counts of one process; an organization may have `max` of each kind open, any number where it is 0. */
+export function createOpenRequests(max: number): OpenRequests {
+  return {
+    follow: createCount('follow', max, FOLLOW_LESS),
+    call: createCount('call', max, CALL_LESS),
+  };
+}
+
+/** Counts the request until its answer is closed, or refuses it. */
+export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenRequests): ApiMiddleware {
+  return async function holdOpen(ctx, next) {
+    const leave = deps.openRequests[kind](ctx.state.flowIds.organizationId);
+    if (ctx.res.closed) leave();
+    else ctx.res.once('close', leave);
+    await next();
+  };
+}
+
+const openByKind = { follow: 0, call: 0 };
+openRequests.observe(() => [
+  { value: openByKind.follow, labels: { kind: 'follow' } },
+  { value: openByKind.call, labels: { kind: 'call' } },
+]);
+
+function createCount(kind: keyof OpenRequests, max: number, advice: string): Enter {
+  const open = new Map<string, number>();
+  let inAll = 0;
+  return function enter(organizationId) {
+    const own = open.get(organizationId) ?? 0;
+    if (max > 0 && own >= max) throw overShare(max, advice);
+    if (max > 0 && own >= FEW && inAll >= IN_ALL_TIMES * max) throw tooManyOpen();
+    open.set(organizationId, own + 1);
+    inAll += 1;
+    openByKind[kind] += 1;
+    let left = false;
+    return function leave() {
+      if (left) return;
+      left = true;
+      inAll -= 1;
+      openByKind[kind] -= 1;
+      const others = (open.get(organizationId) ?? 1) - 1;
+      if (others > 0) open.set(organizationId, others);
+      else open.delete(organizationId);
+    };
+  };
+}
+
+const FOLLOW_LESS =
+  'streams of events and requests that wait for a run: close some, or ask for runs without `wait`';
+const CALL_LESS = 'calls that wait for their run: wait for some, or start jobs instead';
+
+/** Counts the refusal, and makes its error. */
+function overShare(max: number, advice: string): RetryLater {
+  rateLimitRefusals.add(1, { limit: 'open_requests' });
+  return new RetryLater(
+    'RATE_LIMITED',
+    `This organization has ${max} requests open here, the most it may have of ${advice}. Try again in ${RETRY_AFTER_SECONDS} s.`,
+    RETRY_AFTER_SECONDS,
+  );
+}
+
+export function tooManyOpen(): ServiceError {
+  return new ServiceError('SERVICE_BUSY', 'Too many requests wait here for runs. Send the request again.');
+}
