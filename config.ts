@@ -21,7 +21,7 @@ export { readAudiences } from './config/audiences.ts';
 export { readDatabaseUrl } from './config/database-url.ts';
 export { isLoopback, loopbackUrls } from './config/loopback.ts';
 export type { Provider } from './config/providers.ts';
-export { readEnvironment } from './config/read-environment.ts';
+export { readEnvironment, TELEMETRY_SECRETS } from './config/read-environment.ts';
 
 export type Config = {
   production: boolean;
@@ -65,6 +65,8 @@ export type Config = {
   rateLimitPerOrganization: number;
   /** 0 means no limit. */
   runsUnderWayMax: number;
+  /** Per organization, API process and kind of request; 0 means no limit. */
+  openRequestsMax: number;
   /** Per minute and address; 0 means no limit. */
   failedSignInsPerMinute: number;
   proxies: number;
@@ -130,6 +132,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     judgeModel: values.WEIR_JUDGE_MODEL,
     rateLimitPerKey: values.WEIR_RATE_LIMIT_PER_KEY,
     runsUnderWayMax: values.WEIR_RUNS_UNDER_WAY_MAX,
+    openRequestsMax: values.WEIR_OPEN_REQUESTS_MAX,
     rateLimitPerOrganization: values.WEIR_RATE_LIMIT_PER_ORGANIZATION,
     failedSignInsPerMinute: values.WEIR_FAILED_SIGN_INS,
     proxies: values.WEIR_PROXIES,

@@ -1,6 +1,13 @@
 // Secrets from files: for each variable that holds one, NAME_FILE may name a file that has the value of NAME.
 import { closeSync, openSync, readSync } from 'node:fs';
 
+/** Those that OpenTelemetry's packages read from the environment of the process themselves: keys of a collector. */
+export const TELEMETRY_SECRETS = [
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+] as const;
+
 /** The variables that hold secrets. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
@@ -12,6 +19,7 @@ export const SECRET_VARIABLES = [
   'WEIR_EGRESS_PROXY',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
+  ...TELEMETRY_SECRETS,
   'OPENAI_API_KEY',
   'ANTHROPIC_API_KEY',
   'GOOGLE_API_KEY',

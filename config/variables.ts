@@ -80,7 +80,7 @@ const environment = z.object({
   WEIR_SANDBOX_RESERVE: countOrNone.default(8),
   /** Credits per second of processor time of code blocks; 0 makes them free. */
   WEIR_CODE_PRICE: price.default(0),
-  /** Model calls that one worker makes at a time. */
+  /** Model calls of one organization that one worker makes at a time; some more are for organizations that have few. */
   WEIR_MODEL_CONCURRENCY: count.default(100),
   /** Webhook attempts that one worker makes at a time. */
   WEIR_WEBHOOK_CONCURRENCY: count.default(500),
@@ -106,6 +106,11 @@ const environment = z.object({
   WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
   /** How many runs of one organization may be under way, unless an operator set another number for it; 0 means no limit. */
   WEIR_RUNS_UNDER_WAY_MAX: countOrNone.default(0),
+  /**
+   * How many calls of one organization each API process lets wait for their runs, and how many streams of events and long
+   * polls it holds open; 0 means no limit. Twice as many as may wait for their runs to begin.
+   */
+  WEIR_OPEN_REQUESTS_MAX: countOrNone.default(2_000),
   /** Invalid keys and tokens per minute that one address may send to each API process; 0 means no limit. */
   WEIR_FAILED_SIGN_INS: rateLimit.default(600),
   /** Proxies in front of the API that append to X-Forwarded-For; with 0, the address is that of the connection. */

@@ -1,21 +1,20 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { EngineMetrics } from '../observability/metrics/engine-metrics.ts';
-import { logEngineLine } from './log-engine-line.ts';
+import { createEngineLog } from './engine-log.ts';
 
 let installed = false;
 
 /**
- * Sets up the engine's SDK in this process, once. Signals are left to us, and only the SDK's errors are logged, since failed
- * blocks and runs are visible in the Temporal Web UI and in the run's row.
+ * Sets up the engine's SDK in this process, once. Signals are left to us; engine-log.ts says which of its lines are logged.
  */
 export function installRuntime(metrics?: EngineMetrics): void {
   if (installed) return;
   installed = true;
   Runtime.install({
     shutdownSignals: [],
-    logger: new DefaultLogger('ERROR', logEngineLine),
+    logger: new DefaultLogger('WARN', createEngineLog()),
     telemetryOptions: {
-      logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } },
+      logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
       ...(metrics && { metrics }),
     },
   });

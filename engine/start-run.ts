@@ -43,6 +43,7 @@ export async function startRun(
     steps,
     showsCompleted: false,
     outputMaxBytes: OUTPUT_MAX_BYTES,
+    modelCallsInTask: true,
     ...(from && { input: { ref: INPUT_REF } }),
     ...(callId !== executionId && { continues: true }),
     ...(run.callback && { callback: true }),

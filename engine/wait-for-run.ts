@@ -10,7 +10,9 @@ import type { runFlow } from '../workflows/run-flow.ts';
 import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
 
-const RETRY_MS = 500;
+/** Between two questions about a call, the first and the longest: an engine that refuses is asked by thousands at once. */
+const RETRY_MIN_MS = 500;
+const RETRY_MAX_MS = 5_000;
 /** A call that this process's worker was given may still be taken over by another worker. */
 const ASK_AFTER_MS = 5_000;
 
@@ -66,7 +68,7 @@ async function waitAtEngine(
     isTold = true;
   };
   const handle = client.workflow.getHandle<typeof runFlow>(workflowIdOf(call));
-  while (!signal.aborted) {
+  for (let delay = RETRY_MIN_MS; !signal.aborted; delay = Math.min(2 * delay, RETRY_MAX_MS)) {
     try {
       const reply = await client.withAbortSignal(signal, () => handle.result());
       return isPause(reply)
@@ -81,7 +83,7 @@ async function waitAtEngine(
       // WorkflowFailedError: it has ended, and the reconciler will record that. Any other error: the engine was away.
       if (!(error instanceof WorkflowFailedError))
         tell(describeEngineError(error), 'The engine could not be asked about a call yet.');
-      await setTimeout(RETRY_MS);
+      await setTimeout(delay, undefined, { signal }).catch(() => undefined);
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
 import * as api from '@opentelemetry/api';
-import { core, NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
-import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+import { core, NodeSDK, tracing } from '@opentelemetry/sdk-node';
 import { logDiagnostics } from './diagnostics-logger.ts';
+import { DETECTORS, nameProcess } from './resource.ts';
 import type { TraceContext } from './trace-context.ts';
 import { useTracing } from './tracing.ts';
 import { waitBriefly } from './wait-briefly.ts';
@@ -13,19 +13,14 @@ export type RunningTraces = {
 };
 
 const w3c = new core.W3CTraceContextPropagator();
-const { defaultResource, envDetector, hostDetector, resourceFromAttributes, serviceInstanceIdDetector } =
-  resources;
 
 /** Opens OpenTelemetry's SDK for traces, which reads its `OTEL_*` variables itself. Whatever fails later is logged, and nothing else. */
 export function openTelemetrySdk(service: string): RunningTraces {
   const random = new tracing.RandomIdGenerator();
   let givenId: string | undefined;
   const sdk = new NodeSDK({
-    // Variables are stronger: the detectors' values replace these.
-    resource: defaultResource().merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: service })),
-    ...(!process.env.OTEL_NODE_RESOURCE_DETECTORS && {
-      resourceDetectors: [envDetector, hostDetector, serviceInstanceIdDetector],
-    }),
+    resource: nameProcess(service),
+    ...(!process.env.OTEL_NODE_RESOURCE_DETECTORS && { resourceDetectors: DETECTORS }),
     // Baggage of callers is not for others to read, unless the variable asks for it.
     ...(!process.env.OTEL_PROPAGATORS && { textMapPropagator: w3c }),
     idGenerator: {

@@ -28,12 +28,15 @@ export type Dependencies = {
   close(): Promise<void>;
 };
 
-/** Connects to what the configuration names. Throws an Error that says what does not answer. */
-export async function openDependencies(config: Config): Promise<Dependencies> {
+/**
+ * Connects to what the configuration names. A process that neither accepts nor runs flows needs no `models` kept current.
+ * Throws an Error that says what does not answer.
+ */
+export async function openDependencies(config: Config, { models = true } = {}): Promise<Dependencies> {
   const connection = await connectToTemporal(config);
   const objects = await openObjectStore(config.objectStore);
   const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS, objects);
-  const registry = await openRegistry(config);
+  const registry = await openRegistry(models ? config : { ...config, modelsUrl: undefined });
   const requestModelKeys = createRequestModelKeys(db, config);
   const largeValues = createLargeValues();
   const client = createClient(config, connection);

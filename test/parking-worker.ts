@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import type { ActivityDeps } from '../activities/activity-deps.ts';
 import type { createBlockExecutor } from '../activities/block-executor.ts';
+import { createSlots } from '../activities/in-slot.ts';
 import { createActivities } from '../activities/index.ts';
 import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
@@ -19,6 +20,8 @@ import { createRunSinks } from '../worker/run-sinks.ts';
 import type { Weir } from './harness.ts';
 import { testWorkflowBundle } from './workflow-bundle.ts';
 
+const SLOTS = { places: 100, reserve: 0 };
+
 /** Starts the worker, which parks each block `parks` times and keeps so many runs in memory. The caller stops it. */
 export async function startParkingWorker(
   { config, db }: Pick<Weir, 'config' | 'db'>,
@@ -26,7 +29,8 @@ export async function startParkingWorker(
   kept = 40,
 ): Promise<{ stop(): Promise<void> }> {
   // Passthrough blocks need no other dependencies.
-  const deps: Parameters<typeof createBlockExecutor>[0] = {
+  const deps: Parameters<typeof createBlockExecutor>[0] & Pick<ActivityDeps, 'slots'> = {
+    slots: { models: createSlots(SLOTS), blocks: createSlots(SLOTS) },
     db,
     validator: createValidator(),
     definitions: createFlowDefinitions(db),

@@ -4,6 +4,7 @@ import type { Db } from '../db/connect.ts';
 import { releaseLeftReservations } from '../db/credits/reservations.ts';
 import { deleteExpiredKeys } from '../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../db/upkeep/cancel-deleted.ts';
+import { deleteDraftSnapshots } from '../db/upkeep/delete-draft-snapshots.ts';
 import { dropPartitions } from '../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../db/usage/count-usage.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
@@ -23,6 +24,7 @@ import { unparkRequestedRuns } from './unpark-requested-runs.ts';
 const QUIET_SECONDS = 30;
 const EXPIRED_KEYS_MAX = 2_000;
 const COUNTED_MAX = 2_000;
+const SNAPSHOTS_MAX = 100;
 const EVERY_MS = 15_000;
 const EVERY_MINUTE_MS = 60_000;
 const EVERY_TEN_MINUTES_MS = 600_000;
@@ -112,6 +114,11 @@ function duties(deps: Deps): Duty[] {
   if (retentionDays !== undefined)
     always.push(
       { name: 'Deleting what is old', everyMs: EVERY_MS, perform: deleteOldInBatches(db, retentionDays) },
+      {
+        name: 'Deleting snapshots of drafts',
+        everyMs: EVERY_TEN_MINUTES_MS,
+        perform: async () => (await deleteDraftSnapshots(db, retentionDays, SNAPSHOTS_MAX)) === SNAPSHOTS_MAX,
+      },
       {
         name: 'Preparing partitions',
         everyMs: EVERY_TEN_MINUTES_MS,

@@ -1,11 +1,13 @@
 // The metrics of what waits, which one worker at a time asks the database and the engine for.
 import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { findBacklog } from '../db/upkeep/find-backlog.ts';
 import { askEngine } from '../engine/ask-engine.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { lasting } from '../observability/metrics/lasting.ts';
+import { creditsReserved } from '../observability/metrics/run-metrics.ts';
 import { oldestDueDelivery } from '../observability/metrics/webhook-metrics.ts';
 import { backlog, backlogAge, parkedRuns } from '../observability/metrics/worker-metrics.ts';
 
@@ -20,15 +22,17 @@ const tasks = lasting(backlog, LAST_MS);
 const ages = lasting(backlogAge, LAST_MS);
 const oldestDue = lasting(oldestDueDelivery, LAST_MS);
 const parked = lasting(parkedRuns, LAST_MS);
+const reserved = lasting(creditsReserved, LAST_MS);
 
 type Deps = { db: Db; client: Client; taskQueue: string };
 type Stats = { count: number; ageSeconds: number };
 
 /** Looks at what waits, in the database and in the engine. */
 export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<void> {
-  const { oldestDueSeconds, parkedRuns } = await findBacklog(db);
+  const { oldestDueSeconds, parkedRuns, reservedMicrocredits } = await findBacklog(db);
   oldestDue.set([{ value: oldestDueSeconds }]);
   parked.set([{ value: parkedRuns }]);
+  reserved.set([{ value: reservedMicrocredits / MICROCREDITS_PER_CREDIT }]);
   const queues = [
     { queue: 'runs', name: taskQueue, types: [WORKFLOW, ACTIVITY] },
     { queue: 'blocks', name: blockTaskQueue(taskQueue), types: [ACTIVITY] },

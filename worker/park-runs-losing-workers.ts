@@ -26,7 +26,13 @@ export async function parkRunsLosingWorkers(
 ): Promise<void> {
   const failures: Failures = { count: 0 };
   const lost = await askEngine(client, () => listLost(client, taskQueue));
-  await repairEach(lost, (run) => signalPark(client, run, lostMax), failures, signal);
+  await repairEach(
+    lost,
+    (run) => run.workflowId,
+    (run) => signalPark(client, run, lostMax),
+    failures,
+    signal,
+  );
   throwFailures(failures);
 }
 

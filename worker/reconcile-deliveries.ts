@@ -33,8 +33,16 @@ export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal
     .map((delivery) => ({ ...delivery, state: ended.get(delivery.workflowId) ?? 'open' }))
     .filter(({ state, status, turn }) => state !== 'open' || status === 'in_flight' || turn !== 'held');
   const failures: Failures = { count: 0 };
-  reconcilerFindings.add(due.filter(({ state }) => state !== 'open').length, { kind: 'delivery' });
-  await repairEach(due, (delivery) => reconcileDelivery(deps, delivery), failures, signal);
+  await repairEach(
+    due,
+    (delivery) => delivery.id,
+    async (delivery) => {
+      await reconcileDelivery(deps, delivery);
+      if (delivery.state !== 'open') reconcilerFindings.add(1, { kind: 'delivery' });
+    },
+    failures,
+    signal,
+  );
   throwFailures(failures);
   return claimed.length === CLAIMED_MAX;
 }

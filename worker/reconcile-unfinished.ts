@@ -42,8 +42,16 @@ export async function reconcileUnfinished(
     const due = all
       .map((row) => ({ ...row, state: ended.get(row.workflowId) ?? 'open' }))
       .filter((row) => row.cancelled || row.state !== 'open');
-    reconcilerFindings.add(due.filter(({ state }) => state !== 'open').length, { kind: table });
-    await repairEach(due, repair, failures, signal);
+    await repairEach(
+      due,
+      (row) => row.id,
+      async (row) => {
+        await repair(row);
+        if (row.state !== 'open') reconcilerFindings.add(1, { kind: table });
+      },
+      failures,
+      signal,
+    );
   } while (rows.length === PAGE && !signal?.aborted);
   throwFailures(failures);
 }

@@ -4,8 +4,8 @@ import { grpcCodeOf } from '../engine/grpc-code.ts';
 /** Few, since running workflows need the engine and the database too. */
 const AT_ONCE = 4;
 
-/** The number of rows that could not be repaired, and the first error. */
-export type Failures = { count: number; first?: unknown };
+/** The number of rows that could not be repaired, and the first of them. */
+export type Failures = { count: number; first?: { id: string; error: unknown } };
 
 /**
  * Calls `repair` for each row, a few at a time, until `signal` aborts. A row that fails is counted and holds up no other.
@@ -13,6 +13,7 @@ export type Failures = { count: number; first?: unknown };
  */
 export async function repairEach<Row>(
   rows: Row[],
+  idOf: (row: Row) => string,
   repair: (row: Row) => Promise<void>,
   failures: Failures,
   signal: AbortSignal | undefined,
@@ -24,7 +25,7 @@ export async function repairEach<Row>(
         repair(row).catch((error: unknown) => {
           if (isAway(error)) throw error;
           failures.count += 1;
-          failures.first ??= error;
+          failures.first ??= { id: idOf(row), error };
         }),
       ),
     );
@@ -32,8 +33,10 @@ export async function repairEach<Row>(
 
 /** Throws one error for all rows that could not be repaired, if any. */
 export function throwFailures({ count, first }: Failures): void {
-  if (count > 0)
-    throw new Error(`${count} could not be repaired, the first because: ${first}`, { cause: first });
+  if (first)
+    throw new Error(`${count} could not be repaired, the first (${first.id}) because: ${first.error}`, {
+      cause: first.error,
+    });
 }
 
 const DEADLINE_EXCEEDED = 4;

@@ -6,7 +6,7 @@ import { deferDuty, takeDuty } from '../db/upkeep/duties.ts';
 import { describeEngineError } from '../engine/describe-engine-error.ts';
 import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
-import { dutyFailures } from '../observability/metrics/worker-metrics.ts';
+import { dutyCompletions, dutyFailures } from '../observability/metrics/worker-metrics.ts';
 import { dutyInterval } from './duty-interval.ts';
 
 /** A duty: a recurring task of the service's workers, which one worker at a time does. */
@@ -24,29 +24,37 @@ export type Duty = {
 /** A process that dies holds its duty no longer than this; a living process renews its hold. */
 const HELD_SECONDS = 30;
 const HOLD_AGAIN_MS = 10_000;
+/** A duty that goes on failing in the same way is logged so often. */
+const TELL_AGAIN_MS = 600_000;
 
 /**
  * Does a duty until `signal` aborts: every `everyMs`, less often when it takes long, more often while there is more
- * to do. What keeps it from being done is logged once, and its end; an outage of the database once for all duties.
+ * to do. What keeps it from being done is logged when it begins, every ten minutes and when it ends; an outage of the
+ * database once for all duties. `now` is in milliseconds.
  */
-export async function repeatDuty(db: Db, duty: Duty, signal: AbortSignal): Promise<void> {
-  let failing: string | undefined;
-  dutyFailures.add(0, { duty: duty.name });
+export async function repeatDuty(
+  db: Db,
+  duty: Duty,
+  signal: AbortSignal,
+  now: () => number = () => performance.now(),
+): Promise<void> {
+  let failing: { error: string; quietUntil: number } | undefined;
+  for (const counter of [dutyFailures, dutyCompletions]) counter.add(0, { duty: duty.name });
   while (!signal.aborted) {
     let restMs = duty.everyMs;
     try {
       if (await takeDuty(db, duty.name, HELD_SECONDS)) {
         restMs = await performOnce(db, duty, signal);
-        if (failing !== undefined) log.info({ duty: duty.name }, 'A duty works again.');
+        dutyCompletions.add(1, { duty: duty.name });
+        if (failing) log.info({ duty: duty.name }, 'A duty works again.');
         failing = undefined;
       }
     } catch (error) {
       if (signal.aborted) return;
       dutyFailures.add(1, { duty: duty.name });
-      if (!tellOutage(error)) {
-        if (failing !== String(error))
-          log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
-        failing = String(error);
+      if (!tellOutage(error) && (failing?.error !== String(error) || now() >= failing.quietUntil)) {
+        log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
+        failing = { error: String(error), quietUntil: now() + TELL_AGAIN_MS };
       }
     }
     await setTimeout(restMs, undefined, { signal }).catch(() => undefined);

@@ -1,6 +1,5 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
 import { LINGER_MS, serveApi } from '../api/serve.ts';
-import { readConfig } from '../config.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { installRuntime } from '../engine/install-runtime.ts';
 import { createWebhookListeners } from '../net/webhook-listeners.ts';
@@ -11,10 +10,11 @@ import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
+import { readProcessConfig } from '../process/read-process-config.ts';
 import { workflowBundle } from './bundle.ts';
 import { runWorker } from './run-worker.ts';
 
-const config = await exitOnFailure(() => readConfig());
+const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir');
 const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics));
 installRuntime(metrics.engine);

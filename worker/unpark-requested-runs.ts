@@ -21,6 +21,7 @@ export async function unparkRequestedRuns(
   const failures: Failures = { count: 0 };
   await repairEach(
     await listUnparkRequested(db, UNPARKED_MAX),
+    workflowIdOf,
     (run) =>
       withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, async (workflow) => {
         if (deployment) await moveToCurrentVersion(client, workflow.workflowId);

@@ -1,7 +1,6 @@
 // main of `npm run worker`. worker/ runs workflows and activities from Temporal's task queues, and the duties that repair
 // what died (keep-reconciling.ts). Configuration comes in; runs, deliveries and test runs are carried out.
 
-import { readConfig } from '../config.ts';
 import { installRuntime } from '../engine/install-runtime.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
@@ -10,6 +9,7 @@ import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
+import { readProcessConfig } from '../process/read-process-config.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
 import { workflowBundle } from './bundle.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
@@ -18,11 +18,12 @@ import { serveHealth } from './serve-health.ts';
 /** Longer than the grace period of what the worker runs, deliveries included. */
 const END_MAX_SECONDS = 45;
 
-const config = await exitOnFailure(() => readConfig());
+const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir-worker');
 const metrics = await exitOnFailure(() => startMetrics('weir-worker', config.metrics));
 installRuntime(metrics.engine);
-const dependencies = await exitOnFailure(() => openDependencies(config));
+const models = config.workerRoles.includes('flows');
+const dependencies = await exitOnFailure(() => openDependencies(config, { models }));
 await exitOnFailure(() => refuseListeners(config));
 let worker: RunningWorker | undefined;
 let stopping = false;

@@ -28,6 +28,7 @@ export type EngineMetrics =
       };
     }
   | {
+      globalTags: { [name: string]: string };
       otel: {
         url: string;
         http: boolean;
@@ -37,8 +38,15 @@ export type EngineMetrics =
       };
     };
 
-/** Has the SDK serve its metrics at a port of this machine, or push them; it can do one of the two. */
-export function engineMetricsOver(port: number | undefined, env: Env): EngineMetrics | undefined {
+/**
+ * Has the SDK serve its metrics at a port of this machine, or push them; it can do one of the two. `attributes`: the names of
+ * the process, with which they are pushed.
+ */
+export function engineMetricsOver(
+  port: number | undefined,
+  env: Env,
+  attributes: { [name: string]: string },
+): EngineMetrics | undefined {
   if (port !== undefined)
     return {
       prometheus: {
@@ -50,6 +58,7 @@ export function engineMetricsOver(port: number | undefined, env: Env): EngineMet
     };
   if (!hasOtlp(env)) return undefined;
   return {
+    globalTags: attributes,
     otel: {
       url: otlpUrl(env),
       http: otlpProtocol(env) !== 'grpc',

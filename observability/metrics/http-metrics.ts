@@ -24,14 +24,33 @@ export const activeRequests = gauge({
   description: 'Requests that are being answered, streams of events included.',
 });
 
-/** The limits whose refusals are counted. */
-type Limit = 'key' | 'organization' | 'user' | 'sign_in';
-const LIMITS: Limit[] = ['key', 'organization', 'user', 'sign_in'];
+export const openRequests = gauge({
+  name: 'weir.http.open_requests',
+  unit: '{request}',
+  description:
+    'Requests that are held open: calls that wait for their run, and streams and requests that follow a run.',
+  labels: ['kind'],
+});
+
+/** The limits whose refusals are counted: rates, then what an organization may have at once. */
+const LIMITS = [
+  ...['key', 'organization', 'user', 'sign_in'],
+  ...['runs_under_way', 'waiting', 'open_requests', 'bytes', 'connections'],
+];
 
 export const rateLimitRefusals = counter({
   name: 'weir.rate_limit.refusals',
   unit: '{request}',
-  description: 'Requests that were over a rate limit.',
+  description: 'Requests that were answered 429, by the limit that refused.',
   labels: ['limit'],
   zeros: LIMITS.map((limit) => ({ limit })),
+});
+
+export const unreadableRequests = counter({
+  name: 'weir.http.unreadable_requests',
+  unit: '{request}',
+  description:
+    'Requests that were refused before they could be read: no valid HTTP, too late, or with too large headers.',
+  labels: ['http.response.status_code'],
+  zeros: [400, 408, 431].map((status) => ({ 'http.response.status_code': status })),
 });

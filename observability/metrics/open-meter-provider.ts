@@ -1,21 +1,18 @@
 // The only file that loads OpenTelemetry's packages for metrics.
 import type { Meter } from '@opentelemetry/api';
 import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
-import {
+  AggregationTemporality,
+  type AggregationTemporalitySelector,
   type IMetricReader,
+  InstrumentType,
   MeterProvider,
   MetricReader,
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
-import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
 import { logDiagnostics } from '../diagnostics-logger.ts';
 import { type OperatorServer, serveOperators } from '../operator-server.ts';
+import { detectProcess } from '../resource.ts';
 import { waitBriefly } from '../wait-briefly.ts';
 import { readEngineMetrics } from './engine-metrics.ts';
 import { EXPORT_INTERVAL_MS, otlpMilliseconds, otlpProtocol } from './otlp-settings.ts';
@@ -29,53 +26,75 @@ class ScrapedReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
 }
 
+/** Where /metrics is served, with those of the SDK at `enginePort` of this machine. */
+type Served = { host: string; port: number; enginePort: number };
+
 type OpenMeterProvider = {
   meter: Meter;
-  /** Serves /metrics, with those of the SDK at `enginePort` of this machine. */
-  serve(address: { host: string; port: number }, enginePort: number | undefined): Promise<OperatorServer>;
+  /** The names of the process, which all its metrics are to have. */
+  attributes: { [name: string]: string };
+  /** The port of /metrics, where it is served. */
+  port: number | undefined;
   shutdown(): Promise<void>;
 };
 
 /** Opens the provider of this process's meter. An exporter that fails is logged, and nothing else. */
 export async function openMeterProvider(
   service: string,
-  { otlp }: { otlp: boolean },
+  { otlp, served }: { otlp: boolean; served: Served | undefined },
 ): Promise<OpenMeterProvider> {
   logDiagnostics();
-  const scraped = new ScrapedReader();
-  const readers: IMetricReader[] = [scraped];
+  // A reader that nobody reads would keep all there is to read.
+  const scraped = served && new ScrapedReader({ aggregationTemporalitySelector: onlyWhatIsObserved() });
+  const readers: IMetricReader[] = scraped ? [scraped] : [];
   if (otlp) readers.push(await createPushingReader());
-  const resource = defaultResource()
-    .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: service }))
-    .merge(detectResources({ detectors: [envDetector] }));
+  const resource = await detectProcess(service);
   const provider = new MeterProvider({ resource, readers });
+  const server = scraped && (await serve(scraped, served));
+  return {
+    meter: provider.getMeter('weir'),
+    attributes: Object.fromEntries(
+      Object.entries(resource.attributes).map(([name, value]) => [name, String(value)]),
+    ),
+    port: server?.port,
+    async shutdown() {
+      await server?.close();
+      await waitBriefly(provider.shutdown().catch(() => undefined));
+    },
+  };
+}
 
-  async function write(enginePort: number | undefined): Promise<string> {
-    const engine = enginePort === undefined ? '' : await readEngineMetrics(enginePort);
+/** Serves /metrics. Those who ask at the same time get the same text. */
+function serve(scraped: MetricReader, { enginePort, ...address }: Served): Promise<OperatorServer> {
+  let writing: Promise<string> | undefined;
+  async function write(): Promise<string> {
+    const engine = await readEngineMetrics(enginePort);
     const { resourceMetrics } = await scraped.collect();
     return writePrometheus(resourceMetrics) + engine;
   }
+  return serveOperators(
+    { ...address, variable: 'WEIR_METRICS_PORT' },
+    {
+      '/metrics': async () => {
+        writing ??= write().finally(() => {
+          writing = undefined;
+        });
+        return { type: PROMETHEUS_TYPE, body: await writing };
+      },
+    },
+  );
+}
 
-  return {
-    meter: provider.getMeter('weir'),
-    serve(address, enginePort) {
-      let writing: Promise<string> | undefined;
-      return serveOperators(
-        { ...address, variable: 'WEIR_METRICS_PORT' },
-        {
-          '/metrics': async () => {
-            // Those who ask at the same time get the same text.
-            writing ??= write(enginePort).finally(() => {
-              writing = undefined;
-            });
-            return { type: PROMETHEUS_TYPE, body: await writing };
-          },
-        },
-      );
-    },
-    async shutdown() {
-      await waitBriefly(provider.shutdown().catch(() => undefined));
-    },
+/**
+ * Has a gauge that is observed no more be read no more: otherwise a reader merges each reading with those before, and repeats
+ * the last one as long as the process lives. Other instruments are read as `otherwise` says.
+ */
+export function onlyWhatIsObserved(
+  otherwise?: AggregationTemporalitySelector,
+): AggregationTemporalitySelector {
+  return (type) => {
+    if (type === InstrumentType.OBSERVABLE_GAUGE) return AggregationTemporality.DELTA;
+    return otherwise?.(type) ?? AggregationTemporality.CUMULATIVE;
   };
 }
 
@@ -84,8 +103,12 @@ async function createPushingReader(): Promise<IMetricReader> {
   const { env } = process;
   const exportIntervalMillis = otlpMilliseconds(env.OTEL_METRIC_EXPORT_INTERVAL, EXPORT_INTERVAL_MS);
   const timeout = otlpMilliseconds(env.OTEL_METRIC_EXPORT_TIMEOUT, EXPORT_TIMEOUT_MS);
+  const exporter = await createExporter();
+  exporter.selectAggregationTemporality = onlyWhatIsObserved(
+    exporter.selectAggregationTemporality?.bind(exporter),
+  );
   return new PeriodicExportingMetricReader({
-    exporter: await createExporter(),
+    exporter,
     exportIntervalMillis,
     exportTimeoutMillis: Math.min(timeout, exportIntervalMillis),
   });

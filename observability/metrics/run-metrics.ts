@@ -1,4 +1,4 @@
-import { counter, histogram } from './instruments.ts';
+import { counter, gauge, histogram } from './instruments.ts';
 
 const DURATIONS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 
@@ -48,12 +48,26 @@ export const blockFailures = counter({
   labels: ['type', 'error.type'],
 });
 
+export const valuesKept = counter({
+  name: 'weir.object_store.fallbacks',
+  unit: '{value}',
+  description:
+    'Large requests and outputs that were kept in PostgreSQL because the object store did not take them.',
+  zeros: [{}],
+});
+
 export const creditsCharged = counter({
   name: 'weir.credits.charged',
   unit: '{credit}',
   description: 'Credits charged for block executions, before the charge is cut to what is left.',
   labels: ['type'],
   zeros: [{ type: 'llm' }, { type: 'code' }],
+});
+
+export const creditsReserved = gauge({
+  name: 'weir.credits.reserved',
+  unit: '{credit}',
+  description: 'Credits that are reserved for blocks and runs under way.',
 });
 
 export const creditsRefused = counter({

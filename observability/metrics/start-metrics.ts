@@ -29,17 +29,15 @@ export async function startMetrics(
   if (port === undefined && !otlp) return OFF;
   const { openMeterProvider } = await import('./open-meter-provider.ts');
   const { observeProcess } = await import('./observe-process.ts');
-  const provider = await openMeterProvider(service, { otlp });
-  const enginePort = port === undefined ? undefined : await findFreePort();
-  const server = port === undefined ? undefined : await provider.serve({ host, port }, enginePort);
+  const served = port === undefined ? undefined : { host, port, enginePort: await findFreePort() };
+  const provider = await openMeterProvider(service, { otlp, served });
   bindInstruments(provider.meter);
   const stopObserving = observeProcess();
   return {
     isOn: true,
-    engine: engineMetricsOver(enginePort, process.env),
-    port: server?.port,
+    engine: engineMetricsOver(served?.enginePort, process.env, provider.attributes),
+    port: provider.port,
     async shutdown() {
-      await server?.close();
       await provider.shutdown();
       stopObserving();
       bindInstruments(undefined);

@@ -57,9 +57,17 @@ export const failingWorkflows = gauge({
 export const reconcilerFindings = counter({
   name: 'weir.reconciler.findings',
   unit: '{finding}',
-  description: 'Runs, test runs and deliveries whose workflow the reconciler had to repair.',
+  description:
+    'Runs, test runs and deliveries that the reconciler repaired: their workflow was missing or had ended.',
   labels: ['kind'],
   zeros: [{ kind: 'run' }, { kind: 'test_run' }, { kind: 'delivery' }],
+});
+
+export const dutyCompletions = counter({
+  name: 'weir.duty.completions',
+  unit: '{completion}',
+  description: 'Duties that were done, each time that they were.',
+  labels: ['duty'],
 });
 
 export const dutyFailures = counter({

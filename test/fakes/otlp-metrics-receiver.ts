@@ -28,8 +28,8 @@ export type OtlpMetricsReceiver = {
   url: string;
   /** The units of the metrics that came, by name. */
   units: Map<string, string>;
-  /** The `service.name`s that came. */
-  services: Set<string>;
+  /** The processes that sent metrics: each a `service.name`, a space and a `service.instance.id`. */
+  processes: Set<string>;
   /** The content types and headers `x-test` that came. */
   seen: Set<string>;
   /** Handles the next requests; undefined: accepts them. */
@@ -46,8 +46,9 @@ export async function startOtlpMetricsReceiver(): Promise<OtlpMetricsReceiver> {
     const text = type.includes('json') ? body.toString() : undefined;
     const sent = (text ? JSON.parse(text) : REQUEST.toObject(REQUEST.decode(body))) as Request;
     for (const { resource, scopeMetrics = [] } of sent.resourceMetrics ?? []) {
-      for (const { key, value } of resource?.attributes ?? [])
-        if (key === 'service.name') receiver.services.add(value.stringValue ?? '');
+      const named = (name: string) =>
+        resource?.attributes?.find(({ key }) => key === name)?.value.stringValue ?? '';
+      receiver.processes.add(`${named('service.name')} ${named('service.instance.id')}`);
       for (const { metrics = [] } of scopeMetrics)
         for (const { name, unit = '' } of metrics) receiver.units.set(name, unit);
     }
@@ -58,7 +59,7 @@ export async function startOtlpMetricsReceiver(): Promise<OtlpMetricsReceiver> {
   const receiver: OtlpMetricsReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     units: new Map(),
-    services: new Set(),
+    processes: new Set(),
     seen: new Set(),
     behaviour: undefined,
     async close() {

@@ -25,11 +25,14 @@ export type MeasuredService = {
 export async function startMeasuredService(env: NodeJS.ProcessEnv = {}): Promise<MeasuredService> {
   const models = await startCountingModelServer(0);
   const weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.url }, worker: false });
-  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+  const [port, metricsPort, nobody] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const program = await startProgram(weir, 'worker/serve.ts', {
     ...weir.env,
     WEIR_PORT: String(port),
     WEIR_METRICS_PORT: String(metricsPort),
+    OLLAMA_BASE_URL: `http://127.0.0.1:${nobody}/v1`,
+    WEIR_OIDC_ISSUER: `http://127.0.0.1:${nobody}`,
+    WEIR_OIDC_AUDIENCE: 'weir',
     ...env,
   });
   const url = `http://127.0.0.1:${port}`;
@@ -78,4 +81,15 @@ export async function makeTraffic({ weir, tenant, call, scrape }: MeasuredServic
   await waitUntil(async () => /weir_webhook_attempt_duration_seconds_count\{/.test(await scrape()));
   await waitUntil(async () => /weir_webhook_oldest_due_age_seconds /.test(await scrape()));
   await waitUntil(async () => /weir_dependency_up\{dependency="workers"\} 1/.test(await scrape()));
+}
+
+/** Has a request, and a request to a model, fail for reasons of the service. */
+export async function makeFailures({ weir, tenant, call }: MeasuredService): Promise<void> {
+  const [header, claims] = [{ alg: 'ES256', kid: 'unknown' }, {}].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  // The keys of its issuer cannot be fetched.
+  await call('GET', '/projects', { key: `${header}.${claims}.none` });
+  const flow = await weir.createFlow(tenant, [llm('ask', 'ask', 'ollama/absent')]);
+  await call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
 }

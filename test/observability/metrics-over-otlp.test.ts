@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type OtlpMetricsReceiver, startOtlpMetricsReceiver } from '../fakes/otlp-metrics-receiver.ts';
 import { type Program, startProgram } from '../faults/processes.ts';
 import { startWeir, type Weir } from '../harness.ts';
@@ -37,9 +40,41 @@ describe('metrics over OTLP', () => {
         () => receiver.units.has('weir.task_queue.backlog') && receiver.units.has('temporal_num_pollers'),
       );
       assert.equal(receiver.units.get('weir.webhook.oldest_due_age'), 's');
-      assert.ok(receiver.services.has('weir-worker'), [...receiver.services].join());
       for (const seen of receiver.seen) assert.match(seen, /^POST \/v1\/metrics application\/\S+ a b$/);
     });
+
+  it('are pushed with the headers that a file has', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'weir-headers-'));
+    const file = path.join(folder, 'headers');
+    writeFileSync(file, 'x-test=from%20a%20file\n');
+    try {
+      worker = await start({ OTEL_EXPORTER_OTLP_HEADERS: undefined, OTEL_EXPORTER_OTLP_HEADERS_FILE: file });
+      await waitUntil(
+        () => receiver.units.has('weir.task_queue.backlog') && receiver.units.has('temporal_num_pollers'),
+      );
+      for (const seen of receiver.seen) assert.match(seen, / from a file$/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("name their process, those of the SDK too, so that two processes' do not overwrite each other", async () => {
+    worker = await start();
+    await waitUntil(
+      () => receiver.units.has('weir.task_queue.backlog') && receiver.units.has('temporal_num_pollers'),
+    );
+    const [one, ...others] = receiver.processes;
+    assert.match(one ?? '', /^weir-worker [0-9a-f-]{36}$/);
+    assert.deepEqual(others, []);
+    const second = await start({ OTEL_SERVICE_NAME: 'second' });
+    try {
+      await waitUntil(() => receiver.processes.size === 2);
+    } finally {
+      await second.kill();
+    }
+    assert.match([...receiver.processes][1] ?? '', /^second [0-9a-f-]{36}$/);
+    assert.notEqual(one?.split(' ')[1], [...receiver.processes][1]?.split(' ')[1]);
+  });
 
   it('are not pushed when OTEL_METRICS_EXPORTER is none', async () => {
     worker = await start({ OTEL_METRICS_EXPORTER: 'none' });
@@ -51,6 +86,8 @@ describe('metrics over OTLP', () => {
     receiver.behaviour = (response) => response.writeHead(400).end();
     worker = await start();
     await waitUntil(() => worker?.errors().includes('OpenTelemetry has a problem'));
+    // Those of the SDK.
+    await waitUntil(() => worker?.errors().includes('OTLP metric export failed'));
   });
 
   it('do not keep a worker from ending whose receiver hangs', async () => {

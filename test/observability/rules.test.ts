@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { itWith } from '../where-available.ts';
 import { ALERTS_PAGE, RULES, readRules } from './metric-names.ts';
+import { matches, RULE_TESTS, readRuleTests, selectorsOf } from './rule-tests.ts';
 
 const run = promisify(execFile);
 const FOLDER = path.dirname(RULES);
@@ -18,12 +19,28 @@ describe('deploy/prometheus', () => {
       assert.equal(annotations.runbook, `docs/operating/alerts.md#${alert.toLowerCase()}`);
   });
 
+  it('has tests in which each alert fires, and does not although all that it asks for is there', () => {
+    const tests = readRuleTests();
+    for (const { alert, expr } of readRules()) {
+      assert.ok(
+        tests.some(({ fires }) => fires.includes(alert)),
+        `${alert} fires in no test`,
+      );
+      const isGiven = (series: string[]) =>
+        selectorsOf(expr).every((selector) => series.some((one) => matches(selector, one)));
+      assert.ok(
+        tests.some(({ fires, series }) => !fires.includes(alert) && isGiven(series)),
+        `${alert} is quiet only where it has nothing to look at`,
+      );
+    }
+  });
+
   itWith(['promtool'], 'has rules and a configuration that promtool accepts', async () => {
     await run('promtool', ['check', 'config', path.join(FOLDER, 'prometheus.yml')]);
   });
 
   itWith(['promtool'], 'has rules that fire when they should, and only then', async () => {
-    const { stdout } = await run('promtool', ['test', 'rules', path.join(import.meta.dirname, 'rules.yml')]);
+    const { stdout } = await run('promtool', ['test', 'rules', RULE_TESTS]);
     assert.match(stdout, /SUCCESS/);
   });
 });

@@ -10,6 +10,7 @@ import { registerSearchAttributes } from '../../worker/register-search-attribute
 import { repairEach } from '../../worker/repair-each.ts';
 import { acceptRun } from '../accept-run.ts';
 import { passthrough } from '../blocks.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -87,11 +88,17 @@ describe('what workers look after', () => {
       select gen_random_uuid(), organization_id, project_id, flow_id, flow_version_id, mode, environment, input
       from run, generate_series(1, 600) where execution_id = ${broken}`.execute(weir.db);
     const last = await accept();
-    await assert.rejects(
-      reconcileRuns(deps(), 0),
-      /^Error: 1 could not be repaired, the first because: TypeError/,
-    );
-    assert.equal(await state(last), 'RUNNING');
+    const metrics = captureMetrics();
+    try {
+      await assert.rejects(
+        reconcileRuns(deps(), 0),
+        RegExp(`^Error: 1 could not be repaired, the first \\(${executionId}\\) because: TypeError`),
+      );
+      assert.equal(await state(last), 'RUNNING');
+      assert.equal((await metrics.read('weir.reconciler.findings'))['kind=run'], 602);
+    } finally {
+      metrics.stop();
+    }
   });
 
   it('is not started any more once the worker is to stop', async () => {
@@ -101,7 +108,7 @@ describe('what workers look after', () => {
       begun += 1;
       stopping.abort();
     };
-    await repairEach(Array.from({ length: 100 }), mend, { count: 0 }, stopping.signal);
+    await repairEach(Array.from({ length: 100 }), String, mend, { count: 0 }, stopping.signal);
     assert.ok(begun < 100);
     const before = await accept();
     await reconcileRuns(deps(), 0, stopping.signal);

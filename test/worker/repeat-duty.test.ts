@@ -6,6 +6,7 @@ import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
 import { dutyInterval } from '../../worker/duty-interval.ts';
 import { type Duty, repeatDuty } from '../../worker/repeat-duty.ts';
 import { captureLog } from '../capture-log.ts';
+import { captureMetrics } from '../capture-metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 describe('what workers do now and then', () => {
@@ -37,8 +38,12 @@ describe('what workers do now and then', () => {
       if (looks === 3) stopping.abort();
       return true;
     };
+    const metrics = captureMetrics();
     await repeatDuty(database.db, { name: 'more', everyMs: 60_000, perform }, stopping.signal);
     assert.equal(looks, 3);
+    assert.deepEqual(await metrics.read('weir.duty.completions'), { 'duty=more': 3 });
+    assert.deepEqual(await metrics.read('weir.duty.failures'), { 'duty=more': 0 });
+    metrics.stop();
     assert.equal(await takeDuty(database.db, 'more', 30), true);
   });
 
@@ -52,7 +57,7 @@ describe('what workers do now and then', () => {
     await repeatDuty(database.db, { name: 'long', everyMs: 60_000, perform }, stopping.signal);
   });
 
-  /** Answers the lines logged while looks fail with `failures` in turn, until the duty works again. */
+  /** Answers the lines logged while looks, each a minute later, fail with `failures` in turn, until the duty works again. */
   async function logOf(failures: Error[]): Promise<string[]> {
     const stopping = new AbortController();
     const lines: string[] = [];
@@ -60,13 +65,16 @@ describe('what workers do now and then', () => {
       lines.push([duty, msg, reason ?? (err as Error | undefined)?.stack].filter(Boolean).join(': '));
       if (msg === 'A duty works again.') stopping.abort();
     });
+    let minutes = 0;
     const perform: Duty['perform'] = async () => {
+      minutes += 1;
       const failure = failures.shift();
       if (failure) throw failure;
       return false;
     };
     try {
-      await repeatDuty(database.db, { name: 'Failing', everyMs: 1, perform }, stopping.signal);
+      const duty = { name: 'Failing', everyMs: 1, perform };
+      await repeatDuty(database.db, duty, stopping.signal, () => minutes * 60_000);
     } finally {
       stop();
     }
@@ -84,6 +92,11 @@ describe('what workers do now and then', () => {
       ],
     );
     assert.match(lines[0] ?? '', /repeat-duty\.test/);
+  });
+
+  it('is logged again every ten minutes while it fails in the same way', async () => {
+    const lines = await logOf(Array.from({ length: 25 }, () => new Error('a')));
+    assert.equal(lines.filter((line) => line.includes('A duty failed')).length, 3);
   });
 
   it('is logged in one line when the engine is away, and in that of all duties when the database is', async () => {

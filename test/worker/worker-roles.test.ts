@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
+import { startProgram } from '../faults/processes.ts';
 import type { Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
@@ -37,5 +41,28 @@ describeWith(['openssl'], 'WEIR_WORKER_ROLES', () => {
     await weir.startWorker();
     await weir.deliveryWhen(tenant, ({ status }) => status === 'succeeded');
     assert.equal(hook.received.length, 1);
+  });
+
+  it('has workers of flows fetch the list at WEIR_MODELS_URL, which those of webhooks may not reach', async () => {
+    let asked = 0;
+    const lists = createServer((_request, response) => {
+      asked += 1;
+      response.end('{}');
+    });
+    lists.listen(0, '127.0.0.1');
+    await once(lists, 'listening');
+    const env = { WEIR_MODELS_URL: `http://127.0.0.1:${(lists.address() as AddressInfo).port}/models.json` };
+    try {
+      for (const [role, times] of [
+        ['webhooks', 0],
+        ['flows', 1],
+      ] as const) {
+        const worker = await startProgram(weir, 'worker/worker.ts', { ...env, WEIR_WORKER_ROLES: role });
+        await worker.kill();
+        assert.equal(asked, times, role);
+      }
+    } finally {
+      lists.close();
+    }
   });
 });

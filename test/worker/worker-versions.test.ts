@@ -96,9 +96,14 @@ describeWith(['openssl'], 'two versions of the worker', () => {
   };
   const complete = async (executionId: string) =>
     assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
-  /** The versions that completed tasks of a workflow, and `patched` when the code of v2 began it. */
+  /**
+   * The versions that completed tasks of a workflow, once it has ended, and `patched` when the code of v2 began it. A run
+   * is recorded as completed before the task that recorded it has.
+   */
   async function versionsOf(workflowId: string): Promise<string> {
-    const { events = [] } = await weir.client.workflow.getHandle(workflowId).fetchHistory();
+    const workflow = weir.client.workflow.getHandle(workflowId);
+    await workflow.result();
+    const { events = [] } = await workflow.fetchHistory();
     const versions = (events ?? []).map(
       ({ workflowTaskCompletedEventAttributes: task }) => task?.deploymentVersion?.buildId,
     );
@@ -161,7 +166,6 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     const { id } = await weir.deliveryWhen(tenant, statusIs('failed_retry'));
     await weir.attemptNow(id);
     await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
-    await weir.client.workflow.getHandle(id).result();
     assert.equal(await versionsOf(id), 'v1 v2');
   });
 

@@ -1,0 +1,37 @@
+import type { LogEntry } from '@temporalio/worker';
+import { log } from '../observability/log.ts';
+
+/** While the engine is away, each of many requests to it is a warning. */
+const QUIET_MS = 60_000;
+const TEXT_MAX_CHARS = 500;
+
+/**
+ * Creates the writer of the SDK's lines into the log: its errors, and the warnings of its native core, such as metrics that
+ * cannot be pushed. Of the warnings from one place in the core there is a line a minute, without fields that may hold parts
+ * of a run. The SDK's other warnings are about failed blocks and runs, which are visible in the Temporal Web UI and in the
+ * run's row. `now` is in milliseconds.
+ */
+export function createEngineLog(now: () => number = () => performance.now()): (entry: LogEntry) => void {
+  const places = new Map<string, { quietUntil: number; suppressed: number }>();
+
+  function warn(target: string, error: unknown, message: string): void {
+    const place = places.get(target) ?? { quietUntil: now(), suppressed: 0 };
+    places.set(target, place);
+    if (now() < place.quietUntil) {
+      place.suppressed += 1;
+      return;
+    }
+    const reason = error === undefined ? {} : { reason: String(error).slice(0, TEXT_MAX_CHARS) };
+    log.warn({ target, ...reason, suppressed: place.suppressed }, message);
+    place.quietUntil = now() + QUIET_MS;
+    place.suppressed = 0;
+  }
+
+  return ({ level, message, meta }) => {
+    const { error, ...fields } = meta ?? {};
+    if (level === 'ERROR')
+      // `err` is the name in all other lines.
+      log.error({ ...fields, ...(error !== undefined && { err: error }) }, message);
+    else if (level === 'WARN' && fields.sdkComponent === 'core') warn(String(fields.target), error, message);
+  };
+}

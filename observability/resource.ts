@@ -1,0 +1,30 @@
+// The names of this process, which its traces and metrics carry.
+import { randomUUID } from 'node:crypto';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  hostDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+
+/** Without an id of its own, a process's metrics are taken for those of all processes with the same service name. */
+const INSTANCE_ID = randomUUID();
+
+/** Variables may name the service and the process: what a detector finds is stronger, the last one's most of all. */
+export const DETECTORS = [hostDetector, envDetector];
+
+/** Names the service and the process. */
+export function nameProcess(service: string): Resource {
+  const names = { [ATTR_SERVICE_NAME]: service, [ATTR_SERVICE_INSTANCE_ID]: INSTANCE_ID };
+  return defaultResource().merge(resourceFromAttributes(names));
+}
+
+/** Names the service, the process and its host, as variables say where they do. */
+export async function detectProcess(service: string): Promise<Resource> {
+  const resource = nameProcess(service).merge(detectResources({ detectors: DETECTORS }));
+  await resource.waitForAsyncAttributes?.();
+  return resource;
+}
