@@ -1,7 +1,7 @@
 {{- /* The secrets that a component needs, of those that are given. Takes the root and the component; answers JSON. */ -}}
 {{- define "weir.secrets" -}}
 {{- $database := list "DATABASE_URL" "PGPASSWORD" -}}
-{{- $service := concat $database (list "WEIR_API_KEY_PEPPER" "WEIR_SECRETS_KEYS" "WEIR_TEMPORAL_KEYS" "TEMPORAL_API_KEY" "AWS_SECRET_ACCESS_KEY" "AWS_SESSION_TOKEN") -}}
+{{- $service := concat $database (list "WEIR_API_KEY_PEPPER" "WEIR_SECRETS_KEYS" "WEIR_TEMPORAL_KEYS" "TEMPORAL_API_KEY" "AWS_SECRET_ACCESS_KEY" "AWS_SESSION_TOKEN" "OTEL_EXPORTER_OTLP_HEADERS" "OTEL_EXPORTER_OTLP_TRACES_HEADERS" "OTEL_EXPORTER_OTLP_METRICS_HEADERS") -}}
 {{- $models := list "OPENAI_API_KEY" "ANTHROPIC_API_KEY" "GOOGLE_API_KEY" "OPENROUTER_API_KEY" "OLLAMA_API_KEY" -}}
 {{- $needed := dict
   "migration" $database
@@ -18,9 +18,14 @@
 {{- toJson $secrets -}}
 {{- end -}}
 
-{{- /* A value of `config` as text: a whole number has no exponent. */ -}}
+{{- /*
+A value of `config` as text: a whole number has no exponent, and `on` and `off`, which YAML reads as booleans, stay what they
+are for variables of Weir. Takes the variable's `name` and its `value`.
+*/ -}}
 {{- define "weir.text" -}}
-{{- if and (kindIs "float64" .) (eq . (floor .)) }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
+{{- if and (kindIs "float64" .value) (eq .value (floor .value)) }}{{ int64 .value -}}
+{{- else if and (kindIs "bool" .value) (hasPrefix "WEIR_" .name) }}{{ ternary "on" "off" .value -}}
+{{- else }}{{ .value }}{{ end -}}
 {{- end -}}
 
 {{- /* The variables of a container. Takes the root, the component and `config`, that of the component. */ -}}
@@ -28,13 +33,13 @@
 {{- $root := .root -}}
 {{- $component := .component -}}
 {{- $config := dict -}}
-{{- if ne $component "migration" -}}
-{{- if $root.Values.ingress.enabled -}}
+{{- if and $root.Values.ingress.enabled (ne $component "migration") -}}
 {{- $scheme := ternary "https" "http" (ne $root.Values.ingress.tlsSecret "") -}}
 {{- $_ := set $config "WEIR_PUBLIC_URL" (printf "%s://%s" $scheme $root.Values.ingress.host) -}}
 {{- $_ := set $config "WEIR_PROXIES" 1 -}}
 {{- end -}}
 {{- $config = mergeOverwrite $config (deepCopy $root.Values.config) (deepCopy (.config | default dict)) -}}
+{{- if ne $component "migration" -}}
 {{- if $root.Values.metrics.enabled -}}
 {{- $_ := set $config "WEIR_METRICS_PORT" $root.Values.metrics.port -}}
 {{- end -}}
@@ -44,9 +49,12 @@
 {{- end -}}
 {{- end -}}
 {{- range $name, $value := $config }}
-{{- if ne (include "weir.text" $value) "" }}
+{{- if and (hasPrefix "OTEL_" $name) (hasSuffix "_HEADERS" $name) }}
+{{- fail (printf "%s is secret: put it into a Secret and name that in `secrets` instead of `config`." $name) }}
+{{- end }}
+{{- with include "weir.text" (dict "name" $name "value" $value) }}
 - name: {{ $name }}
-  value: {{ include "weir.text" $value | quote }}
+  value: {{ . | quote }}
 {{- end }}
 {{- end }}
 {{- range $name, $_ := include "weir.secrets" (dict "root" $root "component" $component) | fromJson }}
