@@ -2,7 +2,8 @@ import { Connection } from '@temporalio/client';
 import type { Config } from '../../config.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
-import { blockTaskQueue, SEARCH_ATTRIBUTES } from '../../flow/run.ts';
+import { blockTaskQueue } from '../../flow/run.ts';
+import { describeAttributes } from './describe-attributes.ts';
 import { describePollers, type PolledQueue } from './describe-pollers.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
@@ -40,8 +41,8 @@ export async function checkEngine({
       ];
     const retention = Number(described.config?.workflowExecutionRetentionTtl?.seconds ?? 0);
     const attributes = await ask(() => connection.operatorService.listSearchAttributes({ namespace }))
-      .then(({ customAttributes }) =>
-        Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in customAttributes)),
+      .then(({ customAttributes, systemAttributes }) =>
+        Object.keys({ ...customAttributes, ...systemAttributes }),
       )
       .catch(() => undefined);
     const polled = await Promise.all(
@@ -67,26 +68,6 @@ export async function checkEngine({
   } finally {
     connection.close().catch(() => undefined);
   }
-}
-
-function describeAttributes(missing: string[] | undefined): Result[] {
-  if (missing === undefined)
-    return [
-      warning(
-        'The search attributes of the namespace cannot be listed with these rights.',
-        `Have its owner check that it has ${Object.keys(SEARCH_ATTRIBUTES).join(', ')}.`,
-      ),
-    ];
-  if (missing.length === 0) return [];
-  const list = missing
-    .map((name) => `${name} (${SEARCH_ATTRIBUTES[name as keyof typeof SEARCH_ATTRIBUTES]})`)
-    .join(', ');
-  return [
-    failure(
-      `The namespace lacks the search attributes ${list}.`,
-      'A worker registers them when it starts; on Temporal Cloud, add them yourself.',
-    ),
-  ];
 }
 
 type TypedQueue = PolledQueue & { type: typeof WORKFLOW_TASKS | typeof ACTIVITY_TASKS };

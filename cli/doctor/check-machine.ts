@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findConfinement } from '../../activities/sandbox/confinement.ts';
+import { type Confinement, findConfinement } from '../../activities/sandbox/confinement.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
 const SHORT_BYTES = 2 * 1024 ** 3;
@@ -14,13 +14,7 @@ export async function checkDisk(stateFolder: string | undefined): Promise<Result
     try {
       const { bavail, bsize } = await statfs(folder);
       await rm(await mkdtemp(path.join(folder, 'weir-doctor-')), { recursive: true });
-      const free = bavail * bsize;
-      const room = `${folder} has ${(free / 1024 ** 3).toFixed(1)} GB free`;
-      if (free < OUT_BYTES) results.push(failure(`${room}.`, 'Free or add disk space.'));
-      else
-        results.push(
-          free < SHORT_BYTES ? warning(`${room}.`, 'Free or add disk space soon.') : ok(`${room}.`),
-        );
+      results.push(describeRoom(folder, bavail * bsize));
     } catch (error) {
       results.push(
         failure(
@@ -32,9 +26,20 @@ export async function checkDisk(stateFolder: string | undefined): Promise<Result
   return results;
 }
 
+/** Describes how much room a folder has. */
+export function describeRoom(folder: string, freeBytes: number): Result {
+  const room = `${folder} has ${(freeBytes / 1024 ** 3).toFixed(1)} GB free.`;
+  if (freeBytes < OUT_BYTES) return failure(room, 'Free or add disk space.');
+  return freeBytes < SHORT_BYTES ? warning(room, 'Free or add disk space soon.') : ok(room);
+}
+
 /** Looks whether user code can be confined here, as this user. */
 export async function checkSandbox(): Promise<Result[]> {
-  const { args } = await findConfinement();
+  return describeConfinement(await findConfinement());
+}
+
+/** Describes what the command that starts processes of user code takes from them here. */
+export function describeConfinement({ args }: Confinement): Result[] {
   const missing = [
     ...(args.includes('--net')
       ? []

@@ -44,11 +44,14 @@ export async function checkWebhooks(
   if (webhookCaFile)
     results.push(
       await readFile(webhookCaFile, 'utf8')
-        .then((pem) => new X509Certificate(pem))
-        .then(({ validTo }) =>
-          Date.parse(validTo) > Date.now()
-            ? ok(`WEIR_WEBHOOK_CA_FILE has a certificate that is valid until ${validTo}.`)
-            : failure(`The certificate in WEIR_WEBHOOK_CA_FILE expired on ${validTo}.`, 'Replace it.'),
+        .then(endOfFirst)
+        .then((end) =>
+          end.getTime() > Date.now()
+            ? ok(`The certificates in WEIR_WEBHOOK_CA_FILE are valid until ${end.toISOString()}.`)
+            : failure(
+                `A certificate in WEIR_WEBHOOK_CA_FILE expired on ${end.toISOString()}.`,
+                'Replace it.',
+              ),
         )
         .catch((error: unknown) =>
           failure(
@@ -77,6 +80,13 @@ export async function checkWebhooks(
   return results.length > 0
     ? results
     : [ok('Webhooks go out directly, to certificates that Node.js trusts.')];
+}
+
+/** Finds when the first of the certificates in a PEM file expires. */
+function endOfFirst(pem: string): Date {
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [pem];
+  const ends = certificates.map((certificate) => Date.parse(new X509Certificate(certificate).validTo));
+  return new Date(Math.min(...ends));
 }
 
 /** Looks whether the service answers where its callers reach it. */

@@ -7,7 +7,7 @@ const ANSWER_MAX_MS = 5_000;
 /** Looks whether the object store has the bucket and takes the credentials. Writes nothing. */
 export async function checkObjects({ objectStore }: Pick<Config, 'objectStore'>): Promise<Result[]> {
   const store = await openObjectStore(objectStore);
-  if (!store || !objectStore) return [ok('Large outputs are kept in PostgreSQL.')];
+  if (!store || !objectStore) return [ok('Large requests and outputs are kept in PostgreSQL.')];
   try {
     const { bucket, endpoint = `AWS in ${objectStore.region}` } = objectStore;
     const problem = await store.findProblem(ANSWER_MAX_MS);

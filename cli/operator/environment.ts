@@ -42,7 +42,7 @@ export function serviceEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-/** Reads where large outputs are stored. */
+/** Reads where large requests and outputs are stored. */
 export function objectStore(): Config['objectStore'] {
   return readObjectStore(readVariables(objectStoreVariables));
 }

@@ -5,14 +5,17 @@ import { describeRunError } from '../../api/runs/describe-run-error.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { readOutputText } from '../../db/runs/block-traces.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
 import { loadReferences } from '../../db/runs/load-references.ts';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
+import { getRunInput } from '../../db/runs/runs.ts';
 import { RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { resolveValue, type Value } from '../../flow/value.ts';
+import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { blockTable } from '../terminal/block-table.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';
 import {
@@ -107,10 +110,15 @@ async function list(
   return { json: runs, text: runTable(rows) };
 }
 
-async function show(db: Db, executionId: string, options: { full?: boolean }) {
+/** `isSummary`: beside what a command does to the run, which needs no request; one that cannot be read now is null. */
+async function show(db: Db, executionId: string, options: { full?: boolean; isSummary?: true }) {
   const row = await findListedRun(db, executionId);
   if (!row) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);
   const run = toJson(row);
+  const input = await getRunInput(db, executionId).catch((error: unknown) => {
+    if (options.isSummary && error instanceof ObjectStoreUnavailable) return null;
+    throw error;
+  });
   const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();
   const blocks = (await listBlockRuns(db, executionId)).map((block) => ({
     ...describeBlockExecution(block),
@@ -118,7 +126,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
   }));
   const result = row.result && (await resolve(db, row.concluded_by ?? executionId, row.result));
   return {
-    json: { ...run, input: row.input, ...(row.result && { result }), blocks },
+    json: { ...run, input, ...(row.result && { result }), blocks },
     text: [
       `${run.executionId}  ${run.organization}/${run.project}/${run.flow} v${run.version}`,
       `${run.parked ? PARKED : run.status}, ${run.mode}, ${run.environment}, started ${formatTime(run.startedAt)}` +
@@ -126,7 +134,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean }) {
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
       blockTable(blocks, 'No block has finished yet.'),
-      ...(options.full ? ['', `Message: ${JSON.stringify(row.input.message)}`] : []),
+      ...(options.full ? ['', `Message: ${JSON.stringify(input?.message)}`] : []),
       ...[...values].flatMap(([key, { input, output }]) => [
         '',
         key,
@@ -165,7 +173,7 @@ async function retrySome(
 
 async function cancel(db: Db, executionId: string): Promise<CommandResult> {
   await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
-  const { json, text } = await show(db, executionId, {});
+  const { json, text } = await show(db, executionId, { isSummary: true });
   return {
     json,
     text:
@@ -186,7 +194,7 @@ async function resume(
     const resumed = await requestUnpark(db, 'all');
     return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
   }
-  const { json, text } = await show(db, executionId, {});
+  const { json, text } = await show(db, executionId, { isSummary: true });
   if ((await requestUnpark(db, executionId)) === 0)
     throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
   return { json, text: `The run continues within a minute.\n\n${text}` };
@@ -203,7 +211,7 @@ async function readValues(db: Db, executionId: string): Promise<Map<string, Bloc
   const calls = await listCalls(db, executionId);
   const rows = await db
     .selectFrom('block_run')
-    .select(['execution_id', 'block_key', 'input', 'output'])
+    .select(['execution_id', 'block_key', 'input'])
     .where(
       'execution_id',
       'in',
@@ -213,8 +221,10 @@ async function readValues(db: Db, executionId: string): Promise<Map<string, Bloc
     .orderBy('block_key')
     .execute();
   const values = new Map<string, BlockValues>();
-  for (const row of rows)
-    values.set(row.block_key, { input: await resolve(db, row.execution_id, row.input), output: row.output });
+  for (const { execution_id: callId, block_key: blockKey, input } of rows) {
+    const output = (await readOutputText(db, { callId, blockKey })) ?? 'null';
+    values.set(blockKey, { input: await resolve(db, callId, input), output: JSON.parse(output) });
+  }
   return values;
 }
 

@@ -66,6 +66,7 @@ describe('weir doctor', () => {
     const working = findings.filter(({ state }) => state === 'ok').map(({ check }) => check);
     for (const check of ['configuration', 'database', 'engine', 'identity', 'service'])
       assert.ok(working.includes(check), check);
+    assert.ok(findings.every(({ message }) => !message.includes('TemporalReportedProblems')));
     const polled = findings.filter(({ message }) => / polls /.test(message)).map(({ message }) => message);
     const { taskQueue } = weir.config;
     for (const queue of [taskQueue, `${taskQueue}-blocks`, `${taskQueue}-webhooks`])
