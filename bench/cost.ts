@@ -6,11 +6,11 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
 import { createProgress } from '../embedded/progress.ts';
-import { code, passthrough } from '../test/blocks.ts';
 import type { HandWrittenJob } from './candidates/hand-written.ts';
+import { CANDIDATES, MESSAGE } from './candidates.ts';
 import { startFork } from './fork.ts';
 import { type LoadTarget, startLoadGenerator } from './load.ts';
-import { median } from './statistics.ts';
+import { mean, standardError } from './statistics.ts';
 import { type Groups, readThreadTimes, readUsage } from './usage.ts';
 
 const CONCURRENCY = 16;
@@ -18,11 +18,7 @@ const CONCURRENCY = 16;
 const RUNS_PER_TURN = 100;
 const WARM_UP_RUNS = 200;
 const CREDITS = 1_000_000;
-const MESSAGE = 'rivers, dams, salmon';
-const FLOWS = {
-  '3 passthrough': ['a', 'b', 'c'].map((stepId) => passthrough(stepId)),
-  '3 code': ['a', 'b', 'c'].map((stepId) => code(stepId, 'return input;')),
-};
+const FLOWS = { '3 passthrough': CANDIDATES.g, '3 code': CANDIDATES.h, '3 model calls': CANDIDATES.e };
 
 type Candidate = {
   checkout: string;
@@ -51,10 +47,14 @@ async function measure(checkouts: string[]): Promise<string> {
   const load = startLoadGenerator();
   onStop(load.stop);
   const candidates: Candidate[] = [];
+  const models = startFork('candidates/model-server.ts');
+  onStop(models.stop);
+  const { url } = (await models.receive()) as { url: string };
+  const env = { DEMO_BASE_URL: url };
   const observing = values.observed ? await observe() : undefined;
   for (const checkout of checkouts) {
-    candidates.push(...(await startCheckout(checkout)));
-    if (observing) candidates.push(...(await startCheckout(checkout, observing)));
+    candidates.push(...(await startCheckout(checkout, env)));
+    if (observing) candidates.push(...(await startCheckout(checkout, { ...env, ...observing })));
   }
   const run = ({ target }: Candidate, maxRequests: number) =>
     load.run({ ...target, concurrency: CONCURRENCY, maxRequests, maxMs: Number.MAX_SAFE_INTEGER });
@@ -82,7 +82,7 @@ async function observe(): Promise<NodeJS.ProcessEnv> {
 }
 
 /** Starts the service and its servers as one checkout of the project does it, and beside it an empty workflow. */
-async function startCheckout(checkout: string, env: NodeJS.ProcessEnv = {}): Promise<Candidate[]> {
+async function startCheckout(checkout: string, env: NodeJS.ProcessEnv): Promise<Candidate[]> {
   // A service that was started here before has named its database in it.
   delete process.env.TEST_DATABASE_URL;
   const load = (file: string) => import(path.resolve(checkout, 'bench', file));
@@ -106,11 +106,11 @@ async function startCheckout(checkout: string, env: NodeJS.ProcessEnv = {}): Pro
     pids: { ...backends.pids, service: pid },
   });
   const candidates = [candidate('empty', floor.pid, { url, body, expect: '"result":""' })];
-  for (const [flow, steps] of Object.entries(FLOWS))
+  for (const [name, { flow, expect }] of Object.entries(FLOWS))
     candidates.push(
-      candidate(flow, child().pid, {
+      candidate(name, child().pid, {
         headers: { authorization: `Bearer ${key}` },
-        ...{ url: `${await createFlow(steps)}/execute`, body, expect: `"result":"${MESSAGE}"` },
+        ...{ url: `${await createFlow(flow)}/execute`, body, expect },
       }),
     );
   return candidates;
@@ -125,14 +125,13 @@ function readCosts(pids: Candidate['pids']): Costs {
   return { ...Object.fromEntries(costs), ...threads, children: (service?.cpuMs ?? 0) - own };
 }
 
-/** Formats the means over the turns, and the median ratio of each total to that of the first checkout. */
+/** Formats the means over the turns, and the ratio of each total to that of the first checkout with its standard error. */
 function formatCosts(candidates: Candidate[]): string {
   const groups = [...new Set(candidates.flatMap(({ turns }) => turns.flatMap(Object.keys)))];
   const sum = (turn: Costs) => Object.values(turn).reduce((total, ms) => total + ms, 0);
-  const mean = (figures: number[]) => figures.reduce((total, ms) => total + ms, 0) / figures.length;
-  const ratio = ({ flow, turns }: Candidate) => {
+  const ratios = ({ flow, turns }: Candidate) => {
     const first = candidates.find((candidate) => candidate.flow === flow)?.turns ?? [];
-    return median(turns.map((turn, index) => sum(turn) / sum(first[index] ?? turn)));
+    return turns.map((turn, index) => sum(turn) / sum(first[index] ?? turn));
   };
   const row = (title: string, figure: (candidate: Candidate) => number, digits = 2) => [
     title,
@@ -144,7 +143,8 @@ function formatCosts(candidates: Candidate[]): string {
     [
       ...groups.map((group) => row(group, ({ turns }) => mean(turns.map((turn) => turn[group] ?? 0)))),
       row('total', ({ turns }) => mean(turns.map(sum))),
-      row('ratio', ratio, 3),
+      row('ratio', (candidate) => mean(ratios(candidate)), 3),
+      row('standard error of it', (candidate) => standardError(ratios(candidate)), 3),
     ],
     '',
   );

@@ -17,6 +17,8 @@ export type Surroundings = BenchTenant & {
 export type HostileLoad = { name: string; begin(surroundings: Surroundings): Promise<void> };
 
 const MB = 1_000_000;
+/** An output may have 8 MiB. */
+const LARGE_OUTPUT_BYTES = 7 * MB;
 
 export const HOSTILE_LOADS: HostileLoad[] = [
   { name: 'endless code of 5 s, 50 at a time', begin: (at) => keepExecuting(at, 50, endlessCode(5_000)) },
@@ -29,10 +31,20 @@ export const HOSTILE_LOADS: HostileLoad[] = [
       keepExecuting(at, 12, [llm('multiply', '{{message}}'.repeat(40), 'demo/chat')], 'm'.repeat(9 * MB)),
   },
   {
+    name: 'slow model calls, 200 at a time',
+    begin: (at) => keepExecuting(at, 200, [llm('slow', 'Take a minute.', 'demo/slow-60000')]),
+  },
+  {
+    name: 'prompts just under the bound, 200 slow calls at a time',
+    // The context of demo models has room for 1,024,000 characters.
+    begin: (at) =>
+      keepExecuting(at, 200, [llm('long', '{{message}}'.repeat(64), 'demo/slow-30000')], 'm'.repeat(15_900)),
+  },
+  {
     name: 'model answers of 15 MB, 10 at a time',
     begin: (at) => keepExecuting(at, 10, [llm('large', 'Say much.', 'openrouter/large')]),
   },
-  { name: 'results of 20 × 15 MB, eight pollers', begin: pollLargeResults },
+  { name: 'results of 7 MB, eight pollers', begin: pollLargeResults },
   {
     name: 'bodies of 10 MB of [],[], 8 at a time',
     begin: async (at) => {
@@ -42,7 +54,7 @@ export const HOSTILE_LOADS: HostileLoad[] = [
     },
   },
   { name: '600 jobs at once, again and again', begin: floodJobs },
-  { name: '20 streams that nobody reads', begin: leaveStreamsUnread },
+  { name: '20 streams of 7 MB that nobody reads', begin: leaveStreamsUnread },
   {
     name: 'failed sign-ins, 64 at a time',
     begin: async (at) => {
@@ -91,21 +103,24 @@ async function keepExecuting(at: Surroundings, concurrency: number, steps: Step[
   keepCalling(at, concurrency, () => post(at, url, body));
 }
 
-/** Runs a flow whose loop returns 20 outputs of 15 MB once, then requests its result again and again. */
+/** Runs a flow with a large result once, then requests that again and again. */
 async function pollLargeResults(at: Surroundings): Promise<void> {
-  const url = await at.createFlow([
-    code('count', 'return Array.from({ length: 20 }, (_, i) => i);'),
-    {
-      type: 'loop',
-      step_id: 'repeat',
-      name: 'repeat',
-      max_iterations: 20,
-      body: [code('large', `return 'x'.repeat(${15 * MB});`)],
-    } as Step,
-  ]);
+  const url = await at.createFlow([largeOutput()]);
   const started = await post(at, `${url}/jobs`, JSON.stringify({ message: 'm' }));
   const { executionId } = (await started.json()) as { executionId: string };
+  await requireLarge(await get(at, `${url}/jobs/${executionId}?wait=60`));
   keepCalling(at, 8, async () => (await get(at, `${url}/jobs/${executionId}`)).arrayBuffer());
+}
+
+function largeOutput(): Step {
+  return code('large', `return 'x'.repeat(${LARGE_OUTPUT_BYTES});`);
+}
+
+/** Throws unless the answer is as large as the load says it is: where outputs are refused, it would read small errors. */
+async function requireLarge(answer: Response): Promise<void> {
+  const text = await answer.text();
+  if (text.length < LARGE_OUTPUT_BYTES)
+    throw new Error(`an answer has ${text.length} bytes: ${text.slice(0, 500)}`);
 }
 
 async function floodJobs(at: Surroundings): Promise<void> {
@@ -122,8 +137,9 @@ async function floodJobs(at: Surroundings): Promise<void> {
 }
 
 async function leaveStreamsUnread(at: Surroundings): Promise<void> {
-  const url = new URL(`${await at.createFlow([code('large', `return 'x'.repeat(${15 * MB});`)])}/step`);
+  const url = new URL(`${await at.createFlow([largeOutput()])}/step`);
   const body = JSON.stringify({ executionId: null, stepIndex: 0, message: 'm', runRemaining: true });
+  await requireLarge(await post(at, url.href, body));
   const request = `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${at.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   keepCalling(at, 20, async () => {
     const socket = connect(Number(url.port), url.hostname);

@@ -27,6 +27,8 @@ type NeighbourRow = {
   peakMb: number;
   /** How the service's process ended, if it did. */
   ended?: string;
+  /** Why the load is not what its name says, if it is not: the row says nothing then. */
+  void?: string;
 };
 
 export type Neighbours = { quiet: NeighbourRow; rows: NeighbourRow[] };
@@ -79,15 +81,24 @@ export async function measureNeighbours(
     const ending = new AbortController();
     const child = service.child();
     const at = { ...tenant, apiUrl: service.apiUrl, hangingHost: hanging.host, signal: ending.signal };
+    let problem: string | undefined;
     const measured = await watchMemory(service, async () => {
-      await load.begin(at).catch((error: unknown) => report(`${load.name}: ${error}`));
+      await load.begin(at).catch((error: unknown) => {
+        problem = String(error);
+        report(`${load.name}: ${problem}`);
+      });
       await sleep(SETTLE_MS);
       return innocent.call(seconds);
     });
     ending.abort();
     await cancelRuns(service, tenant.organizationId);
     await sleep(SETTLE_MS);
-    return { load: load.name, ...measured, ...(child.hasExited() && { ended: await child.exited }) };
+    return {
+      load: load.name,
+      ...measured,
+      ...(child.hasExited() && { ended: await child.exited }),
+      ...(problem !== undefined && { void: problem }),
+    };
   }
 }
 
@@ -152,8 +163,14 @@ function formatRow(row: NeighbourRow, quiet: NeighbourRow): string[] {
     }),
     String(failures.length),
     row.peakMb.toFixed(0),
-    row === quiet ? '' : row.ended ? `the service ${row.ended}` : isReached(row, quiet) ? 'yes' : 'NO',
+    row === quiet ? '' : describeAim(row, quiet),
   ];
+}
+
+function describeAim(row: NeighbourRow, quiet: NeighbourRow): string {
+  if (row.void !== undefined) return `void: ${row.void}`;
+  if (row.ended !== undefined) return `the service ${row.ended}`;
+  return isReached(row, quiet) ? 'yes' : 'NO';
 }
 
 /** Formats a Markdown table: p95 in milliseconds by kind of flow, and its multiple of the quiet one. */

@@ -8,3 +8,14 @@ export function quantile(values: number[], q: number): number {
 export function median(values: number[]): number {
   return quantile(values, 0.5);
 }
+
+export function mean(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Returns the standard error of the mean; NaN for fewer than two values. */
+export function standardError(values: number[]): number {
+  const center = mean(values);
+  const variance = mean(values.map((value) => (value - center) ** 2));
+  return Math.sqrt(variance / (values.length - 1));
+}
