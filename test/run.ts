@@ -21,6 +21,7 @@ const LONGEST = [
   'test/examples.test.ts',
   'test/faults/frozen.test.ts',
   'test/start.test.ts',
+  'test/faults/engine-away-under-call.test.ts',
   'test/faults/lost-under-block.test.ts',
   'test/faults/parked-at-last.test.ts',
   'test/faults/rolling.test.ts',
@@ -74,8 +75,9 @@ function runMocha(env: NodeJS.ProcessEnv, options: string[]): Promise<Outcome> {
   });
   return new Promise((resolve) => {
     child.on('close', (exitCode) => {
-      const code = exitCode ?? 1;
       const [summary = ''] = /^ +\d+ passing\b[\s\S]*/m.exec(stripVTControlCharacters(output)) ?? [];
+      // A process of mocha's that dies may take mocha along, without a word and without an exit code.
+      const code = summary === '' ? exitCode || 1 : (exitCode ?? 1);
       const count = (word: string) => Number(RegExp(`^ +(\\d+) ${word}\\b`, 'm').exec(summary)?.[1] ?? 0);
       resolve({
         code,
