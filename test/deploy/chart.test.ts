@@ -12,12 +12,16 @@ const MINIMAL = path.join(CHART, 'ci/minimal-values.yaml');
 const BUILD_MAX_MS = 1_200_000;
 
 describeWith(['go'], 'the Helm chart', () => {
+  before(async function () {
+    this.timeout(BUILD_MAX_MS);
+    await helm(['version']);
+  });
+
   for (const values of globSync(path.join(CHART, 'ci/*.yaml')).sort())
     describe(path.basename(values), () => {
       let rendered: string;
       let manifests: Manifest[];
-      before(async function () {
-        this.timeout(BUILD_MAX_MS);
+      before(async () => {
         ({ text: rendered, manifests } = await render(values));
       });
 
