@@ -7,8 +7,9 @@ import type { BlockExecution } from './block-execution.ts';
 
 type BlockId = Pick<BlockExecution, 'callId' | 'blockKey'>;
 
-/** How soon an attempt sees that the call which another process was making has ended. */
-const LOOK_MS = 1_000;
+/** How soon an attempt sees that the call which another process was making has ended: the later, the longer that takes. */
+const LOOK_MIN_MS = 1_000;
+const LOOK_MAX_MS = 10_000;
 
 /** Returns the key of a block's model call among those that a process holds. */
 export function keyOf({ callId, blockKey }: BlockId): string {
@@ -30,5 +31,9 @@ export function createAnnouncements(db: Db): Announcements {
 
 /** Waits while another process announces that it is making the call. */
 export async function untilNotAnnounced(db: Db, execution: BlockId, signal: AbortSignal): Promise<void> {
-  while (await isBlockHeld(db, execution)) await sleep(LOOK_MS, undefined, { signal });
+  let lookMs = LOOK_MIN_MS;
+  while (await isBlockHeld(db, execution)) {
+    await sleep(lookMs, undefined, { signal });
+    lookMs = Math.min(1.5 * lookMs, LOOK_MAX_MS);
+  }
 }

@@ -19,6 +19,9 @@ const IN_TASK = { places: 96, reserve: 32, few: 4 };
 /** How long a call waits to be taken over. */
 const UNTAKEN: UntakenTimes = { maxMs: 10_000, afterOutageMs: 30_000, lookMs: 1_000 };
 
+/** A call that goes on to its end, maybe for an hour beside hundreds of others, is looked at so many times less often. */
+const LOOKS_APART = 3;
+
 export type UntakenTimes = {
   /** As long as the activity that takes a call over may wait to be started (workflows/activities.ts). */
   maxMs: number;
@@ -185,7 +188,8 @@ export function createHeldModelCalls(
         end(key);
         return;
       }
-      await sleep(lookMs, undefined, { signal }).catch(() => undefined);
+      const pauseMs = call.until === Infinity ? LOOKS_APART * lookMs : lookMs;
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       // Nothing that a stopping worker holds is waited for longer: its process ends.
       if (signal.aborted || drained || call.until === Infinity) continue;
       if ((await isEngineAway()) && !signal.aborted && !drained) holdToEnd(key, call);

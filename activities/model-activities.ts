@@ -77,9 +77,9 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
       held.end(key);
       return concludeModelCall(call, ending, signal);
     }
+    held.handOver(key, () => hasStopped(db, execution.callId));
     const { block } = await blocks.find(execution);
     speeds.note(block.model ?? '', maxMs);
-    held.handOver(key, () => hasStopped(db, execution.callId));
     return { ...BUSY, at: held.taskQueue };
   }
 
@@ -98,7 +98,7 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
         );
       const ending = await seeThrough(held, key, call, attempt, isCancelled);
       if ('error' in ending) throw ending.error;
-      // A call that began inside a workflow task did not wait for room.
+      // One that began inside a workflow task and found no room did not wait for it: the call is made anew.
       if (!isBusy(ending.reply)) return ending.reply;
     }
   }

@@ -8,9 +8,12 @@ type Budgets = Pick<LargeValues, 'inputs' | 'modelAnswers'>;
 type Reservation = Budgets & { owner: string; giveBackInput(): void; giveBackAnswer?: () => void };
 const reservations = new AsyncLocalStorage<Reservation>();
 
-/** An activity would have to wait for memory or a turn: where it may not, it replies BUSY. */
+/**
+ * There is no memory for a prompt, or no turn, now. An attempt that may not wait replies BUSY; others wait for the memory and
+ * begin again.
+ */
 export class NoRoom extends Error {
-  /** The characters of a prompt for which there is no memory. */
+  /** The characters of the prompt; 0: it is a turn that has not come. */
   readonly chars: number;
 
   constructor(chars = 0) {

@@ -33,6 +33,7 @@ export async function runModelBlock(
   const { signal } = attempt;
   const { organizationId } = await blocks.find(execution);
   const memory = createPromptMemory(deps.largeValues.prompts, organizationId);
+  let mayHaveReserved = attempt.begun > 1;
 
   async function answer(given: BlockInput): Promise<ModelReply> {
     const { block, payer } = given;
@@ -40,6 +41,7 @@ export async function runModelBlock(
     given.dropInput();
     let isFirst = true;
     const begin = async (microcredits: number) => {
+      mayHaveReserved = true;
       const reservation = { ...payer, callId, blockKey, microcredits };
       const { provider, again } = await beginRequest(deps, attempt, block.model ?? '', reservation);
       // An attempt that was lost with its workflow task is known by its reservation alone.
@@ -67,7 +69,7 @@ export async function runModelBlock(
   } catch (error) {
     // An answer that is not recorded yet keeps its reservation. A reservation that cannot be released now is taken over
     // by the next attempt or released by the reconciler.
-    if (!attempt.kept && !(signal.reason instanceof CallForsaken))
+    if (mayHaveReserved && !attempt.kept && !(signal.reason instanceof CallForsaken))
       await releaseReservation(deps.db, execution).catch(() => undefined);
     throw error;
   } finally {

@@ -1,5 +1,6 @@
 // fairness/ shares what a process has between organizations: places in turns (here), bytes, and limits for each. It uses nothing
-// of the project. Turns are taken at sandbox processes, validator threads, database connections and starting runs.
+// of the project. Turns are taken at sandbox processes, validator threads, model calls, slots of activities, database connections
+// and starting runs.
 
 import { createLine, type Line } from './line.ts';
 

@@ -20,11 +20,18 @@ export class ThreadStopped extends Error {
   }
 }
 
+/** A busy machine gave a thread too little processor time: the same request may succeed later. */
+export class ThreadStarved extends Error {
+  constructor() {
+    super('A JSON Schema could not be checked: the machine gave its thread too little processor time.');
+  }
+}
+
 export type ThreadPool = {
   /**
    * Waits for the organization's turn; a brief call replies undefined when that does not come within an instant. Rejects with
-   * ThreadStopped when the thread needed too much, and with another error when it failed for a reason of the service's own: the
-   * same request may succeed later.
+   * ThreadStopped when the thread needed too much, with ThreadStarved when it got too little, and with another error when it
+   * failed for a reason of the service's own.
    */
   run(
     organization: string,
@@ -103,7 +110,7 @@ export function createThreadPool(program = PROGRAM): ThreadPool {
       const leftMs = Number(deadline - process.hrtime.bigint()) / 1e6;
       if (deadline === NOT_STARTED) watch(thread, job, VALIDATION_MAX_MS);
       else if (leftMs > 0) watch(thread, job, leftMs + 1);
-      else if (looks >= LOOKS_MAX) stop(thread, job, new Error(STARVED));
+      else if (looks >= LOOKS_MAX) stop(thread, job, new ThreadStarved());
       else {
         void stopIfUsedUp(thread, job);
         watch(thread, job, LOOK_AGAIN_MS, looks + 1);
@@ -161,6 +168,5 @@ function askedBy({ limits }: Thread): 'schema' | 'value' {
   return Atomics.load(limits, 2) === VALIDATING ? 'value' : 'schema';
 }
 
-const STARVED = 'A JSON Schema could not be checked: the machine gave its thread too little processor time.';
 const TOO_LARGE = 'it takes too much memory to check against';
 const TOO_SLOW = `it takes longer than ${VALIDATION_MAX_MS} ms to check against (${COMPILATION_MAX_MS} ms to compile)`;

@@ -12,7 +12,7 @@ export type OrganizationValidator = {
   requireValidSchema(schema: JsonSchema): Promise<void>;
   /**
    * [] when the value, or JSON text as bytes, is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over
-   * 200 ms; any other error is the service's own, as when the machine is too busy to check anything.
+   * 200 ms, and ThreadStarved when the machine is too busy to check anything; any other error is the service's own.
    */
   validate(schema: JsonSchema, value: Json | Buffer): Promise<SchemaProblem[]>;
   /** The same, or undefined when the organization's turn does not come within an instant. */

@@ -13,16 +13,16 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 
 /**
- * Activities that may find no slot in a worker (activities/in-slot.ts) may be turned away for months. Their other attempts are
- * counted where they are made (activities/run-attempt.ts), up to those of a day.
+ * Activities that may find no slot in a worker (activities/in-slot.ts) may be turned away for a day at least, mostly for weeks.
+ * Their other attempts are counted where they are made (activities/run-attempt.ts), up to those of a day.
  */
 const ATTEMPTS_MAX_WITH_SLOTS = 100_000;
 
 /**
  * Model calls that are slow or have to be repeated, and those inside parallel steps, where a call inside the workflow task would
- * hold up what other branches begin. They are visible and outlive their worker. One attempt
- * makes at most two requests, each of an hour at most, and keeps its answer until that is recorded. The activity itself counts refusals by the
- * provider, and its failure says when the next attempt is due, or that there is none.
+ * hold up what other branches begin. They are visible and outlive their worker. One attempt makes at most two requests, each of
+ * an hour at most, and keeps its answer until that is recorded. The activity itself counts refusals by the provider, and its
+ * failure says when the next attempt is due, or that there is none.
  */
 export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall): Promise<Value | Pause> }>({
   startToCloseTimeout: '1 day',

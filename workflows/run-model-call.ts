@@ -33,7 +33,9 @@ export async function runModelCall(
   parking: Parking,
   { inParallel, inTask }: Where,
 ): Promise<Value | Pause> {
-  const options = { activityId: call.blockKey, summary };
+  const { priority } = workflowInfo();
+  // An activity that is dispatched eagerly has no priority, and so no organization's turn, but its own.
+  const options = { activityId: call.blockKey, summary, ...(priority && { priority }) };
   const lean = { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) };
   const asActivity = (left?: Left) =>
     modelActivities.callModel.executeWithOptions(options, [{ ...lean, ...(left && { left }) }]);

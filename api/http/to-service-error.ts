@@ -1,6 +1,7 @@
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { ThreadStarved } from '../../json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
 import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
@@ -25,6 +26,10 @@ export function toServiceError(error: unknown, { requestId, fields, mayWrite }: 
   }
   if (tellOutage(error))
     return new ServiceError('DATABASE_UNAVAILABLE', mayWrite ? CHANGES_UNKNOWN : DATABASE_UNAVAILABLE);
+  if (error instanceof ThreadStarved) {
+    log.warn({ ...fields, reason: error.message }, 'A request was refused, because the machine is too busy.');
+    return new ServiceError('SERVICE_BUSY', TOO_BUSY);
+  }
   if (error instanceof ObjectStoreUnavailable) {
     log.warn({ ...fields, reason: error.message }, 'A request could not read from the object store.');
     return new ServiceError('OBJECT_STORE_UNAVAILABLE', OBJECT_STORE_UNAVAILABLE);
@@ -35,6 +40,7 @@ export function toServiceError(error: unknown, { requestId, fields, mayWrite }: 
 
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
+const TOO_BUSY = 'The service is too busy to check a JSON Schema: send the request again.';
 const TOO_MANY_AT_ONCE =
   'This request waited for other requests of the organization, which are too many at once: send fewer at a time.';
 export const OBJECT_STORE_UNAVAILABLE =

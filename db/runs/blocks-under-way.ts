@@ -58,15 +58,19 @@ export async function hideBlock(db: Db, { callId, blockKey }: BlockId): Promise<
 /** For how long a process that says that it is making a model call is believed: workers find the engine again within this. */
 const HELD_SECONDS = 30;
 
-/** Holds blocks for the process that is making their model calls, for some time: no attempt elsewhere makes them again. */
+/**
+ * Holds blocks for the process that is making their model calls, for some time: no attempt elsewhere makes them again. One that
+ * somebody is changing at the moment is left to the next time.
+ */
 export async function holdBlocks(db: Db, blocks: BlockId[]): Promise<void> {
   await sql`
     update block_under_way set held_until = now() + ${HELD_SECONDS} * interval '1 second'
-    from unnest(${blocks.map(({ callId }) => callId)}::uuid[], ${blocks.map(({ blockKey }) => blockKey)}::text[])
-      as held (execution_id, block_key)
-    where block_under_way.execution_id = held.execution_id and block_under_way.block_key = held.block_key`.execute(
-    db,
-  );
+    where (execution_id, block_key) in (
+      select execution_id, block_key from block_under_way
+      join unnest(${blocks.map(({ callId }) => callId)}::uuid[], ${blocks.map(({ blockKey }) => blockKey)}::text[])
+        as held (execution_id, block_key) using (execution_id, block_key)
+      for update of block_under_way skip locked
+    )`.execute(db);
 }
 
 /** Ends the hold of a block whose model call has ended. */

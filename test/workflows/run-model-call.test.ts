@@ -142,6 +142,10 @@ describe('a model call', () => {
     const second = await start(flow);
     assert.equal((await finish(flow, second)).result, 'two');
     assert.deepEqual([await scheduled(first), await scheduled(second)], [[], [weir.config.taskQueue]]);
+    const keys = (await events(second)).flatMap(
+      ({ activityTaskScheduledEventAttributes: activity }) => activity?.priority?.fairnessKey ?? [],
+    );
+    assert.deepEqual(keys, [tenant.organization.toUpperCase()], 'it takes no turn of its organization');
   });
 
   for (const [phase, times] of [
