@@ -4,12 +4,14 @@ import { log } from '../observability/log.ts';
 /** While the engine is away, each of many requests to it is a warning. */
 const QUIET_MS = 60_000;
 const TEXT_MAX_CHARS = 500;
+/** A workflow task took over 5 s: those of Weir do, since blocks and model calls run inside them. */
+const LONG_TASK = '[TMPRL1104]';
 
 /**
  * Creates the writer of the SDK's lines into the log: its errors, and the warnings of its native core, such as metrics that
  * cannot be pushed. Of the warnings from one place in the core there is a line a minute, without fields that may hold parts
- * of a run. The SDK's other warnings are about failed blocks and runs, which are visible in the Temporal Web UI and in the
- * run's row. `now` is in milliseconds.
+ * of a run, and none for long workflow tasks. The SDK's other warnings are about failed blocks and runs, which are visible in
+ * the Temporal Web UI and in the run's row. `now` is in milliseconds.
  */
 export function createEngineLog(now: () => number = () => performance.now()): (entry: LogEntry) => void {
   const places = new Map<string, { quietUntil: number; suppressed: number }>();
@@ -32,6 +34,7 @@ export function createEngineLog(now: () => number = () => performance.now()): (e
     if (level === 'ERROR')
       // `err` is the name in all other lines.
       log.error({ ...fields, ...(error !== undefined && { err: error }) }, message);
-    else if (level === 'WARN' && fields.sdkComponent === 'core') warn(String(fields.target), error, message);
+    else if (level === 'WARN' && fields.sdkComponent === 'core' && !message.startsWith(LONG_TASK))
+      warn(String(fields.target), error, message);
   };
 }

@@ -52,9 +52,10 @@ export async function repeatDuty(
     } catch (error) {
       if (signal.aborted) return;
       dutyFailures.add(1, { duty: duty.name });
-      if (!tellOutage(error) && (failing?.error !== String(error) || now() >= failing.quietUntil)) {
+      const what = String(error instanceof Error && error.cause ? error.cause : error);
+      if (!tellOutage(error) && (failing?.error !== what || now() >= failing.quietUntil)) {
         log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
-        failing = { error: String(error), quietUntil: now() + TELL_AGAIN_MS };
+        failing = { error: what, quietUntil: now() + TELL_AGAIN_MS };
       }
     }
     await setTimeout(restMs, undefined, { signal }).catch(() => undefined);

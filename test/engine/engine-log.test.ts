@@ -41,6 +41,11 @@ describe('a line of the SDK in the log', () => {
     );
   });
 
+  it('is none for a long workflow task', () => {
+    write('WARN', '[TMPRL1104] 01a2:4:1 Workflow task duration exceeded 5 seconds.', RETRIES);
+    assert.deepEqual(log.lines, []);
+  });
+
   it('is none for the failure of a block or run, and has no fields of a warning but the place and the reason', () => {
     write('WARN', 'Activity failed', { sdkComponent: 'worker', error: new Error('content') });
     write('INFO', 'Started', RETRIES);
