@@ -108,7 +108,7 @@ const environment = z.object({
   WEIR_RUNS_UNDER_WAY_MAX: countOrNone.default(0),
   /**
    * How many calls of one organization each API process lets wait for their runs, and how many streams of events and long
-   * polls it holds open; 0 means no limit. Twice as many as may wait for their runs to begin.
+   * polls it holds open; 0 means no limit. The default is twice the number that may wait for their runs to begin.
    */
   WEIR_OPEN_REQUESTS_MAX: countOrNone.default(2_000),
   /** Invalid keys and tokens per minute that one address may send to each API process; 0 means no limit. */

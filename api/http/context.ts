@@ -57,6 +57,8 @@ export type ApiState = {
   place?: Place | undefined;
   /** The body, for `readBody`; rejects with what is wrong with it. */
   received?: Promise<ReceivedBody>;
+  /** Ends the turn that a large body has: others' are read while this request waits for something. */
+  endLargeWork: () => void;
   /** Frees the body and its bytes; called before long work that needs neither. */
   dropBody: () => void;
   query: unknown;

@@ -57,6 +57,7 @@ export function readBody(
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
       if (!parsed.success) throw describe(parsed.error);
       ctx.state.body = parsed.data;
+      ctx.state.endLargeWork = () => endTurn?.();
       ctx.state.dropBody = () => {
         ctx.state.body = undefined;
         endTurn?.();

@@ -4,7 +4,10 @@ import { openRequests, rateLimitRefusals } from '../../observability/metrics/htt
 import type { ApiMiddleware } from './context.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
-/** All organizations together may have this many times as many open as one; one that has few is not refused for the others. */
+/**
+ * All organizations together may have this many times as many open as one. Beyond that, those are refused that have their equal
+ * share, and more than a few.
+ */
 const IN_ALL_TIMES = 4;
 const FEW = 8;
 
@@ -13,8 +16,8 @@ type Enter = (organizationId: string) => () => void;
 
 /**
  * Counts of the requests that one process holds open, by kind: neither kind takes the other's room. Both throw RATE_LIMITED
- * when the organization has as many open as it may have, and SERVICE_BUSY when all organizations together have and it has not
- * few.
+ * when the organization has as many open as it may have, and SERVICE_BUSY when all organizations together have as many as they
+ * may have, and this one has its equal share of these, and eight at least.
  */
 export type OpenRequests = {
   /** Streams of a run's events, and requests that wait for a run which they did not start. */
@@ -53,7 +56,8 @@ function createCount(kind: keyof OpenRequests, max: number, advice: string): Ent
   return function enter(organizationId) {
     const own = open.get(organizationId) ?? 0;
     if (max > 0 && own >= max) throw overShare(max, advice);
-    if (max > 0 && own >= FEW && inAll >= IN_ALL_TIMES * max) throw tooManyOpen();
+    const most = IN_ALL_TIMES * max;
+    if (max > 0 && inAll >= most && own >= Math.max(FEW, most / open.size)) throw tooManyOpen();
     open.set(organizationId, own + 1);
     inAll += 1;
     openByKind[kind] += 1;
@@ -84,6 +88,7 @@ function overShare(max: number, advice: string): RetryLater {
   );
 }
 
+/** Makes the error for a request that comes while all organizations together have too many open. */
 export function tooManyOpen(): ServiceError {
   return new ServiceError('SERVICE_BUSY', 'Too many requests wait here for runs. Send the request again.');
 }

@@ -41,6 +41,7 @@ function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
     environment: isDraft ? 'test' : state.principal.environment,
     keyId: state.key?.key_id,
     body: state.body as Body,
+    endLargeWork: state.endLargeWork,
     idempotencyKey: state.idempotencyKey,
     modelKeys: state.modelKeys,
   };

@@ -22,6 +22,8 @@ export type CallRequest<Body> = {
   /** The key_id of the API key that the request came with; undefined for a user. */
   keyId: string | undefined;
   body: Body;
+  /** Ends the turn at large work that the request has, if any; called before it waits for something. */
+  endLargeWork?: () => void;
   idempotencyKey: IdempotencyKey | undefined;
   modelKeys: ModelKeys | undefined;
 };

@@ -53,7 +53,9 @@ export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Re
     } catch (error) {
       const fields = { repeats: id };
       const refusal = toServiceError(error, { requestId: retrier.requestId, fields, mayWrite: true });
-      if (STOPPING.includes(STATUS[refusal.code])) return { ...retries, stoppedBy: refusal };
+      // What is wrong with one run, such as a stored request that is lost, is not wrong with the others.
+      const isOfRun = error instanceof ServiceError && refusal.code === 'INTERNAL_ERROR';
+      if (STOPPING.includes(STATUS[refusal.code]) && !isOfRun) return { ...retries, stoppedBy: refusal };
       retries.refused.push(refusedAs(id, refusal));
     }
     retries.last = id;

@@ -1,11 +1,10 @@
 // Stores a call of a run: from here on it is carried out, whatever process fails.
-
 import type { Db, Tx } from '../../db/connect.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertKeyed } from '../../db/runs/idempotency-keys.ts';
-import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
+import { insertCalls, type NewCall, SnapshotDeleted } from '../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../db/runs/runs.ts';
 import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../db/runs/store-inputs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -60,30 +59,36 @@ export async function storeCall(
   const executionId = continues?.executionId ?? callId;
   const { organizationId, projectId, flowId } = flow;
   const { version, definition } = call;
-  let { flowVersionId = '' } = call;
+  let known = call.flowVersionId;
+  let flowVersionId = known ?? '';
   const author = continues && !session ? undefined : request.author;
   const storingSince = performance.now();
   await holdModelKeys(deps, request, callId);
-  let inputs = await repeatLostWrite(() => storeInputs(deps.db, organizationId, listInputs(call, session)));
+  let inputs = await repeatLostWrite(() =>
+    storeInputs(deps.db, organizationId, listInputs(call, session), request.endLargeWork),
+  );
+  let tries = 0;
   // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
   const store = () =>
     repeatLostWrite(() => {
+      tries += 1;
       if (idempotencyKey) return insertKeyed(deps.db, callId, idempotencyKey, insert);
       const isSingle = !repeats && (!continues || session !== undefined);
-      const inOneStatement = isSingle && call.flowVersionId !== undefined && !author && inputs.size === 0;
+      const inOneStatement = isSingle && known !== undefined && !author && inputs.size === 0;
       const stored = inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
       // A repetition and a call of a session have ids of their own: the one that is stored already is this one.
       return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
     });
   const accepted = await store()
     .catch((error: unknown) => {
-      if (!(error instanceof InputBeingDeleted)) throw error;
-      inputs = NONE_STORED;
+      if (error instanceof InputBeingDeleted) inputs = NONE_STORED;
+      else if (error instanceof SnapshotDeleted) known = undefined;
+      else throw error;
       return store();
     })
     .catch((error: unknown) => {
-      // Nothing was sent, but perhaps by an earlier try whose answer was lost: the message of the refusal says so.
-      if (error instanceof ConnectionShareUsed) throw error;
+      // Nothing was sent, but perhaps by an earlier try whose answer was lost.
+      if (error instanceof ConnectionShareUsed && tries === 1) throw error;
       // A call that was refused is not stored.
       if (!(error instanceof ServiceError)) throw new PerhapsStored(executionId, error);
       throw error.code === 'RATE_LIMITED'
@@ -117,7 +122,7 @@ export async function storeCall(
   };
 
   async function insert(db: Db | Tx): Promise<boolean> {
-    flowVersionId = call.flowVersionId ?? (await snapshotDraft(db, flowId, definition));
+    flowVersionId = known ?? (await snapshotDraft(db, flowId, definition));
     const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
     const modelKeyProviders = modelKeys && Object.keys(modelKeys);
     const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;

@@ -66,13 +66,18 @@ async function runTests(
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
   const tests = testCases.map((testCase) => ({ executionId: createTimedId(), testCase }));
-  const place = await deps.admission.enter(
-    organizationId,
-    () => deps.stopping ?? new AbortController().signal,
-  );
-  const started = await storeAndStart().finally(place.end);
-  if (started && waitMs > 0) await waitForEnd(deps, testRunId, waitMs);
+  const leave = waitMs > 0 ? deps.openRequests.call(organizationId) : () => undefined;
+  await startAndWait().finally(leave);
   return describeTestRun(deps, testRunId, flowId);
+
+  async function startAndWait(): Promise<void> {
+    const place = await deps.admission.enter(
+      organizationId,
+      () => deps.stopping ?? new AbortController().signal,
+    );
+    const started = await storeAndStart().finally(place.end);
+    if (started && waitMs > 0) await waitForEnd(deps, testRunId, waitMs);
+  }
 
   async function storeAndStart(): Promise<boolean> {
     await repeatLostWrite(async () => {

@@ -44,7 +44,7 @@ export async function checkWebhooks(
   if (webhookCaFile)
     results.push(
       await readFile(webhookCaFile, 'utf8')
-        .then(endOfFirst)
+        .then(earliestEnd)
         .then((end) =>
           end.getTime() > Date.now()
             ? ok(`The certificates in WEIR_WEBHOOK_CA_FILE are valid until ${end.toISOString()}.`)
@@ -82,8 +82,8 @@ export async function checkWebhooks(
     : [ok('Webhooks go out directly, to certificates that Node.js trusts.')];
 }
 
-/** Finds when the first of the certificates in a PEM file expires. */
-function endOfFirst(pem: string): Date {
+/** Returns the earliest date on which a certificate in a PEM file expires. */
+function earliestEnd(pem: string): Date {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [pem];
   const ends = certificates.map((certificate) => Date.parse(new X509Certificate(certificate).validTo));
   return new Date(Math.min(...ends));

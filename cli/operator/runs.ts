@@ -110,13 +110,14 @@ async function list(
   return { json: runs, text: runTable(rows) };
 }
 
-/** `isSummary`: beside what a command does to the run, which needs no request; one that cannot be read now is null. */
+/** `isSummary`: beside what a command does to the run, which needs no request; one that cannot be read is null. */
 async function show(db: Db, executionId: string, options: { full?: boolean; isSummary?: true }) {
   const row = await findListedRun(db, executionId);
   if (!row) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);
   const run = toJson(row);
   const input = await getRunInput(db, executionId).catch((error: unknown) => {
-    if (options.isSummary && error instanceof ObjectStoreUnavailable) return null;
+    const isLost = error instanceof ServiceError && error.code === 'INTERNAL_ERROR';
+    if (options.isSummary && (isLost || error instanceof ObjectStoreUnavailable)) return null;
     throw error;
   });
   const values = options.full ? await readValues(db, executionId) : new Map<string, BlockValues>();

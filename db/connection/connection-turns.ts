@@ -13,7 +13,10 @@ const SHARED_MIN = 2;
 
 const owners = new AsyncLocalStorage<string>();
 
-/** A statement's turn did not come because of its owner's own statements. The database is there, and nothing was sent. */
+/**
+ * A statement's turn did not come, and its owner's other statements hold at least half of what all owners share. The database is
+ * there, and nothing was sent.
+ */
 export class ConnectionShareUsed extends Error {
   override readonly name = 'ConnectionShareUsed';
   constructor() {
@@ -38,7 +41,7 @@ export function forOrganization<T>(organizationId: string, work: () => T): T {
 /**
  * Creates the function that waits until the current owner may take one of `connections`. Work without an owner does not wait.
  * However many statements one owner has waiting, another owner's first one is next. A wait that is too long rejects with
- * ConnectionShareUsed where the owner holds connections meanwhile, else with the reason of the signal.
+ * ConnectionShareUsed where the owner holds many connections meanwhile, else with the reason of the signal.
  */
 export function createConnectionTurns(connections: number, waitMaxMs = WAIT_MAX_MS): () => Promise<EndTurn> {
   const reserve = Math.floor(connections * RESERVED);
@@ -49,7 +52,7 @@ export function createConnectionTurns(connections: number, waitMaxMs = WAIT_MAX_
     if (owner === undefined) return () => undefined;
     const late = turns.isBusy(owner) ? AbortSignal.timeout(waitMaxMs) : undefined;
     return turns.wait(owner, late).catch((error: unknown) => {
-      throw turns.countUnderWay(owner) > 0 ? new ConnectionShareUsed() : error;
+      throw 2 * turns.countUnderWay(owner) >= shared ? new ConnectionShareUsed() : error;
     });
   };
 }

@@ -10,7 +10,7 @@ import type { Environment, RunMode } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
-import { linkInput, NONE_STORED, type StoredInputs } from './store-inputs.ts';
+import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from './store-inputs.ts';
 
 /** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
 export type NewCall = {
@@ -57,8 +57,8 @@ export type NewCall = {
  * Inserts calls, all or none and once. From here on each is accepted: its workflow finishes it, or the reconciler starts that
  * again. A session comes before its first call. Returns whether the calls are new. A repetition, a resume and a later call of a
  * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over or the session was cancelled,
- * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when the project was, and
- * RATE_LIMITED when the organization has too many runs under way.
+ * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when the project was, SnapshotDeleted
+ * when the stored draft was, and RATE_LIMITED when the organization has too many runs under way.
  *
  * With inputs that were `stored` elsewhere it needs a transaction, too, and may throw InputBeingDeleted.
  */
@@ -106,8 +106,10 @@ export async function insertCalls(
       await continueSession(db, callId, continues, stored);
     else if (continues?.after !== undefined)
       await claimPause(db, callId, continues.executionId, continues.after);
-  for (const { callId, input } of calls)
-    if (stored.has(input)) await linkInput(db, callId, stored.get(input));
+  for (const { callId, input } of calls) {
+    const object = stored.get(input);
+    if (object) await linkInput(db, callId, object);
+  }
   for (const { mode, environment, status, continues } of calls)
     if (status !== 'in_progress')
       runStarts.add(1, { mode, environment, kind: continues && calls.length === 1 ? 'continued' : 'new' });
@@ -155,20 +157,21 @@ async function continueSession(
       'CONFLICT',
       'The session was cancelled, or another call has continued it meanwhile.',
     );
-  if (sessionInput) await linkInput(db, executionId, stored.get(sessionInput));
+  if (sessionInput) await replaceInput(db, executionId, stored.get(sessionInput));
 }
 
 function toColumn(input: StoredRunInput, stored: StoredInputs): string | null {
   return stored.has(input) ? null : JSON.stringify(input);
 }
 
-/** Found at the beginning of the request, and deleted before the run was stored. */
-const SNAPSHOT_DELETED =
-  'What was stored of this draft was deleted at this moment, because nothing had run it for long: send the request again.';
+/** The snapshot of a draft was found at the beginning of the request, and deleted before its run was stored. */
+export class SnapshotDeleted extends Error {
+  override readonly name = 'SnapshotDeleted';
+}
 
 /**
  * Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, the
- * stored draft, or the run they go on with, was deleted.
+ * stored draft or the run that they go on with was deleted.
  */
 function refuseCalls(calls: NewCall[]) {
   return (error: unknown): never => {
@@ -176,7 +179,7 @@ function refuseCalls(calls: NewCall[]) {
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
     if (constraint === 'run_project_not_deleted')
       throw new ServiceError('FLOW_NOT_FOUND', 'There is no such flow any more: its project was deleted.');
-    if (constraint === 'run_flow_version_id_fkey') throw new ServiceError('CONFLICT', SNAPSHOT_DELETED);
+    if (constraint === 'run_flow_version_id_fkey') throw new SnapshotDeleted();
     if (constraint !== 'run_continues_fkey') throw error;
     const [call] = calls;
     throw call?.mode === 'step' && call.continues ? runNotFound(call.continues.executionId) : notPaused();

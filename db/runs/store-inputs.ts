@@ -9,6 +9,7 @@ import { INPUT_KEY } from './stored-inputs.ts';
 
 /** Where inputs were written; those that are not among them belong into the database. */
 export type StoredInputs = ReadonlyMap<StoredRunInput, StoredObject>;
+/** All inputs belong into the database. */
 export const NONE_STORED: StoredInputs = new Map();
 
 /** Upkeep is deleting the object of an input that was to be linked. */
@@ -16,46 +17,59 @@ export class InputBeingDeleted extends Error {
   override readonly name = 'InputBeingDeleted';
 }
 
-/** Writes inputs of calls, or of step-through sessions, into the object store where they are large. */
+/**
+ * Writes inputs of calls, or of step-through sessions, into the object store where they are large. `onSerialized` is called before
+ * anything is waited for.
+ */
 export async function storeInputs(
   db: Db,
   organizationId: string,
   inputs: { callId: string; input: StoredRunInput }[],
+  onSerialized?: () => void,
 ): Promise<StoredInputs> {
   if (!db.objects) return NONE_STORED;
   const stored = new Map<StoredRunInput, StoredObject>();
-  const write = async ({ callId, input }: (typeof inputs)[number]) => {
+  const serialized = inputs.map(({ callId, input }) => ({ callId, input, json: JSON.stringify(input) }));
+  onSerialized?.();
+  const write = async ({ callId, input, json }: (typeof serialized)[number]) => {
     const owner = { organizationId, callId, blockKey: INPUT_KEY, name: 'request' };
-    const object = await storeObject(db, owner, JSON.stringify(input));
+    const object = await storeObject(db, owner, json);
     if (object) stored.set(input, object);
   };
-  await Promise.all(inputs.map(write));
+  await Promise.all(serialized.map(write));
   return stored;
 }
 
 /**
- * Makes an object the input of a call whose row this transaction has written, in place of an earlier one, which is deleted;
+ * Makes an object the input of a session whose row this transaction has written, in place of an earlier one, which is deleted;
  * undefined: the row itself has the input. Throws InputBeingDeleted.
  */
-export async function linkInput(
+export async function replaceInput(
   tx: Db | Tx,
   callId: string,
   object: StoredObject | undefined,
 ): Promise<void> {
-  const ofCall = tx
-    .updateTable('stored_object')
-    .where('execution_id', '=', callId)
-    .where('block_key', '=', INPUT_KEY);
-  await ofCall
+  await ofCall(tx, callId)
     .set({ linked: false, doomed_at: sql`now()` })
     .where('linked', '=', true)
     .$if(object !== undefined, (query) => query.where('sha256', '<>', object?.sha256 as string))
     .execute();
-  if (!object) return;
-  const { numUpdatedRows } = await ofCall
+  if (object) await linkInput(tx, callId, object);
+}
+
+/** Makes an object the input of a call whose row this transaction has inserted. Throws InputBeingDeleted. */
+export async function linkInput(tx: Db | Tx, callId: string, { sha256 }: StoredObject): Promise<void> {
+  const { numUpdatedRows } = await ofCall(tx, callId)
     .set({ linked: true })
-    .where('sha256', '=', object.sha256)
+    .where('sha256', '=', sha256)
     .where('doomed_at', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw new InputBeingDeleted(`The stored input of ${callId} is being deleted.`);
+}
+
+function ofCall(tx: Db | Tx, callId: string) {
+  return tx
+    .updateTable('stored_object')
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', INPUT_KEY);
 }

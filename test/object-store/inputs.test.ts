@@ -225,6 +225,20 @@ describeWithS3('inputs in an object store', function () {
     assert.deepEqual([request.status, request.body.detail.code], [500, 'INTERNAL_ERROR']);
   });
 
+  it('that are lost keep no other run from being retried with them', async () => {
+    const flow = await weir.createFlow(tenant, [code('count', 'throw new Error("no");')]);
+    const { executionId: other } = (await post(`${flow}/execute`, { message: 'm' })).body;
+    const { executionId: lost } = (await post(`${flow}/execute`, { message: large('lost') })).body;
+    await lose(lost);
+    const { status, body } = await post(`/projects/${tenant.projectId}/runs/retry`, {
+      flow: flow.split('/')[2],
+    });
+    assert.deepEqual([status, body.stoppedBy], [200, null], JSON.stringify(body));
+    const [retried, refused] = [body.retried[0], body.refused[0]];
+    assert.deepEqual([body.retried.length, body.refused.length], [1, 1]);
+    assert.deepEqual([retried.repeats, refused.executionId, refused.code], [other, lost, 'INTERNAL_ERROR']);
+  });
+
   it('cannot be read by a process without the store, which reads those in the database', async () => {
     const flow = await weir.createFlow(tenant, [passthrough('pass')]);
     const run = async (message: string) => (await post(`${flow}/execute`, { message })).body.executionId;

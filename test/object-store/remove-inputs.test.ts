@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { connect, type Db, type Tx } from '../../db/connect.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { linkInput, storeInputs } from '../../db/runs/store-inputs.ts';
+import { replaceInput, storeInputs } from '../../db/runs/store-inputs.ts';
 import { inputObject, readInput } from '../../db/runs/stored-inputs.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
@@ -184,7 +184,7 @@ describeWithS3('deleting inputs from an object store', function () {
     const first = await select();
     const input = { ...(await readInput(db, callId, first)), message: large('other') };
     const stored = await storeInputs(db, tenant.organizationId, [{ callId, input }]);
-    await db.transaction().execute((tx) => linkInput(tx, callId, stored.get(input)));
+    await db.transaction().execute((tx) => replaceInput(tx, callId, stored.get(input)));
     assert.equal((await keysOf(callId)).length, 2);
     await age();
     await remove();
@@ -198,7 +198,7 @@ describeWithS3('deleting inputs from an object store', function () {
         .set({ input: JSON.stringify(small) })
         .where('execution_id', '=', callId)
         .execute();
-      await linkInput(tx, callId, undefined);
+      await replaceInput(tx, callId, undefined);
     });
     await remove();
     assert.deepEqual(await keysOf(callId), []);

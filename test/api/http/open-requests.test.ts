@@ -37,6 +37,14 @@ describe('requests that are held open', () => {
       follow('e');
     });
 
+    it('are in equal parts of all organizations, once they are as many as there may be', () => {
+      const { follow } = createOpenRequests(100);
+      for (const organization of ['a', 'b', 'c', 'd'])
+        for (let request = 0; request < 100; request += 1) follow(organization);
+      for (let request = 0; request < 80; request += 1) follow('e');
+      assert.throws(() => follow('e'), { code: 'SERVICE_BUSY' });
+    });
+
     it('are counted by kind until they end', async () => {
       const { follow, call } = createOpenRequests(MAX);
       const metrics = captureMetrics();

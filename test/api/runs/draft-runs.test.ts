@@ -1,6 +1,7 @@
 // A draft is run as published versions are, by those who may edit it: POST …/draft/execute, …/draft/runs and …/draft/step.
 import assert from 'node:assert/strict';
 import { code, passthrough } from '../../blocks.ts';
+import { duringTransaction } from '../../db/during-transaction.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { createScopedKey } from '../../scoped-key.ts';
 import { ASK, collect, type DraftWeir, startDraftWeir } from './draft-harness.ts';
@@ -59,6 +60,21 @@ describe('a run of the draft', () => {
     const second = await weir.post(`${draft}/runs`, { message: '' });
     for (const [{ body }, result] of [[first, 1] as const, [second, 2] as const])
       assert.equal((await weir.finish(flow, body.executionId, weir.key)).body.result, result);
+  });
+
+  it('begins although what was stored of the draft is deleted at that moment', async () => {
+    const { draft } = await weir.createDraft([code('one', 'return 1;')]);
+    const run = () => weir.post(`${draft}/execute`, { message: '' });
+    const { executionId } = (await run()).body;
+    const { status, body } = await duringTransaction(
+      weir.db,
+      async (tx) => {
+        await tx.deleteFrom('run').where('execution_id', '=', executionId).execute();
+        await tx.deleteFrom('flow_version').where('flow_id', '=', flowIdOf(draft)).execute();
+      },
+      run,
+    );
+    assert.deepEqual([status, body.result, await countSnapshots(draft)], [200, 1, 1], JSON.stringify(body));
   });
 
   it('is followed, read and cancelled at the paths of the flow’s runs', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createOpenRequests } from '../../../api/http/open-requests.ts';
 import { runAllTests, runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
@@ -9,7 +10,7 @@ import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts
 import { listTestCases } from '../../../db/test-runs/test-cases.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
-import { answer, type hang } from '../../fakes/model-server.ts';
+import { answer, hang } from '../../fakes/model-server.ts';
 import { callerWith, startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 const MISSING = '00000000-0000-4000-8000-000000000000';
@@ -35,6 +36,22 @@ describe('test runs', () => {
       refused.map(({ code, retryAfterSeconds }) => [code, retryAfterSeconds > 0]),
       Array.from({ length: 2 }, () => ['RATE_LIMITED', true]),
     );
+  });
+
+  it('that a caller waits for are requests held open: one too many begins nothing', async () => {
+    const { ada, weir, models } = tests;
+    const deps = { ...tests.deps, openRequests: createOpenRequests(1) };
+    const flowId = await tests.draft([llm('a', 'm', 'demo/chat')]);
+    await tests.testCase(flowId, { type: 'equals', value: 'x' });
+    models.will(hang);
+    const asked = models.nextCall();
+    const first = runAllTests(deps, ada, flowId);
+    const response = await asked;
+    await assert.rejects(runAllTests(deps, ada, flowId), { code: 'RATE_LIMITED' });
+    answer('x')(response);
+    assert.equal((await first).passed, 1);
+    const runs = weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId);
+    assert.equal((await runs.execute()).length, 1);
   });
 
   it('run the draft, which is not a version, and are charged like other runs', async () => {

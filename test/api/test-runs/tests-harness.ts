@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createAdmission } from '../../../api/http/admission.ts';
+import { createOpenRequests } from '../../../api/http/open-requests.ts';
 import type { Caller } from '../../../api/test-runs/caller.ts';
 import { createTestCase } from '../../../api/test-runs/test-case.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
@@ -46,6 +47,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
     registry,
     definitions: createFlowDefinitions(db),
     admission: createAdmission({ hasWorker: true }) as ApiDeps['admission'],
+    openRequests: createOpenRequests(0),
     largeValues: weir.largeValues,
   } as ApiDeps;
   const tenant = await weir.createTenant();
