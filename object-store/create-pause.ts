@@ -3,6 +3,8 @@ export type Pause = {
   /** Whether there is no pause, or it is time for one more try. */
   mayTry(): boolean;
   isOn(): boolean;
+  /** Whether it is on, and something has failed in the last `ms`. */
+  hasFailedWithin(ms: number): boolean;
   begin(): void;
   end(): void;
 };
@@ -10,6 +12,7 @@ export type Pause = {
 /** Creates a pause of `restMs` between two tries. */
 export function createPause(restMs: number, now = () => performance.now()): Pause {
   let until: number | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
   return {
     mayTry() {
       if (until === undefined) return true;
@@ -19,8 +22,10 @@ export function createPause(restMs: number, now = () => performance.now()): Paus
       return true;
     },
     isOn: () => until !== undefined,
+    hasFailedWithin: (ms) => until !== undefined && now() - failedAt < ms,
     begin() {
-      until = now() + restMs;
+      failedAt = now();
+      until = failedAt + restMs;
     },
     end() {
       until = undefined;

@@ -32,14 +32,16 @@ const GET_MAX_MS = 30_000;
 const REMOVE_MAX_MS = 30_000;
 /** After a write has failed, this long only one at a time finds out whether the store is back. */
 const REST_MS = 5_000;
+/** So long after a failed write the store counts as away. Whether it takes the next one shows only once there is one. */
+const AWAY_MS = 60_000;
 
-/** Opens the store; connections are made when they are needed. */
-export function createS3Store(options: ObjectStoreOptions): ObjectStore {
+/** Opens the store; connections are made when they are needed. `now` is in milliseconds. */
+export function createS3Store(options: ObjectStoreOptions, now?: () => number): ObjectStore {
   const { bucket, prefix, minBytes, encryption } = options;
   const client = createClient(options, options.endpoint);
   const signing = createClient(options, options.publicEndpoint ?? options.endpoint);
   const turns = createTurns(REQUESTS);
-  const pause = createPause(REST_MS);
+  const pause = createPause(REST_MS, now);
   const encrypted = encryption && {
     ServerSideEncryption: encryption.algorithm,
     ...(encryption.keyId && { SSEKMSKeyId: encryption.keyId }),
@@ -125,7 +127,7 @@ export function createS3Store(options: ObjectStoreOptions): ObjectStore {
         () => undefined,
         (error: unknown) => describeProblem(error),
       );
-      return problem ?? (pause.isOn() ? 'takes no writes' : undefined);
+      return problem ?? (pause.hasFailedWithin(AWAY_MS) ? 'takes no writes' : undefined);
     },
 
     close() {

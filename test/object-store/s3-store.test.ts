@@ -5,6 +5,7 @@ import { hashOf } from '../../object-store/hash-of.ts';
 import { ObjectLost, type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import type { ObjectStoreOptions } from '../../object-store/object-store-options.ts';
 import { openObjectStore } from '../../object-store/open-object-store.ts';
+import { createS3Store } from '../../object-store/s3-store.ts';
 import { signUrl } from '../../object-store/sign-url.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -150,6 +151,28 @@ describeWithS3('the object store', function () {
       await assert.rejects(wrong.remove([object.location]), ObjectStoreUnavailable);
       wrong.close();
     }
+  });
+
+  it('says that it takes no writes for a minute after one has failed, or until it takes one', async () => {
+    let now = 0;
+    const refusing = createS3Store(optionsOf(server.env), () => now);
+    const { object, bytes } = await describeObject(refusing, 'org/call/refused', 'one');
+    const fail = () =>
+      assert.rejects(refusing.put(OWNER, object, Buffer.from('two')), ObjectStoreUnavailable);
+    await fail();
+    assert.equal(await refusing.findProblem(10_000), 'takes no writes');
+    now += 30_000;
+    await fail();
+    now += 59_999;
+    assert.equal(await refusing.findProblem(10_000), 'takes no writes');
+    now += 1;
+    assert.equal(await refusing.findProblem(10_000), undefined);
+    await fail();
+    assert.equal(await refusing.findProblem(10_000), 'takes no writes');
+    now += 30_000;
+    await refusing.put(OWNER, object, bytes);
+    assert.equal(await refusing.findProblem(10_000), undefined);
+    refusing.close();
   });
 
   it('gives up a store that is silent, in the midst of an object too, and goes on when it is back', async () => {
