@@ -13,6 +13,8 @@ export async function buildWithGo(folder: string, mainPackage: string, target: s
   if (existsSync(target)) return target;
   const build = building.get(target) ?? start(folder, mainPackage, target);
   building.set(target, build);
+  // One that failed, for want of a network for instance, is tried again.
+  build.catch(() => building.delete(target));
   return build;
 }
 

@@ -44,11 +44,12 @@ describe('a gauge', () => {
 
   it('that is observed no more is not pushed again', async () => {
     const receiver = await startOtlpMetricsReceiver();
-    const before = { ...process.env };
-    Object.assign(process.env, {
+    const variables = {
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${receiver.url}/v1/metrics`,
       OTEL_METRIC_EXPORT_INTERVAL: '500',
-    });
+    };
+    const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
+    Object.assign(process.env, variables);
     const metrics = await startMetrics('weir-test', { host, port: undefined });
     try {
       await waitUntil(() => receiver.units.has('weir.tried'));
@@ -61,7 +62,9 @@ describe('a gauge', () => {
       assert.ok(!receiver.units.has('weir.tried'));
     } finally {
       await metrics.shutdown();
-      process.env = before;
+      for (const [name, value] of before)
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
       await receiver.close();
     }
   });
