@@ -10,7 +10,7 @@ const ATTEMPTS_MIN = 1;
 const AWAITED_ATTEMPTS_MIN = 10;
 
 /** The slots that a worker has for activities. Keys are fairness keys: an organization, in capitals for its jobs. */
-export type Slots = Pick<Turns, 'takeNow' | 'countUnderWay' | 'countWaiting'> & {
+export type Slots = Pick<Turns, 'takeNow' | 'countUnderWay'> & {
   /** Returns the milliseconds after which an activity that found no slot is to be asked for again. */
   nextInMs(key: string): number;
 };
@@ -21,7 +21,6 @@ export function createSlots(places: Parameters<typeof createTurns>[0], now?: () 
   const pace = createPace(now);
   return {
     countUnderWay: turns.countUnderWay,
-    countWaiting: turns.countWaiting,
     takeNow(key) {
       const endTurn = turns.takeNow(key);
       return (

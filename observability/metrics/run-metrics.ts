@@ -1,5 +1,8 @@
 import { counter, gauge, histogram } from './instruments.ts';
 
+const MODES = ['execute', 'jobs', 'step', 'test'];
+/** The codes of failures for the operator's reasons, at which an alert looks. */
+const OWN_FAILURES = ['INTERNAL_ERROR', 'MODEL_KEY_REJECTED'];
 const DURATIONS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 
 export const runStarts = counter({
@@ -7,7 +10,7 @@ export const runStarts = counter({
   unit: '{call}',
   description: 'Calls that were accepted: new runs, and calls that go on with a run.',
   labels: ['mode', 'environment', 'kind'],
-  zeros: ['execute', 'jobs', 'step', 'test'].map((mode) => ({ mode, environment: 'live', kind: 'new' })),
+  zeros: MODES.map((mode) => ({ mode, environment: 'live', kind: 'new' })),
 });
 
 export const runDuration = histogram({
@@ -23,6 +26,7 @@ export const runFailures = counter({
   unit: '{call}',
   description: 'Calls that ended as failed, by error code.',
   labels: ['mode', 'error.type'],
+  zeros: MODES.flatMap((mode) => OWN_FAILURES.map((code) => ({ mode, 'error.type': code }))),
 });
 
 export const timeToFirstBlock = histogram({

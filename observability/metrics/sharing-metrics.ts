@@ -15,12 +15,16 @@ const turnsWaiting = gauge({
   labels: ['at'],
 });
 
-type Turns = { [at: string]: { countUnderWay(): number; countWaiting(): number } };
+/** Without `countWaiting` where nothing waits for a turn. */
+type Turns = { [at: string]: { countUnderWay(): number; countWaiting?(): number } };
 
 /** Has turns be metrics, each under its name here, until the returned function is called. */
 export function observeTurns(turns: Turns): () => void {
   const read = (count: 'countUnderWay' | 'countWaiting') =>
-    Object.entries(turns).map(([at, of]) => ({ value: of[count](), labels: { at } }));
+    Object.entries(turns).flatMap(([at, of]) => {
+      const value = of[count]?.();
+      return value === undefined ? [] : [{ value, labels: { at } }];
+    });
   const stops = [
     turnsUnderWay.observe(() => read('countUnderWay')),
     turnsWaiting.observe(() => read('countWaiting')),

@@ -66,13 +66,13 @@ export const reconcilerFindings = counter({
 export const dutyCompletions = counter({
   name: 'weir.duty.completions',
   unit: '{completion}',
-  description: 'Duties that were done, each time that they were.',
+  description: 'Times that a duty was done.',
   labels: ['duty'],
 });
 
 export const dutyFailures = counter({
   name: 'weir.duty.failures',
   unit: '{failure}',
-  description: 'Duties that failed and are tried again.',
+  description: 'Times that a duty failed; it is tried again.',
   labels: ['duty'],
 });

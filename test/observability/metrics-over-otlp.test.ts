@@ -40,6 +40,8 @@ describe('metrics over OTLP', () => {
         () => receiver.units.has('weir.task_queue.backlog') && receiver.units.has('temporal_num_pollers'),
       );
       assert.equal(receiver.units.get('weir.webhook.oldest_due_age'), 's');
+      // By this one WeirNoApi knows that there is an API.
+      assert.ok(!receiver.units.has('weir.http.open_requests'));
       for (const seen of receiver.seen) assert.match(seen, /^POST \/v1\/metrics application\/\S+ a b$/);
     });
 

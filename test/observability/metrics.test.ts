@@ -44,6 +44,9 @@ describe('/metrics', () => {
       [/^weir_run_duration_seconds_count\{mode="execute",outcome="completed"/, 2],
       [/^weir_run_duration_seconds_count\{mode="execute",outcome="failed"/, 2],
       [/^weir_run_failures_total\{.*error_type="CODE_ERROR"/, 1],
+      [/^weir_run_failures_total\{mode="jobs",error_type="INTERNAL_ERROR"/, 0],
+      [/^weir_run_failures_total\{mode="step",error_type="MODEL_KEY_REJECTED"/, 0],
+      [/^weir_http_open_requests\{kind="call"/, 0],
       [/^weir_run_time_to_first_block_seconds_count\{mode="execute"/, 4],
       [/^weir_block_duration_seconds_count\{type="passthrough",outcome="completed"/, 3],
       [/^weir_block_failures_total\{type="code",error_type="CODE_TIMEOUT"/, 1],
@@ -63,6 +66,14 @@ describe('/metrics', () => {
     assert.match(text, /^temporal_worker_task_slots_available\{/m);
     assert.match(text, /^temporal_workflow_task_schedule_to_start_latency_seconds_count\{/m);
     assert.match(text, /task_queue="[^"]+-calls"/);
+  });
+
+  it('has no turns that wait where none does', () => {
+    const places = (metric: string) =>
+      [...text.matchAll(RegExp(`^${metric}{at="(\\w+)"`, 'gm'))].map(([, at]) => at);
+    const underWay = places('weir_turns_under_way');
+    assert.deepEqual(underWay.toSorted(), ['block_slots', 'model_calls', 'model_slots', 'run_starts']);
+    assert.deepEqual(places('weir_turns_waiting').sort(), ['model_calls', 'run_starts']);
   });
 
   it('names each metric once', () => {

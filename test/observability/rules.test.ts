@@ -19,6 +19,14 @@ describe('deploy/prometheus', () => {
       assert.equal(annotations.runbook, `docs/operating/alerts.md#${alert.toLowerCase()}`);
   });
 
+  it('looks in jobs of Weir alone at metrics that other services have, too', () => {
+    const shared = readRules()
+      .flatMap(({ expr }) => selectorsOf(expr))
+      .filter((selector) => !selector.startsWith('weir_'));
+    assert.ok(shared.length > 10);
+    for (const selector of shared) assert.match(selector, /\{job=~"\.\*weir\.\*"/);
+  });
+
   it('has tests in which each alert fires, and does not although all that it asks for is there', () => {
     const tests = readRuleTests();
     for (const { alert, expr } of readRules()) {
