@@ -151,10 +151,11 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   return app;
 }
 
+const READER_GONE = ['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE', 'ECONNRESET', 'EPIPE'];
+
 /** Logs an answer that was cut off, which `handleErrors` cannot see, unless its reader has gone. */
 function logUnanswered(error: NodeJS.ErrnoException): void {
-  const gone = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(error.code ?? '');
-  if (!gone) log.error({ err: error }, 'An answer was cut off.');
+  if (!READER_GONE.includes(error.code ?? '')) log.error({ err: error }, 'An answer was cut off.');
 }
 
 /** Tells browsers and caches that an answer is for its caller alone, and that a service on https stays on https. */

@@ -1,12 +1,17 @@
 // Estimates how much work a schema can ask for: references multiply, and a few KB can mean 2^59 steps.
 import type { Json } from '../flow/definition.ts';
 
+/** What is wrong with a schema that is applied to the same value again and again. */
+export const ENDLESS = 'it refers to itself without end';
+
 type Node = { [keyword: string]: Json };
 
 /** Keywords whose schemas are applied to the same value, one after the other. */
 const IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not', 'if', 'then', 'else'];
 const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
+/** Those of them that apply to every value. */
+const ALWAYS_IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not', 'if'];
 /** Keywords whose schemas are applied to parts of the value; several may be applied to the same part. */
 const WITHIN = [
   'items',
@@ -22,7 +27,7 @@ const APART = ['properties', 'prefixItems', 'items'];
 
 /**
  * Counts the most schemas that are applied along one path into a value, up to `maximum`. Recursion is not counted, since its
- * cost depends on the depth of the value.
+ * cost depends on the depth of the value; one that stays at the same value never ends, and counts as Infinity.
  */
 export function estimateSteps(schema: Json, maximum: number): number {
   const anchors = findAnchors(schema);
@@ -56,7 +61,22 @@ export function estimateSteps(schema: Json, maximum: number): number {
     return target === '' || target.startsWith('/') ? at(schema, target) : anchors.get(target);
   }
 
-  return steps(schema);
+  const open = new Set<Node>();
+  const ends = new Set<Json>();
+  /** Whether applying a schema to a value leads to applying it to the same value again. */
+  function isEndless(value: Json | undefined): boolean {
+    if (!isNode(value) || ends.has(value)) return false;
+    if (open.has(value)) return true;
+    open.add(value);
+    const inPlace = ALWAYS_IN_PLACE.map((keyword) => follow(keyword, value[keyword]));
+    const found = [...inPlace, ...children(value.allOf)].some(isEndless);
+    open.delete(value);
+    ends.add(value);
+    return found;
+  }
+
+  const total = steps(schema);
+  return [...known.keys()].some(isEndless) ? Number.POSITIVE_INFINITY : total;
 }
 
 function isNode(value: Json | undefined): value is Node {

@@ -2,7 +2,7 @@
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { SCHEMA_MAX_BYTES } from '../flow/limits.ts';
-import { estimateSteps } from './estimate-steps.ts';
+import { ENDLESS, estimateSteps } from './estimate-steps.ts';
 import { SCHEMA_CHECK_STEPS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
 
 const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/;
@@ -41,7 +41,9 @@ export function requireUsableSchema(schema: JsonSchema): string {
   if (Buffer.byteLength(text) > SCHEMA_MAX_BYTES)
     throw invalidSchema('', `it is over ${SCHEMA_MAX_BYTES} bytes`);
   inspect(schema, '');
-  if (estimateSteps(schema, SCHEMA_CHECK_STEPS_MAX) >= SCHEMA_CHECK_STEPS_MAX) {
+  const steps = estimateSteps(schema, SCHEMA_CHECK_STEPS_MAX);
+  if (steps === Number.POSITIVE_INFINITY) throw invalidSchema('', ENDLESS);
+  if (steps >= SCHEMA_CHECK_STEPS_MAX) {
     throw invalidSchema(
       '',
       `checking one value against it takes more than ${SCHEMA_CHECK_STEPS_MAX} steps, since its references multiply: refer to each part fewer times`,

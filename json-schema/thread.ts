@@ -10,6 +10,7 @@ import {
   compileSchema,
   type SchemaProblem,
 } from './compile-schema.ts';
+import { ENDLESS } from './estimate-steps.ts';
 import {
   COMPILATION_MAX_MS,
   COMPILED_MAX,
@@ -59,7 +60,7 @@ function answer({ schema, value: text }: ThreadRequest): ThreadReply {
     if (error instanceof CompilationError) {
       return { invalid: { message: error.message, path: error.path, culprit: error.culprit } };
     }
-    if (error instanceof RangeError) return { invalid: { message: 'it refers to itself without end' } };
+    if (error instanceof RangeError) return { invalid: { message: ENDLESS } };
     return { invalid: { message: error instanceof Error ? error.message : String(error) } };
   }
 }

@@ -97,8 +97,16 @@ export function createHttpServer(
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
     const [status, code, message] = describe(error);
+    const pending = [...(unanswered.get(socket) ?? [])].filter((response) => !response.writableFinished);
+    // The error is that of the last request's body, or of one that the application has not seen.
+    const begun = pending.at(-1)?.req.complete === false ? pending.pop() : undefined;
     // A request that the application has begun to answer leaves a line of its own.
-    if (!unanswered.get(socket)?.size) note(status, error.code);
+    if (!begun) note(status, error.code);
+    // What is written now would be taken for the answer of an earlier request, or for the rest of one that has begun.
+    if (pending.length > 0 || begun?.headersSent) {
+      socket.destroy();
+      return;
+    }
     const body = JSON.stringify(errorBody(code, message));
     // Destroyed, because a caller that never closes its side would keep the socket.
     socket.once('finish', () => socket.destroy());

@@ -4,6 +4,7 @@ import { log } from '../../observability/log.ts';
 import { currentLogContext, withLogContext } from '../../observability/log-context.ts';
 import { traceFields } from '../../observability/tracing.ts';
 import { routeOf } from './route-of.ts';
+import { statusOf } from './status-of.ts';
 
 /** Ids of common clients, proxies and trace systems; no spaces, quotes or control characters, which logs would have to escape. */
 const REQUEST_ID = /^[\w.:;=+/@~-]{1,128}$/;
@@ -30,7 +31,7 @@ export const identifyRequest: Middleware = async (ctx, next) => {
         ...trace,
         method: ctx.method,
         route: routeOf(ctx),
-        status: ctx.status,
+        status: statusOf(ctx),
         duration_ms: Math.round(performance.now() - began),
         // The caller hung up, or was cut off, before the end of the answer.
         ...(!ctx.res.writableFinished && { aborted: true }),
@@ -38,5 +39,6 @@ export const identifyRequest: Middleware = async (ctx, next) => {
       log[ROUTINE.test(ctx.req.url ?? '') ? 'debug' : 'info'](line, 'Request');
     });
     await next();
+    ctx.state.isAnswered = true;
   });
 };

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { activeRequests, requestDuration } from '../../observability/metrics/http-metrics.ts';
 import { routeOf } from './route-of.ts';
+import { statusOf } from './status-of.ts';
 
 /** The methods that a label may have; any other is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -16,12 +17,13 @@ export const measureRequests: Middleware = async (ctx, next) => {
   ctx.res.once('close', () => {
     active -= 1;
     const route = routeOf(ctx);
+    const status = statusOf(ctx);
     requestDuration.record((performance.now() - began) / MS_PER_SECOND, {
       'http.request.method': METHODS.has(ctx.method) ? ctx.method : '_OTHER',
-      'http.response.status_code': ctx.status,
+      ...(status !== null && { 'http.response.status_code': status }),
       ...(route !== null && { 'http.route': route }),
       // By the conventions of OpenTelemetry, what a server refuses (4xx) is not an error of the server.
-      ...(ctx.status >= 500 && { 'error.type': ctx.state.errorCode ?? String(ctx.status) }),
+      ...(status !== null && status >= 500 && { 'error.type': ctx.state.errorCode ?? String(status) }),
     });
   });
   await next();

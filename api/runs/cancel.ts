@@ -2,6 +2,7 @@
 import { requestCancel } from '../../db/runs/cancel-run.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
+import { CANCELLED } from '../../flow/run.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -38,8 +39,12 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
   return async function cancelJob(ctx) {
     const { run } = ctx.state;
     const ended = run.status === 'completed' || run.status === 'failed';
-    ctx.status = ended ? 200 : 202;
-    ctx.body = await describeRun(deps, ended ? run : await cancel(deps, run));
+    const now = ended ? run : await cancel(deps, run);
+    // It may have ended by itself just before.
+    const stays =
+      now.status === 'completed' || (now.status === 'failed' && now.error?.code !== CANCELLED.code);
+    ctx.status = ended || stays ? 200 : 202;
+    ctx.body = await describeRun(deps, now);
   };
 }
 

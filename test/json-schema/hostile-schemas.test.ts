@@ -89,6 +89,16 @@ describe('hostile JSON Schemas', () => {
     ['a huge enum', { enum: Array.from({ length: 5_000 }, (_, n) => n) }, /more than 2000 values/],
     ['a reference to itself', { $ref: '#' }, /refers to itself/],
     [
+      'a reference to itself, of a part',
+      { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { not: { $ref: '#/$defs/a' } } } },
+      /refers to itself/,
+    ],
+    [
+      'a dynamic reference to itself',
+      { $dynamicAnchor: 'a', allOf: [{ $dynamicRef: '#a' }] },
+      /refers to itself/,
+    ],
+    [
       'references in a circle',
       { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { allOf: [{ $ref: '#/$defs/a' }] } } },
       /refers to itself/,
@@ -118,6 +128,12 @@ describe('hostile JSON Schemas', () => {
       });
     });
   }
+
+  it('refuses a reference to itself before there is a value, and no schema that refers to itself for parts', async () => {
+    await assert.rejects(validator.requireValidSchema({ $ref: '#' }), { code: 'SCHEMA_INVALID' });
+    await validator.requireValidSchema({ properties: { more: { items: { $ref: '#' } } } });
+    await validator.requireValidSchema({ anyOf: [{ type: 'null' }, { items: { $ref: '#' } }] });
+  });
 
   const stopped: [name: string, schema: JsonSchema, value: Json][] = [
     ['uniqueItems on 30,000 objects', SLOW, OBJECTS],

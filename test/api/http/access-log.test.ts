@@ -96,7 +96,8 @@ describe('the line of a request in the log', () => {
     );
     await new Promise((resolve) => setImmediate(resolve));
     socket.destroy();
-    assert.equal((await lineOf(request_id)).aborted, true);
+    const { aborted, status } = await lineOf(request_id);
+    assert.deepEqual([aborted, status], [true, null]);
   });
 
   it('is of the level debug for requests that programs repeat all day', async () => {

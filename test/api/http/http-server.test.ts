@@ -90,6 +90,18 @@ describe('the HTTP server', () => {
   });
 
   for (const [what, request] of [
+    ['is no HTTP', '\x00\r\n\r\n'],
+    ['has large headers', `GET / HTTP/1.1\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['does not arrive', 'GET / HT'],
+  ] as const)
+    it(`writes nothing where one that ${what} follows a request that has no answer yet`, async () => {
+      await listen(() => undefined, QUICK);
+      const { answer, counted } = await noted(GET + request);
+      assert.equal(answer, '');
+      assert.equal(counted.length, 1);
+    });
+
+  for (const [what, request] of [
     ['a head', 'GET / HTTP/1.1\r\nHost: x\r\n'],
     ['a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'],
     ['a chunk', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab'],
