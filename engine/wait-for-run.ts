@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { WorkflowFailedError } from '@temporalio/client';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { findOutcome } from '../db/runs/runs.ts';
 import { type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
-import { isPause } from '../flow/tool-calls.ts';
 import { log } from '../observability/log.ts';
-import type { runFlow } from '../workflows/run-flow.ts';
 import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
+import { untilClosed } from './until-closed.ts';
 
 /** Between two questions about a call, the first and the longest: an engine that refuses is asked by thousands at once. */
 const RETRY_MIN_MS = 500;
@@ -42,20 +40,20 @@ export async function waitForRun(
   }
 }
 
-/** Waits for the end of a call in this process: for ever where no worker runs in it; undefined when `signal` aborts. */
+/** Waits for the end of a call in this process, which comes only where a worker runs in it; undefined when `signal` aborts. */
 function waitHere(
   inProcessRuns: InProcessRuns | undefined,
   callId: string,
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
-  if (!inProcessRuns) return new Promise(() => undefined);
+  if (!inProcessRuns) return once(signal, 'abort').then(() => undefined);
   return once(inProcessRuns.ends, callId, { signal }).then(
     ([outcome]: RunOutcome[]) => outcome,
     () => undefined,
   );
 }
 
-/** Waits for a call's workflow. A call that ended without it, because an operator stopped it, is read from its row. */
+/** Waits for the end of a call's workflow, and reads from its row how the call ended: there is none before it has. */
 async function waitAtEngine(
   { db, client }: EngineDeps,
   call: CallIds,
@@ -67,24 +65,18 @@ async function waitAtEngine(
     if (!isTold) log.warn({ call_id: call.callId, reason }, message);
     isTold = true;
   };
-  const handle = client.workflow.getHandle<typeof runFlow>(workflowIdOf(call));
   for (let delay = RETRY_MIN_MS; !signal.aborted; delay = Math.min(2 * delay, RETRY_MAX_MS)) {
-    try {
-      const reply = await client.withAbortSignal(signal, () => handle.result());
-      return isPause(reply)
-        ? { status: 'tool_calls_required', pause: reply.paused }
-        : { status: 'completed', result: reply };
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      const outcome = await findOutcome(db, call.callId).catch((databaseError: unknown) =>
-        tell(String(databaseError), 'The outcome of a call could not be read yet.'),
-      );
-      if (outcome) return outcome;
-      // WorkflowFailedError: it has ended, and the reconciler will record that. Any other error: the engine was away.
-      if (!(error instanceof WorkflowFailedError))
-        tell(describeEngineError(error), 'The engine could not be asked about a call yet.');
-      await setTimeout(delay, undefined, { signal }).catch(() => undefined);
-    }
+    const failure = await untilClosed(client, workflowIdOf(call), signal).catch((error: unknown) => ({
+      error,
+    }));
+    if (signal.aborted) return undefined;
+    const outcome = await findOutcome(db, call.callId).catch((error: unknown) =>
+      tell(String(error), 'The outcome of a call could not be read yet.'),
+    );
+    if (outcome) return outcome;
+    // A workflow that has ended without an outcome was stopped by an operator: the reconciler records that.
+    if (failure) tell(describeEngineError(failure.error), 'The engine could not be asked about a call yet.');
+    await setTimeout(delay, undefined, { signal }).catch(() => undefined);
   }
   return undefined;
 }

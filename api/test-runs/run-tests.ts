@@ -11,6 +11,7 @@ import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-run
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { createTimedId } from '../../db/timed-id.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
+import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -112,7 +113,5 @@ function retryLater(error: unknown): never {
 async function waitForEnd({ client, stopping }: ApiDeps, testRunId: string, waitMs: number): Promise<void> {
   const over = AbortSignal.any([AbortSignal.timeout(waitMs), ...(stopping ? [stopping] : [])]);
   if (over.aborted) return;
-  const ended = client.withAbortSignal(over, () => client.workflow.getHandle(testRunId).result());
-  // A request to the engine that is under way may ignore the signal.
-  await Promise.race([ended, once(over, 'abort')]).catch(() => undefined);
+  await Promise.race([untilClosed(client, testRunId, over), once(over, 'abort')]).catch(() => undefined);
 }
