@@ -120,6 +120,7 @@ async function start(
     WEIR_API_KEY_PEPPER: config.apiKeyPepper,
     WEIR_SECRETS_KEYS: env.WEIR_SECRETS_KEYS ?? secrets.secretsKeys,
     WEIR_URL: baseUrl,
+    ...(demoModels && { DEMO_BASE_URL: demoModels.url }),
     temporal: temporal.env,
     ...identity.local,
   };

@@ -11,6 +11,8 @@ export type LocalEnvironment = {
   WEIR_SECRETS_KEYS: string;
   WEIR_URL: string;
   WEIR_API_KEY: string;
+  /** Where the demo models are that the start brought up; absent where it uses configured ones. */
+  DEMO_BASE_URL?: string;
   /** The variables of the Temporal server that the start brought up; absent where it uses a configured one. */
   temporal?: { TEMPORAL_ADDRESS?: string; TEMPORAL_NAMESPACE?: string };
   /** How `weir token` reaches the embedded identity provider, where one runs. */

@@ -7,16 +7,19 @@ const TEXT_MAX_CHARS = 500;
 /** A workflow task took over 5 s: those of Weir do, since blocks and model calls run inside them. */
 const LONG_TASK = '[TMPRL1104]';
 
+/** Requests that were repeated are errors for the SDK from the 16th time on. */
+const RETRIES = 'temporalio_client::retry';
+
 /**
  * Creates the writer of the SDK's lines into the log: its errors, and the warnings of its native core, such as metrics that
- * cannot be pushed. Of the warnings from one place in the core there is a line a minute, without fields that may hold parts
- * of a run, and none for long workflow tasks. The SDK's other warnings are about failed blocks and runs, which are visible in
+ * cannot be pushed. Of the lines from one place in the core there is one a minute, without fields that may hold parts of a
+ * run, and none for long workflow tasks. The SDK's other warnings are about failed blocks and runs, which are visible in
  * the Temporal Web UI and in the run's row. `now` is in milliseconds.
  */
 export function createEngineLog(now: () => number = () => performance.now()): (entry: LogEntry) => void {
   const places = new Map<string, { quietUntil: number; suppressed: number }>();
 
-  function warn(target: string, error: unknown, message: string): void {
+  function writeNowAndThen(level: 'warn' | 'error', target: string, error: unknown, message: string): void {
     const place = places.get(target) ?? { quietUntil: now(), suppressed: 0 };
     places.set(target, place);
     if (now() < place.quietUntil) {
@@ -24,17 +27,20 @@ export function createEngineLog(now: () => number = () => performance.now()): (e
       return;
     }
     const reason = error === undefined ? {} : { reason: String(error).slice(0, TEXT_MAX_CHARS) };
-    log.warn({ target, ...reason, suppressed: place.suppressed }, message);
+    log[level]({ target, ...reason, suppressed: place.suppressed }, message);
     place.quietUntil = now() + QUIET_MS;
     place.suppressed = 0;
   }
 
   return ({ level, message, meta }) => {
     const { error, ...fields } = meta ?? {};
-    if (level === 'ERROR')
+    const isProblem = level === 'ERROR' || level === 'WARN';
+    if (isProblem && fields.sdkComponent === 'core') {
+      if (message.startsWith(LONG_TASK)) return;
+      const isFault = level === 'ERROR' && fields.target !== RETRIES;
+      writeNowAndThen(isFault ? 'error' : 'warn', String(fields.target), error, message);
+    } else if (level === 'ERROR')
       // `err` is the name in all other lines.
       log.error({ ...fields, ...(error !== undefined && { err: error }) }, message);
-    else if (level === 'WARN' && fields.sdkComponent === 'core' && !message.startsWith(LONG_TASK))
-      warn(String(fields.target), error, message);
   };
 }

@@ -24,7 +24,7 @@ export async function cancelMatching(
 ): Promise<CommandResult> {
   const matching = await findMatching(db, filter);
   if (dryRun) {
-    const text = [...matching, `${matching.length} runs would be cancelled.`].join('\n');
+    const text = [...matching, `${runs(matching.length)} would be cancelled.`].join('\n');
     return { json: { matching, cancelled: [] }, text };
   }
   await confirmMany(matching.length, 'cancel', yes);
@@ -34,8 +34,15 @@ export async function cancelMatching(
     if (from > 0) note(`${ids.length} runs so far …`);
     ids.push(...(await cancelPage(db, author, matching.slice(from, from + PAGE), filter)));
   }
-  const text = `${ids.length} runs are being cancelled: they end within a minute while a worker runs.`;
+  const text =
+    ids.length === 0
+      ? 'No run was found that could be cancelled.'
+      : `${runs(ids.length)} will end, cancelled, within a minute while a worker runs.`;
   return { json: { cancelled: ids }, text };
+}
+
+function runs(count: number): string {
+  return count === 1 ? '1 run' : `${count} runs`;
 }
 
 async function findMatching(db: Db, filter: CancelFilter): Promise<string[]> {

@@ -26,7 +26,7 @@ export function secretsKeys(): Config['secretsKeys'] {
 export function serviceEnvironment(): NodeJS.ProcessEnv {
   const local = hasDatabaseUrl() ? undefined : findLocalStart();
   if (!local) return process.env;
-  const { identity, WEIR_URL, DATABASE_URL, WEIR_API_KEY_PEPPER, WEIR_SECRETS_KEYS, temporal } = local;
+  const { identity, WEIR_URL, temporal, WEIR_API_KEY: _, ...given } = local;
   const { hostname, port } = new URL(WEIR_URL);
   return {
     WEIR_HOST: hostname.replace(/^\[|\]$/g, ''),
@@ -38,7 +38,7 @@ export function serviceEnvironment(): NodeJS.ProcessEnv {
     }),
     ...process.env,
     ...temporal,
-    ...{ DATABASE_URL, WEIR_API_KEY_PEPPER, WEIR_SECRETS_KEYS },
+    ...given,
   };
 }
 

@@ -179,7 +179,7 @@ async function cancel(db: Db, executionId: string): Promise<CommandResult> {
     json,
     text:
       json.status === 'started'
-        ? `The run is being cancelled: it ends within seconds, and nothing more is charged for it.\n\n${text}`
+        ? `The run is being cancelled: it ends within seconds while Temporal answers, and nothing more is charged for it.\n\n${text}`
         : text,
   };
 }
@@ -193,7 +193,13 @@ async function resume(
     throw new UsageError('Give one executionId, or --all.');
   if (executionId === undefined) {
     const resumed = await requestUnpark(db, 'all');
-    return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
+    return {
+      json: { resumed },
+      text:
+        resumed === 0
+          ? 'No run is parked.'
+          : `Resumed ${resumed} parked runs; they continue within a minute.`,
+    };
   }
   const { json, text } = await show(db, executionId, { isSummary: true });
   if ((await requestUnpark(db, executionId)) === 0)

@@ -37,6 +37,8 @@ const MEND: { [reason in Stuck['reason']]: string } = {
   'no worker': 'no worker polls the task queue: start workers with this WEIR_TASK_QUEUE',
 };
 
+const LAST_ERROR_MAX = 80;
+
 /** Lists up to `limit` stuck runs, those that wait longest first. What only Temporal knows is left out while it is away. */
 export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
   const found = new Map<string, Stuck>();
@@ -71,7 +73,7 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
           run.flow,
           run.reason,
           formatTime(run.since),
-          run.lastError && oneLine(run.lastError).slice(0, 80),
+          run.lastError && shorten(oneLine(run.lastError)),
         ]),
         'No run is stuck.',
       ),
@@ -133,4 +135,8 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
   } finally {
     connection.close().catch(() => undefined);
   }
+}
+
+function shorten(text: string): string {
+  return text.length > LAST_ERROR_MAX ? `${text.slice(0, LAST_ERROR_MAX - 1)}…` : text;
 }

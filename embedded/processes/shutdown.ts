@@ -23,7 +23,7 @@ export function createShutdown(stateFolder: string, progress: Progress, onEnd: (
     began = Date.now();
     abort.abort();
     const task = progress.begin('Stopping');
-    task.say('running work first, then Temporal and PostgreSQL; Ctrl-C again stops at once');
+    task.say('Ctrl-C again stops at once; running work, Temporal and PostgreSQL are ending');
     const ended = await endRecordedProcesses(stateFolder);
     if (ended.length > 0) task.done(`ended ${ended.join(', ')}`);
     task.drop();

@@ -41,6 +41,18 @@ describe('a line of the SDK in the log', () => {
     );
   });
 
+  it('is a warning for requests that are repeated, however often, and an error for what is one in its core', () => {
+    for (let time = 0; time < 20; time += 1) write('ERROR', 'A call was retried 16 times.', RETRIES);
+    write('ERROR', 'A fault.', METRICS);
+    assert.deepEqual(
+      log.lines.map(({ level, msg }) => [level, msg]),
+      [
+        ['warn', 'A call was retried 16 times.'],
+        ['error', 'A fault.'],
+      ],
+    );
+  });
+
   it('is none for a long workflow task', () => {
     write('WARN', '[TMPRL1104] 01a2:4:1 Workflow task duration exceeded 5 seconds.', RETRIES);
     assert.deepEqual(log.lines, []);
