@@ -1,6 +1,7 @@
 // A cancellation that meets the start of its run, an engine that is away, or a charge.
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Tx } from '../../../db/connect.ts';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
 import { requestCancel } from '../../../db/runs/cancel-run.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
@@ -10,6 +11,7 @@ import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { lockBalance } from '../../db/credits/ledger-fixture.ts';
+import { duringTransaction } from '../../db/during-transaction.ts';
 import { lockWaiters } from '../../db/lock-waiters.ts';
 import { answer } from '../../fakes/model-server.ts';
 import { firstTaskStarted } from './first-task-started.ts';
@@ -23,6 +25,19 @@ describe('POST …/jobs/{executionId}/cancel', () => {
   after(() => weir.stop());
 
   const look = () => reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+
+  it('answers 200 for a run that completes at that moment, and leaves it as it is', async () => {
+    const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);
+    const { executionId } = await acceptRun(weir, weir.tenant, flow);
+    const complete = (tx: Tx) =>
+      tx
+        .updateTable('run')
+        .set({ status: 'completed', result: JSON.stringify({ json: 'm' }), finished_at: new Date() })
+        .where('execution_id', '=', executionId)
+        .execute();
+    const { status, body } = await duringTransaction(weir.db, complete, () => weir.cancel(flow, executionId));
+    assert.deepEqual([status, body.status], [200, 'completed']);
+  });
 
   it('ends a run whose workflow was not started yet at once, and none of its blocks runs later', async () => {
     const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);
