@@ -193,13 +193,7 @@ async function resume(
     throw new UsageError('Give one executionId, or --all.');
   if (executionId === undefined) {
     const resumed = await requestUnpark(db, 'all');
-    return {
-      json: { resumed },
-      text:
-        resumed === 0
-          ? 'No run is parked.'
-          : `Resumed ${resumed} parked runs; they continue within a minute.`,
-    };
+    return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
   }
   const { json, text } = await show(db, executionId, { isSummary: true });
   if ((await requestUnpark(db, executionId)) === 0)

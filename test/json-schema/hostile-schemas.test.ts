@@ -87,22 +87,6 @@ describe('hostile JSON Schemas', () => {
     ['2^n steps through references', fanOut(40), /more than 100000 steps/],
     ['2^n steps through references into a value', fanIn(40), /more than 100000 steps/],
     ['a huge enum', { enum: Array.from({ length: 5_000 }, (_, n) => n) }, /more than 2000 values/],
-    ['a reference to itself', { $ref: '#' }, /refers to itself/],
-    [
-      'a reference to itself, of a part',
-      { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { not: { $ref: '#/$defs/a' } } } },
-      /refers to itself/,
-    ],
-    [
-      'a dynamic reference to itself',
-      { $dynamicAnchor: 'a', allOf: [{ $dynamicRef: '#a' }] },
-      /refers to itself/,
-    ],
-    [
-      'references in a circle',
-      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { allOf: [{ $ref: '#/$defs/a' }] } } },
-      /refers to itself/,
-    ],
     [
       'look-ahead',
       { properties: { a: { pattern: '^(?=.*a).*$' } } },
@@ -128,12 +112,6 @@ describe('hostile JSON Schemas', () => {
       });
     });
   }
-
-  it('refuses a reference to itself before there is a value, and no schema that refers to itself for parts', async () => {
-    await assert.rejects(validator.requireValidSchema({ $ref: '#' }), { code: 'SCHEMA_INVALID' });
-    await validator.requireValidSchema({ properties: { more: { items: { $ref: '#' } } } });
-    await validator.requireValidSchema({ anyOf: [{ type: 'null' }, { items: { $ref: '#' } }] });
-  });
 
   const stopped: [name: string, schema: JsonSchema, value: Json][] = [
     ['uniqueItems on 30,000 objects', SLOW, OBJECTS],

@@ -234,9 +234,8 @@ describeWithS3('inputs in an object store', function () {
       flow: flow.split('/')[2],
     });
     assert.deepEqual([status, body.stoppedBy], [200, null], JSON.stringify(body));
-    const [retried, refused] = [body.retried[0], body.refused[0]];
-    assert.deepEqual([body.retried.length, body.refused.length], [1, 1]);
-    assert.deepEqual([retried.repeats, refused.executionId, refused.code], [other, lost, 'INTERNAL_ERROR']);
+    const [[retried, ...more], [refused, ...others]] = [body.retried, body.refused];
+    assert.deepEqual([retried.repeats, refused.executionId, more, others], [other, lost, [], []]);
   });
 
   it('cannot be read by a process without the store, which reads those in the database', async () => {
