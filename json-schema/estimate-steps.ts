@@ -1,7 +1,7 @@
 // Estimates how much work a schema can ask for: references multiply, and a few KB can mean 2^59 steps.
 import type { Json } from '../flow/definition.ts';
 
-/** What is wrong with a schema that is applied to the same value again and again. */
+/** The problem of a schema that is applied to the same value again and again. */
 export const ENDLESS = 'it refers to itself without end';
 
 type Node = { [keyword: string]: Json };
