@@ -92,6 +92,7 @@ export async function measureNeighbours(
     });
     ending.abort();
     await cancelRuns(service, tenant.organizationId);
+    await untilEnded(service, tenant.organizationId);
     await sleep(SETTLE_MS);
     return {
       load: load.name,
@@ -110,6 +111,16 @@ async function cancelRuns({ db }: BenchService, organizationId: string): Promise
     .where('organization_id', '=', organizationId)
     .where('status', '=', 'started')
     .execute();
+}
+
+/** Waits until the runs have ended, so that the next load is not measured beside that. */
+async function untilEnded({ db }: BenchService, organizationId: string): Promise<void> {
+  const runs = db
+    .selectFrom('run')
+    .where('organization_id', '=', organizationId)
+    .where('status', '=', 'started');
+  for (const until = performance.now() + QUIET_WAIT_MS; performance.now() < until; await sleep(500))
+    if (!(await runs.select('execution_id').executeTakeFirst())) return;
 }
 
 async function watchMemory(service: BenchService, work: () => Promise<NeighbourRow['kinds']>) {
