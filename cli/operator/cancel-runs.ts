@@ -3,6 +3,7 @@ import { announceCancelled, cancelRuns, findCancellable } from '../../db/runs/ca
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import type { RunStatus } from '../../db/schema.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import { countRuns } from '../terminal/bulk-result.ts';
 import { confirmMany } from '../terminal/confirm-many.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
@@ -24,7 +25,7 @@ export async function cancelMatching(
 ): Promise<CommandResult> {
   const matching = await findMatching(db, filter);
   if (dryRun) {
-    const text = [...matching, `${runs(matching.length)} would be cancelled.`].join('\n');
+    const text = [...matching, `${countRuns(matching.length)} would be cancelled.`].join('\n');
     return { json: { matching, cancelled: [] }, text };
   }
   await confirmMany(matching.length, 'cancel', yes);
@@ -37,12 +38,8 @@ export async function cancelMatching(
   const text =
     ids.length === 0
       ? 'No run was found that could be cancelled.'
-      : `${runs(ids.length)} will end, cancelled, within a minute while a worker runs.`;
+      : `${countRuns(ids.length)} will end, cancelled, within a minute while a worker runs.`;
   return { json: { cancelled: ids }, text };
-}
-
-function runs(count: number): string {
-  return count === 1 ? '1 run' : `${count} runs`;
 }
 
 async function findMatching(db: Db, filter: CancelFilter): Promise<string[]> {

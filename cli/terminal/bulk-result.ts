@@ -18,11 +18,11 @@ export function describeCounts(how: keyof typeof DONE, counts: Counts): string {
   const { done, matching, refused, stoppedBy } = counts;
   const passed = how === 'retry' ? `, ${refused.length} passed over` : '';
   if (matching.length > 0)
-    return `${runs(matching.length)} would be ${how === 'retry' ? 'retried' : 'cancelled'}${passed}.`;
+    return `${countRuns(matching.length)} would be ${how === 'retry' ? 'retried' : 'cancelled'}${passed}.`;
   const stopped = stoppedBy
     ? ` Stopped by ${stoppedBy}: put that right and repeat the command, which does nothing twice.`
     : '';
-  return `${DONE[how](runs(done.length))}${passed}.${stopped}`;
+  return `${DONE[how](countRuns(done.length))}${passed}.${stopped}`;
 }
 
 /** Lists for which reasons runs were passed over, the most frequent first. */
@@ -35,6 +35,7 @@ export function countReasons(refused: Counts['refused']): string[] {
   return [...reasons].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `  ${count} × ${reason}`);
 }
 
-function runs(count: number): string {
+/** Words a number of runs. */
+export function countRuns(count: number): string {
   return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }
