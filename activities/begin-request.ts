@@ -55,7 +55,7 @@ export function getProvider(providers: Record<string, Provider>, model: string):
   const variable = prefix.toUpperCase();
   throw new ServiceError(
     'MODEL_NOT_CONFIGURED',
-    `The provider "${prefix}" of ${model} is not configured: set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
+    `No key is known for the provider "${prefix}" of ${model}: add one of your own, or have the operator of this service set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
     { model },
   );
 }

@@ -14,6 +14,7 @@ import { modelError, providerMessage } from './model-error.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { readToolCalls } from './read-tool-calls.ts';
 import { readUsage } from './read-usage.ts';
+import { outputTooLarge } from './serialize-output.ts';
 
 const choice = z.object({
   message: z.object({
@@ -92,7 +93,7 @@ async function requestChat(
   }
   const invalid = (what: string) => new ServiceError('MODEL_OUTPUT_INVALID', what, { model });
 
-  const { answer, content } = read;
+  const { answer, content, tooLong } = read;
   const usage = readUsage(answer);
   count(usage);
   span.answered(answer, usage);
@@ -113,6 +114,7 @@ async function requestChat(
     throw invalid(
       `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
     );
+  if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
   if (content) return { text: '', toolCalls: [], json: Buffer.from(content.buffer) };
   const text = message.content ?? '';
   if (offered.length > 0) return { text, toolCalls: readToolCalls(model, message.tool_calls, offered) };

@@ -1,4 +1,5 @@
 // The `openai` client of one provider, without retries of its own and with bounds on time and size.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OpenAI } from 'openai';
 import { Agent } from 'undici';
 import type { Provider } from '../config.ts';
@@ -12,6 +13,8 @@ export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 
 /** A larger answer waits for its organization's turn before the rest of it is read. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
+/** After each further MiB the reading rests for as long as that took, and no longer: what comes slowly holds nobody up. */
+const REST_MAX_MS = 20;
 
 /** Practically none: the SDK's own timeout would also count the wait for memory. */
 const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
@@ -120,13 +123,16 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
     throw tooLarge();
   }
   const body = createByteCollector();
-  let isLarge = false;
+  let next = LARGE_ANSWER_BYTES;
+  let began = performance.now();
   for await (const chunk of response.body ?? []) {
     if (body.length + chunk.length > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
     body.add(chunk);
-    if (isLarge || body.length <= LARGE_ANSWER_BYTES) continue;
-    isLarge = true;
-    await awaitMemory();
+    if (body.length <= next) continue;
+    if (next === LARGE_ANSWER_BYTES) await awaitMemory();
+    else await sleep(Math.min(performance.now() - began, REST_MAX_MS));
+    began = performance.now();
+    next += LARGE_ANSWER_BYTES;
   }
   return body.take();
 }

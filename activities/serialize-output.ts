@@ -9,10 +9,13 @@ export type Output = { output: Json; json?: undefined } | { json: Buffer; output
 export function serializeOutput({ output, json }: Output): { serialized: string | Buffer; bytes: number } {
   const serialized = json ?? JSON.stringify(output);
   const bytes = Buffer.byteLength(serialized);
-  if (bytes > OUTPUT_MAX_BYTES)
-    throw new ServiceError(
-      'OUTPUT_TOO_LARGE',
-      `The output has ${bytes} bytes; at most ${OUTPUT_MAX_BYTES} are allowed.`,
-    );
+  if (bytes > OUTPUT_MAX_BYTES) throw outputTooLarge(`${bytes} bytes`);
   return { serialized, bytes };
+}
+
+export function outputTooLarge(size: string): ServiceError {
+  return new ServiceError(
+    'OUTPUT_TOO_LARGE',
+    `The output has ${size}; at most ${OUTPUT_MAX_BYTES} bytes are allowed.`,
+  );
 }

@@ -3,69 +3,99 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonSchema, Step } from '../flow/definition.ts';
 import { code, llm, passthrough } from '../test/blocks.ts';
-import type { BenchTenant } from './service.ts';
 
-export type Surroundings = BenchTenant & {
+export type Surroundings = {
   apiUrl: string;
+  organizationId: string;
+  /** An API key of the organization. */
+  key: string;
+  /** The URL of a flow with the load's steps, to which `/execute` and the other endpoints are appended. */
+  flowUrl: string;
   /** A webhook receiver that accepts requests and never answers. */
   hangingHost: string;
-  /** Ends the load when aborted. */
-  signal: AbortSignal;
 };
 
-/** `begin` resolves when the load has begun; the load continues until the signal. */
-export type HostileLoad = { name: string; begin(surroundings: Surroundings): Promise<void> };
+/** `begin` resolves when the load has begun; the load continues until its process ends. */
+export type HostileLoad = { name: string; steps: Step[]; begin(at: Surroundings): Promise<void> };
+/** What the process of the callers is told: the load's name, and where it is. */
+export type HostileCall = { name: string; at: Surroundings };
 
 const MB = 1_000_000;
 /** An output may have 8 MiB. */
 const LARGE_OUTPUT_BYTES = 7 * MB;
 
 export const HOSTILE_LOADS: HostileLoad[] = [
-  { name: 'endless code of 5 s, 50 at a time', begin: (at) => keepExecuting(at, 50, endlessCode(5_000)) },
-  { name: 'endless code of 30 s, 50 at a time', begin: (at) => keepExecuting(at, 50, endlessCode(30_000)) },
-  { name: 'schemas of 2^59 steps, 50 at a time', begin: (at) => keepExecuting(at, 50, [schemaBlock()]) },
-  { name: 'slow values for a schema, 20 at a time', begin: (at) => keepExecuting(at, 20, [uniqueItems()]) },
+  {
+    name: 'endless code of 5 s, 50 at a time',
+    steps: endlessCode(5_000),
+    begin: (at) => keepExecuting(at, 50),
+  },
+  {
+    name: 'endless code of 30 s, 50 at a time',
+    steps: endlessCode(30_000),
+    begin: (at) => keepExecuting(at, 50),
+  },
+  {
+    name: 'schemas of 2^59 steps, 50 at a time',
+    steps: [schemaBlock()],
+    begin: (at) => keepExecuting(at, 50),
+  },
+  {
+    name: 'slow values for a schema, 20 at a time',
+    steps: [uniqueItems()],
+    begin: (at) => keepExecuting(at, 20),
+  },
   {
     name: 'prompts of 40 × 9 MB, 12 at a time',
-    begin: (at) =>
-      keepExecuting(at, 12, [llm('multiply', '{{message}}'.repeat(40), 'demo/chat')], 'm'.repeat(9 * MB)),
+    steps: [llm('multiply', '{{message}}'.repeat(40), 'demo/chat')],
+    begin: (at) => keepExecuting(at, 12, 'm'.repeat(9 * MB)),
   },
   {
     name: 'slow model calls, 200 at a time',
-    begin: (at) => keepExecuting(at, 200, [llm('slow', 'Take a minute.', 'demo/slow-60000')]),
+    steps: [llm('slow', 'Take a minute.', 'demo/slow-60000')],
+    begin: (at) => keepExecuting(at, 200),
   },
   {
     name: 'prompts just under the bound, 200 slow calls at a time',
     // The context of demo models has room for 1,024,000 characters.
-    begin: (at) =>
-      keepExecuting(at, 200, [llm('long', '{{message}}'.repeat(64), 'demo/slow-30000')], 'm'.repeat(15_900)),
+    steps: [llm('long', '{{message}}'.repeat(64), 'demo/slow-30000')],
+    begin: (at) => keepExecuting(at, 200, 'm'.repeat(15_900)),
   },
   {
     name: 'model answers of 15 MB, 10 at a time',
-    begin: (at) => keepExecuting(at, 10, [llm('large', 'Say much.', 'openrouter/large')]),
+    steps: [llm('large', 'Say much.', 'openrouter/large')],
+    begin: (at) => keepExecuting(at, 10),
   },
-  { name: 'results of 7 MB, eight pollers', begin: pollLargeResults },
+  { name: 'results of 7 MB, eight pollers', steps: [largeOutput()], begin: pollLargeResults },
   {
     name: 'bodies of 10 MB of [],[], 8 at a time',
-    begin: async (at) => {
-      const url = `${await at.createFlow([passthrough('a')])}/execute`;
+    steps: [passthrough('a')],
+    async begin(at) {
       const body = `{"message":"m","parameters":{"a":[${'[],'.repeat(3_300_000)}[]]}}`;
-      keepCalling(at, 8, () => post(at, url, body));
+      keepCalling(8, () => post(at, `${at.flowUrl}/execute`, body));
     },
   },
-  { name: '600 jobs at once, again and again', begin: floodJobs },
-  { name: '20 streams of 7 MB that nobody reads', begin: leaveStreamsUnread },
+  {
+    name: '600 jobs at once, again and again',
+    steps: [passthrough('a'), code('b', 'return input;'), passthrough('c')],
+    begin: floodJobs,
+  },
+  { name: '20 streams of 7 MB that nobody reads', steps: [largeOutput()], begin: leaveStreamsUnread },
   {
     name: 'failed sign-ins, 64 at a time',
-    begin: async (at) => {
+    steps: [],
+    async begin(at) {
       const key = () =>
         `weir_live_${Math.random().toString(36).slice(2, 10).padEnd(8, '0')}_${'x'.repeat(32)}`;
-      const url = `${at.apiUrl}/seq/any/bench/flow/execute`;
-      keepCalling(at, 64, () => post({ ...at, key: key() }, url, '{}'));
+      keepCalling(64, () => post({ key: key() }, `${at.flowUrl}/execute`, '{}'));
     },
   },
-  { name: '2,000 tests to a receiver that hangs', begin: (at) => callOften(at, 2_000, sendTest) },
-  { name: '2,000 deliveries to a receiver that hangs', begin: deliverToNobody },
+  {
+    name: '2,000 tests to a receiver that hangs',
+    steps: [],
+    begin: (at) => callOften(2_000, () => sendTest(at)),
+  },
+  { name: '2,000 deliveries to a receiver that hangs', steps: [passthrough('a')], begin: deliverToNobody },
 ];
 
 function endlessCode(timeoutMs: number): Step[] {
@@ -87,29 +117,28 @@ function uniqueItems(): Step {
 }
 
 /** Starts `concurrency` callers, each of which calls again after any answer. */
-function keepCalling({ signal }: Surroundings, concurrency: number, call: () => Promise<unknown>): void {
+function keepCalling(concurrency: number, call: () => Promise<unknown>): void {
   for (let caller = 0; caller < concurrency; caller += 1)
     void (async () => {
-      while (!signal.aborted) {
+      for (;;) {
         await call().catch(() => undefined);
         await sleep(10);
       }
     })();
 }
 
-async function keepExecuting(at: Surroundings, concurrency: number, steps: Step[], message = 'm') {
-  const url = `${await at.createFlow(steps)}/execute`;
+async function keepExecuting(at: Surroundings, concurrency: number, message = 'm'): Promise<void> {
   const body = JSON.stringify({ message });
-  keepCalling(at, concurrency, () => post(at, url, body));
+  keepCalling(concurrency, () => post(at, `${at.flowUrl}/execute`, body));
 }
 
 /** Runs a flow with a large result once, then requests that again and again. */
 async function pollLargeResults(at: Surroundings): Promise<void> {
-  const url = await at.createFlow([largeOutput()]);
-  const started = await post(at, `${url}/jobs`, JSON.stringify({ message: 'm' }));
+  const url = `${at.flowUrl}/jobs`;
+  const started = await post(at, url, JSON.stringify({ message: 'm' }));
   const { executionId } = (await started.json()) as { executionId: string };
-  await requireLarge(await get(at, `${url}/jobs/${executionId}?wait=60`));
-  keepCalling(at, 8, async () => (await get(at, `${url}/jobs/${executionId}`)).arrayBuffer());
+  await requireLarge(await get(at, `${url}/${executionId}?wait=60`));
+  keepCalling(8, async () => (await get(at, `${url}/${executionId}`)).arrayBuffer());
 }
 
 function largeOutput(): Step {
@@ -124,27 +153,25 @@ async function requireLarge(answer: Response): Promise<void> {
 }
 
 async function floodJobs(at: Surroundings): Promise<void> {
-  const url = await at.createFlow([passthrough('a'), code('b', 'return input;'), passthrough('c')]);
   const body = JSON.stringify({ message: 'm' });
+  const flood = () =>
+    Promise.allSettled(Array.from({ length: 600 }, () => post(at, `${at.flowUrl}/jobs`, body)));
   void (async () => {
-    while (!at.signal.aborted) {
-      await Promise.all(
-        Array.from({ length: 600 }, () => post(at, `${url}/jobs`, body).catch(() => undefined)),
-      );
+    for (;;) {
+      await flood();
       await sleep(5_000);
     }
   })();
 }
 
 async function leaveStreamsUnread(at: Surroundings): Promise<void> {
-  const url = new URL(`${await at.createFlow([largeOutput()])}/step`);
+  const url = new URL(`${at.flowUrl}/step`);
   const body = JSON.stringify({ executionId: null, stepIndex: 0, message: 'm', runRemaining: true });
   await requireLarge(await post(at, url.href, body));
   const request = `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${at.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  keepCalling(at, 20, async () => {
+  keepCalling(20, async () => {
     const socket = connect(Number(url.port), url.hostname);
     const closed = new Promise((resolve) => socket.on('error', resolve).on('close', resolve));
-    at.signal.addEventListener('abort', () => socket.destroy(), { once: true });
     // A paused socket does not read.
     socket.pause();
     socket.write(request);
@@ -153,9 +180,8 @@ async function leaveStreamsUnread(at: Surroundings): Promise<void> {
 }
 
 async function deliverToNobody(at: Surroundings): Promise<void> {
-  const url = `${await at.createFlow([passthrough('a')])}/jobs`;
   const body = JSON.stringify({ message: 'm', callbackUrl: `https://${at.hangingHost}/` });
-  await callOften(at, 2_000, () => post(at, url, body));
+  await callOften(2_000, () => post(at, `${at.flowUrl}/jobs`, body));
 }
 
 function sendTest(at: Surroundings): Promise<Response> {
@@ -164,27 +190,24 @@ function sendTest(at: Surroundings): Promise<Response> {
 }
 
 /** Makes `count` calls, 16 at a time; resolves when all are answered. */
-async function callOften(at: Surroundings, count: number, call: (at: Surroundings) => Promise<Response>) {
+async function callOften(count: number, call: () => Promise<Response>): Promise<void> {
   let made = 0;
   await Promise.all(
     Array.from({ length: 16 }, async () => {
-      while (made < count && !at.signal.aborted) {
+      while (made < count) {
         made += 1;
-        await (await call(at)).arrayBuffer();
+        await call();
       }
     }),
   );
 }
 
-function post({ key, signal }: Surroundings, url: string, body: string): Promise<Response> {
+async function post({ key }: Pick<Surroundings, 'key'>, url: string, body: string): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return fetch(url, { method: 'POST', headers, body, signal }).then(whole);
-}
-
-function get({ key, signal }: Surroundings, url: string): Promise<Response> {
-  return fetch(url, { headers: { authorization: `Bearer ${key}` }, signal });
-}
-
-async function whole(response: Response): Promise<Response> {
+  const response = await fetch(url, { method: 'POST', headers, body });
   return new Response(await response.arrayBuffer(), { status: response.status });
+}
+
+function get({ key }: Surroundings, url: string): Promise<Response> {
+  return fetch(url, { headers: { authorization: `Bearer ${key}` } });
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Backends } from './backends.ts';
 import { startFork } from './fork.ts';
-import { HOSTILE_LOADS, type HostileLoad } from './hostile-loads.ts';
+import { HOSTILE_LOADS, type HostileCall, type HostileLoad } from './hostile-loads.ts';
 import { type Innocent, type InnocentResult, startInnocent } from './innocent.ts';
 import { type BenchService, startBenchService } from './service.ts';
 import { median, quantile } from './statistics.ts';
@@ -17,6 +17,8 @@ const SETTLE_MS = 3_000;
 /** The next load begins when the innocent's median is at most this many times the quiet one. */
 const QUIET_RATIO = 2;
 const QUIET_WAIT_MS = 90_000;
+/** The quiet figures, by which all others are judged, come from so many times as many calls. */
+const QUIET_ROUNDS = 2;
 const SERVICE = 'service';
 
 /** The innocent's results beside one load, by kind of flow. */
@@ -63,7 +65,10 @@ export async function measureNeighbours(
   report('warming up');
   await innocent.call(5);
   report('quiet');
-  const quiet = { load: 'quiet', ...(await watchMemory(service, () => innocent.call(seconds))) };
+  const quiet = {
+    load: 'quiet',
+    ...(await watchMemory(service, () => innocent.call(QUIET_ROUNDS * seconds))),
+  };
   const rows: NeighbourRow[] = [];
   for (const [index, load] of HOSTILE_LOADS.entries()) {
     if (!load.name.includes(filter)) continue;
@@ -76,26 +81,27 @@ export async function measureNeighbours(
   }
   return { quiet, rows };
 
-  async function measureBeside(load: HostileLoad, slug: string): Promise<NeighbourRow> {
-    const tenant = await service.createTenant(slug, CREDITS);
-    const ending = new AbortController();
+  async function measureBeside({ name, steps }: HostileLoad, slug: string): Promise<NeighbourRow> {
+    const { key, organizationId, createFlow } = await service.createTenant(slug, CREDITS);
+    const flowUrl = await createFlow(steps);
+    const at = { key, organizationId, flowUrl, apiUrl: service.apiUrl, hangingHost: hanging.host };
     const child = service.child();
-    const at = { ...tenant, apiUrl: service.apiUrl, hangingHost: hanging.host, signal: ending.signal };
+    const callers = startFork('candidates/hostile-callers.ts');
+    onStop(callers.stop);
     let problem: string | undefined;
     const measured = await watchMemory(service, async () => {
-      await load.begin(at).catch((error: unknown) => {
-        problem = String(error);
-        report(`${load.name}: ${problem}`);
-      });
+      callers.send({ name, at } satisfies HostileCall);
+      ({ problem } = (await callers.receive()) as { problem?: string });
+      if (problem !== undefined) report(`${name}: ${problem}`);
       await sleep(SETTLE_MS);
       return innocent.call(seconds);
     });
-    ending.abort();
-    await cancelRuns(service, tenant.organizationId);
-    await untilEnded(service, tenant.organizationId);
+    await callers.stop();
+    await cancelRuns(service, organizationId);
+    await untilEnded(service, organizationId);
     await sleep(SETTLE_MS);
     return {
-      load: load.name,
+      load: name,
       ...measured,
       ...(child.hasExited() && { ended: await child.exited }),
       ...(problem !== undefined && { void: problem }),

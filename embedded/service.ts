@@ -1,12 +1,17 @@
 // The service as a process of a local start: `worker/serve.ts`, API and worker in one.
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { type Child, startChild } from './processes/child.ts';
 
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
-/** A small young generation, which costs no time that can be measured (docs/performance.md, Memory). */
-const NODE_FLAGS = ['--max-semi-space-size=8'];
+const NODE_FLAGS = [
+  // A small young generation, which costs no time that can be measured (docs/performance.md, Memory).
+  '--max-semi-space-size=8',
+  // V8 has four helpers, which on fewer processors keep the main thread waiting for one.
+  `--v8-pool-size=${Math.min(4, availableParallelism())}`,
+];
 /** Memory that the C library keeps apart for threads, of which the service has dozens, would never be given back. */
 const ARENAS = { MALLOC_ARENA_MAX: '2' };
 const READY_TIMEOUT_MS = 120_000;

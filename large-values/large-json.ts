@@ -1,5 +1,6 @@
 // Reads large JSON texts in a thread, so that they hold up nothing else: bytes go in, and what is needed of them comes out.
-// Organizations take turns at it. Small texts are read at once, where the caller runs.
+// Organizations take turns at it, and after each text the thread rests for as long as that took, so that it never has more than
+// half of a processor. Small texts are read at once, where the caller runs.
 import { Worker } from 'node:worker_threads';
 import { createTurns } from '../fairness/turns.ts';
 import { log } from '../observability/log.ts';
@@ -42,6 +43,7 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
   ): Promise<unknown> {
     if (json.length < largeBytes) return TASKS[task](json, options);
     const endTurn = await turns.wait(owner, signal);
+    const began = performance.now();
     try {
       const reply: ThreadReply = closed ? FAILED : await ask({ task, json: copyOf(json), options });
       if ('done' in reply) return reply.done;
@@ -49,7 +51,7 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
       // The thread has ended, or could not do it: nothing fails for that.
       return TASKS[task](json, options);
     } finally {
-      endTurn();
+      setTimeout(endTurn, performance.now() - began).unref();
     }
   }
 

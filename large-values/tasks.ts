@@ -1,6 +1,7 @@
 // The work on large JSON texts that the thread does: pure functions from bytes to small answers and bytes.
 import { findJsonExcess } from '../flow/find-json-excess.ts';
 import { findMember } from '../flow/find-member.ts';
+import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 
 /** The reason why a text, or a member of it, is too large to parse (`excess`), and the member's length; absent when not there. */
 export type Measure = {
@@ -11,8 +12,11 @@ export type Measure = {
 /** All that a task needs to know besides the text. */
 export type TaskOptions = { member?: string | undefined; asText?: boolean };
 
-/** A chat completion without what nobody reads. `content`: a long text of it as JSON, which is left out of `answer`. */
-export type Completion = { answer: unknown; content?: Uint8Array<ArrayBuffer> };
+/**
+ * A chat completion without what nobody reads. `content`: a long text of it as JSON, which is left out of `answer`; of one that
+ * is longer than any output may be, only `tooLong`, its number of characters.
+ */
+export type Completion = { answer: unknown; content?: Uint8Array<ArrayBuffer>; tooLong?: number };
 
 export const TASKS = {
   /** Measures a JSON text, and the outermost member of this name where the text is too large to parse. */
@@ -39,9 +43,10 @@ export const TASKS = {
     const read = { id, model, choices: first === undefined ? choices : [first], usage, error };
     if (asText || typeof message?.content !== 'string' || message.content.length < LEFT_IN_MAX_LENGTH)
       return { answer: read };
-    const content = new TextEncoder().encode(JSON.stringify(message.content));
+    const text = message.content;
     message.content = '';
-    return { answer: read, content };
+    if (text.length > OUTPUT_MAX_BYTES) return { answer: read, tooLong: text.length };
+    return { answer: read, content: new TextEncoder().encode(JSON.stringify(text)) };
   },
 };
 

@@ -88,6 +88,15 @@ describe('large answers', () => {
     await assert.rejects(calling, fails('MODEL_UNAVAILABLE', RegExp(`within ${timeoutMs / 1_000} s:`)));
   });
 
+  it('fail where their text is longer than any output may be, and cost what they used', async () => {
+    harness.server.will(answer('x'.repeat(9 * MB)));
+    await assert.rejects(
+      inHand('another', () => harness.call()),
+      fails('OUTPUT_TOO_LARGE', /has 9437184 characters; at most 8388608 bytes/),
+    );
+    assert.ok(harness.usage.completionTokens > 0);
+  });
+
   it('fail at once, and for good, where they say that they are longer than any may be', async () => {
     harness.server.will((response) => {
       const headers = { 'content-type': 'application/json', 'content-length': MODEL_ANSWER_MAX_BYTES + 1 };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
 
 const LONG = 'x'.repeat(LARGE_JSON_BYTES);
@@ -50,6 +51,14 @@ for (const [place, largeBytes] of [
       });
     });
 
+    it('give only the length of a text that no output may have', async () => {
+      const content = 'x'.repeat(OUTPUT_MAX_BYTES + 1);
+      const json = Buffer.from(JSON.stringify({ choices: [{ message: { content } }] }));
+      const { answer, ...rest } = await largeJson.readCompletion('o', json, {});
+      assert.deepEqual(rest, { tooLong: OUTPUT_MAX_BYTES + 1 });
+      assert.equal(JSON.stringify(answer), '{"choices":[{"message":{"content":""}}]}');
+    });
+
     for (const answer of [null, 1, 'text', [], {}, { choices: [] }, { choices: 1 }, { choices: [null] }])
       it(`are a model's answer of any shape: ${JSON.stringify(answer)}`, async () => {
         const read = await largeJson.readCompletion('o', Buffer.from(JSON.stringify(answer)), {});
@@ -66,6 +75,18 @@ for (const [place, largeBytes] of [
   });
 
 describe('the thread for large JSON texts', () => {
+  it('rests after each text for as long as that took', async () => {
+    const largeJson = createLargeJson(0);
+    const began = performance.now();
+    await largeJson.check('a', Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
+    const took = performance.now() - began;
+    const rested = performance.now();
+    await largeJson.check('b', Buffer.from('[]'), {});
+    // Timers count whole milliseconds.
+    assert.ok(performance.now() - rested >= Math.floor(took) - 1);
+    await largeJson.close();
+  });
+
   it('fails nothing when it cannot do the work, or was ended', async () => {
     const largeJson = createLargeJson(0);
     // An answer that is nested too deeply to be passed on.
