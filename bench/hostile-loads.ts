@@ -17,7 +17,7 @@ export type Surroundings = {
 
 /** `begin` resolves when the load has begun; the load continues until its process ends. */
 export type HostileLoad = { name: string; steps: Step[]; begin(at: Surroundings): Promise<void> };
-/** What the process of the callers is told: the load's name, and where it is. */
+/** The message to the process of the callers. */
 export type HostileCall = { name: string; at: Surroundings };
 
 const MB = 1_000_000;

@@ -40,7 +40,7 @@ export const FULL: Sizes = {
   longMs: 30_000,
   outputBytes: [KB, 100 * KB, MB, 8 * MB],
   manyRuns: 1_000_000,
-  neighbourSeconds: 30,
+  neighbourSeconds: 60,
 };
 
 export const QUICK: Sizes = {
