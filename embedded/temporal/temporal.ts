@@ -30,6 +30,17 @@ export const DYNAMIC_CONFIG = {
   'history.rps': 20_000,
 };
 
+/**
+ * SQLite has one connection, and the record of a run for its visibility (a row in some sixty indexes) holds it longer than any
+ * step of a run. So the records are written one after the other, twice a second, and a run that has ended by then has one
+ * instead of two.
+ */
+const SQLITE_CONFIG = {
+  'history.visibilityProcessorMaxPollRPS': 2,
+  'history.visibilityTaskBatchSize': 1_000,
+  'history.visibilityProcessorSchedulerWorkerCount': 1,
+};
+
 type TemporalOptions = {
   /** An existing folder for the SQLite file, log and process record. */
   stateFolder: string;
@@ -89,7 +100,7 @@ function startServer(
       ...['--port', String(port), '--ui-port', String(uiPort)],
       ...['--db-filename', path.join(stateFolder, 'temporal.db')],
       ...sqlitePragmas(durable).flatMap((pragma) => ['--sqlite-pragma', pragma]),
-      ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+      ...Object.entries({ ...DYNAMIC_CONFIG, ...SQLITE_CONFIG }).flatMap(([key, value]) => [
         '--dynamic-config-value',
         `${key}=${value}`,
       ]),
