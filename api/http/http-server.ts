@@ -29,6 +29,8 @@ const TIMINGS = {
   lookMs: 1_000,
   /** Between two looks for unread answers. */
   unreadLookMs: 5_000,
+  /** For the answers to earlier requests of a connection on which nothing more can be read. */
+  lastAnswersMs: 5_000,
 };
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -38,14 +40,16 @@ export function createHttpServer(
   answer: Answer,
   given: Partial<typeof TIMINGS> = {},
 ): { server: Server; open: Set<ServerResponse> } {
-  const { headersMs, requestMs, idleMs, lookMs, unreadLookMs } = { ...TIMINGS, ...given };
+  const { headersMs, requestMs, idleMs, lookMs, unreadLookMs, lastAnswersMs } = { ...TIMINGS, ...given };
   const open = new Set<ServerResponse>();
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+  const latest = new WeakMap<Socket, ServerResponse>();
 
   function admit(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const own = unanswered.get(socket) ?? track(socket);
     own.add(response);
+    latest.set(socket, response);
     open.add(response);
     // Several of the middleware listen for the end of an answer, each once.
     response.setMaxListeners(LISTENERS_MAX);
@@ -96,15 +100,25 @@ export function createHttpServer(
   /** Answers a request that is malformed or late in the shape of every other error. */
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const last = latest.get(socket);
+    // It was answered before its body had arrived: an answer to that would be taken for the one to the next request.
+    if (last?.writableFinished && !last.req.complete) {
+      socket.destroy();
+      return;
+    }
     const [status, code, message] = describe(error);
     const pending = [...(unanswered.get(socket) ?? [])].filter((response) => !response.writableFinished);
     // The error is that of the last request's body, or of one that the application has not seen.
     const begun = pending.at(-1)?.req.complete === false ? pending.pop() : undefined;
+    const sending = begun?.headersSent ? begun : pending.at(-1);
     // A request that the application has begun to answer leaves a line of its own.
-    if (!begun) note(status, error.code);
+    if (!begun) note(sending ? null : status, error.code);
     // What is written now would be taken for the answer of an earlier request, or for the rest of one that has begun.
-    if (pending.length > 0 || begun?.headersSent) {
-      socket.destroy();
+    if (sending) {
+      socket.pause();
+      const late = setTimeout(() => socket.destroy(), lastAnswersMs).unref();
+      socket.once('close', () => clearTimeout(late));
+      sending.once('close', () => socket.destroySoon());
       return;
     }
     const body = JSON.stringify(errorBody(code, message));
@@ -124,8 +138,8 @@ export function createHttpServer(
 }
 
 /** Counts and logs a refused request that nobody else saw. Neither says what was sent, which may be anything. */
-function note(status: number, reason: string | undefined): void {
-  unreadableRequests.add(1, { 'http.response.status_code': status });
+function note(status: number | null, reason: string | undefined): void {
+  unreadableRequests.add(1, status === null ? {} : { 'http.response.status_code': status });
   log.info({ method: null, route: null, status, reason }, 'Request');
 }
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
 import { currentTrace, openSpan } from '../../observability/tracing.ts';
 import { routeOf } from './route-of.ts';
+import { statusOf } from './status-of.ts';
 
 /** Asked every few seconds by whoever watches the service. */
 const UNTRACED = ['/healthz', '/readyz'];
@@ -33,12 +34,13 @@ export const traceRequest: Middleware = (ctx, next) => {
       span.set({ 'http.route': route });
     }
     const { requestId, slugs } = ctx.state;
+    const status = statusOf(ctx);
     span.set({
       'weir.request.id': requestId,
       ...(slugs && { 'weir.organization': slugs.organization }),
-      'http.response.status_code': ctx.res.statusCode,
+      ...(status !== null && { 'http.response.status_code': status }),
     });
-    if (ctx.res.statusCode >= 500) span.fail(String(ctx.res.statusCode));
+    if (status !== null && status >= 500) span.fail(String(status));
     else if (!ctx.res.writableFinished) span.fail('cut_off');
     span.end();
   });

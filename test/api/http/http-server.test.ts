@@ -9,7 +9,7 @@ import { createHttpServer, PIPELINED_MAX } from '../../../api/http/http-server.t
 import { bindInstruments } from '../../../observability/metrics/instruments.ts';
 import { captureLog } from '../../capture-log.ts';
 
-const QUICK = { headersMs: 200, requestMs: 400, lookMs: 20, unreadLookMs: 20 };
+const QUICK = { headersMs: 200, requestMs: 400, lookMs: 20, unreadLookMs: 20, lastAnswersMs: 100 };
 
 describe('the HTTP server', () => {
   let server: Server;
@@ -98,8 +98,22 @@ describe('the HTTP server', () => {
       await listen(() => undefined, QUICK);
       const { answer, counted } = await noted(GET + request);
       assert.equal(answer, '');
-      assert.equal(counted.length, 1);
+      assert.deepEqual(counted, [{}]);
     });
+
+  it('sends the answer to an earlier request where one that is no HTTP follows, and closes the connection', async () => {
+    await listen((_request, response) => void setTimeout(() => response.end('earlier'), 20));
+    const answer = await text(open(`${GET}\x00\r\n\r\n`));
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*earlier$/);
+    assert.equal(answer.split('HTTP/1.1').length, 2);
+  });
+
+  it('writes nothing after the answer to a request whose body did not arrive', async () => {
+    await listen((_request, response) => response.end('early'), QUICK);
+    const answer = await text(open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{'));
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.equal(answer.split('HTTP/1.1').length, 2);
+  });
 
   for (const [what, request] of [
     ['a head', 'GET / HTTP/1.1\r\nHost: x\r\n'],
