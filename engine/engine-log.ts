@@ -12,22 +12,21 @@ const RETRIES = 'temporalio_client::retry';
 
 /**
  * Creates the writer of the SDK's lines into the log: its errors, and the warnings of its native core, such as metrics that
- * cannot be pushed. Of the lines from one place in the core there is one a minute, without fields that may hold parts of a
- * run, and none for long workflow tasks. The SDK's other warnings are about failed blocks and runs, which are visible in
+ * cannot be pushed. Of the warnings from one place in the core there is one a minute, and none for long workflow tasks. Lines of
+ * the core have no fields that may hold parts of a run. The SDK's other warnings are about failed blocks and runs, which are visible in
  * the Temporal Web UI and in the run's row. `now` is in milliseconds.
  */
 export function createEngineLog(now: () => number = () => performance.now()): (entry: LogEntry) => void {
   const places = new Map<string, { quietUntil: number; suppressed: number }>();
 
-  function writeNowAndThen(level: 'warn' | 'error', target: string, error: unknown, message: string): void {
+  function warnNowAndThen(target: string, error: unknown, message: string): void {
     const place = places.get(target) ?? { quietUntil: now(), suppressed: 0 };
     places.set(target, place);
     if (now() < place.quietUntil) {
       place.suppressed += 1;
       return;
     }
-    const reason = error === undefined ? {} : { reason: String(error).slice(0, TEXT_MAX_CHARS) };
-    log[level]({ target, ...reason, suppressed: place.suppressed }, message);
+    log.warn({ target, ...reasonOf(error), suppressed: place.suppressed }, message);
     place.quietUntil = now() + QUIET_MS;
     place.suppressed = 0;
   }
@@ -37,10 +36,15 @@ export function createEngineLog(now: () => number = () => performance.now()): (e
     const isProblem = level === 'ERROR' || level === 'WARN';
     if (isProblem && fields.sdkComponent === 'core') {
       if (message.startsWith(LONG_TASK)) return;
-      const isFault = level === 'ERROR' && fields.target !== RETRIES;
-      writeNowAndThen(isFault ? 'error' : 'warn', String(fields.target), error, message);
+      const target = String(fields.target);
+      if (level === 'ERROR' && target !== RETRIES) log.error({ target, ...reasonOf(error) }, message);
+      else warnNowAndThen(target, error, message);
     } else if (level === 'ERROR')
       // `err` is the name in all other lines.
       log.error({ ...fields, ...(error !== undefined && { err: error }) }, message);
   };
+}
+
+function reasonOf(error: unknown): { reason?: string } {
+  return error === undefined ? {} : { reason: String(error).slice(0, TEXT_MAX_CHARS) };
 }

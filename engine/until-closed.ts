@@ -3,22 +3,33 @@ import proto from '@temporalio/proto';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
+/** The questions that are under way, by workflow. */
+const questions = new WeakMap<Client, Map<string, Promise<boolean>>>();
+
 /**
- * Waits until a workflow has ended, or `signal` has aborted: the engine answers each question within about 20 s, and a question
- * that is under way cannot be taken back. Rejects when the engine cannot be asked.
+ * Waits until a workflow has ended; up to 20 s after `signal` has aborted it gives up. A question to the engine that is under way
+ * cannot be taken back, so all who wait for a workflow share one, and those who hang up and come back add none. Rejects when
+ * the engine cannot be asked.
  */
 export async function untilClosed(client: Client, workflowId: string, signal: AbortSignal): Promise<void> {
-  let nextPageToken: Uint8Array | undefined;
+  const asked = questions.get(client) ?? new Map<string, Promise<boolean>>();
+  questions.set(client, asked);
   while (!signal.aborted) {
-    const reply = await client.workflowService.getWorkflowExecutionHistory({
-      namespace: client.options.namespace,
-      execution: { workflowId },
-      skipArchival: true,
-      waitNewEvent: true,
-      historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-      ...(nextPageToken && { nextPageToken }),
-    });
-    if (reply.history?.events?.length) return;
-    nextPageToken = reply.nextPageToken;
+    const question =
+      asked.get(workflowId) ?? isClosedSoon(client, workflowId).finally(() => asked.delete(workflowId));
+    asked.set(workflowId, question);
+    if (await question) return;
   }
+}
+
+/** Whether a workflow has ended; the engine answers when it has, or after about 20 s. */
+async function isClosedSoon(client: Client, workflowId: string): Promise<boolean> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId },
+    skipArchival: true,
+    waitNewEvent: true,
+    historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+  });
+  return Boolean(history?.events?.length);
 }

@@ -53,7 +53,7 @@ function waitHere(
   );
 }
 
-/** Waits for the end of a call's workflow, and reads from its row how the call ended: there is none before it has. */
+/** Waits for the end of a call's workflow, and reads how the call ended from its row, which has it by then. */
 async function waitAtEngine(
   { db, client }: EngineDeps,
   call: CallIds,

@@ -53,6 +53,20 @@ describe('a line of the SDK in the log', () => {
     );
   });
 
+  it('is an error each time for what is one in its core, also soon after a warning from the same place', () => {
+    write('WARN', 'A task failed.', METRICS);
+    write('ERROR', 'One fault.', METRICS);
+    write('ERROR', 'Another.', METRICS);
+    assert.deepEqual(
+      log.lines.map(({ level, msg }) => [level, msg]),
+      [
+        ['warn', 'A task failed.'],
+        ['error', 'One fault.'],
+        ['error', 'Another.'],
+      ],
+    );
+  });
+
   it('is none for a long workflow task', () => {
     write('WARN', '[TMPRL1104] 01a2:4:1 Workflow task duration exceeded 5 seconds.', RETRIES);
     assert.deepEqual(log.lines, []);

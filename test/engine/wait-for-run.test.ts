@@ -1,5 +1,6 @@
 // An API process without a worker asks the engine when a run has ended (npm run api).
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { startRun } from '../../engine/start-run.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
@@ -23,7 +24,8 @@ describe('waiting for a run that no worker of the process carries out', () => {
     const engine = { client: weir.client, taskQueue: weir.config.taskQueue };
     const stop = new AbortController();
     const started = startRun(engine, call, { eagerly: false });
-    return { stop, ended: waitForRun({ ...engine, db: weir.db }, call, started, stop.signal) };
+    const wait = (signal: AbortSignal) => waitForRun({ ...engine, db: weir.db }, call, started, signal);
+    return { stop, started, wait, ended: wait(stop.signal) };
   }
 
   it('tells how it ended', async () => {
@@ -39,5 +41,34 @@ describe('waiting for a run that no worker of the process carries out', () => {
     const { ended, stop } = await start(passthrough('a'));
     stop.abort();
     assert.equal(await ended, undefined);
+  });
+
+  it('asks the engine once for all who wait for a call, and for those who hang up and come back', async () => {
+    const { workflowService } = weir.client;
+    const ask = workflowService.getWorkflowExecutionHistory;
+    let asked = 0;
+    workflowService.getWorkflowExecutionHistory = function counted(
+      this: typeof workflowService,
+      ...given: never[]
+    ) {
+      asked += 1;
+      return Reflect.apply(ask, this, given);
+    } as typeof ask;
+    try {
+      const { ended, started, stop, wait } = await start(passthrough('a'));
+      await started;
+      for (let time = 0; time < 3; time += 1) {
+        const gone = new AbortController();
+        const waiting = wait(gone.signal);
+        await nextTurn();
+        gone.abort();
+        assert.equal(await waiting, undefined);
+      }
+      stop.abort();
+      assert.equal(await ended, undefined);
+      assert.equal(asked, 1);
+    } finally {
+      workflowService.getWorkflowExecutionHistory = ask;
+    }
   });
 });
