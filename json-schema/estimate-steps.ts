@@ -11,7 +11,7 @@ const IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not', 'if', 'then', '
 const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
 /** Those of them that apply to every value. */
-const ALWAYS_IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not', 'if'];
+const ALWAYS_IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not'];
 /** Keywords whose schemas are applied to parts of the value; several may be applied to the same part. */
 const WITHIN = [
   'items',
@@ -68,8 +68,15 @@ export function estimateSteps(schema: Json, maximum: number): number {
     if (!isNode(value) || ends.has(value)) return false;
     if (open.has(value)) return true;
     open.add(value);
-    const inPlace = ALWAYS_IN_PLACE.map((keyword) => follow(keyword, value[keyword]));
-    const found = [...inPlace, ...children(value.allOf)].some(isEndless);
+    const inPlace = [
+      ...ALWAYS_IN_PLACE.map((keyword) => follow(keyword, value[keyword])),
+      ...children(value.allOf),
+      // Of these, the first is always looked at, or the first two, since only one may hold.
+      ...children(value.anyOf).slice(0, 1),
+      ...children(value.oneOf).slice(0, 2),
+      ...('then' in value || 'else' in value ? [value.if] : []),
+    ];
+    const found = inPlace.some(isEndless);
     open.delete(value);
     ends.add(value);
     return found;

@@ -14,6 +14,8 @@ describe('JSON Schemas that refer to themselves', () => {
   const endless: [name: string, schema: JsonSchema][] = [
     ['at once', { $ref: '#' }],
     ['in a part', { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { not: { $ref: '#/$defs/a' } } } }],
+    ['in the first alternative', { anyOf: [{ $ref: '#' }, { type: 'string' }] }],
+    ['in an alternative that has to fail', { oneOf: [{ type: 'string' }, { $ref: '#' }] }],
     ['dynamically', { $dynamicAnchor: 'a', allOf: [{ $dynamicRef: '#a' }] }],
     [
       'in a circle',
@@ -30,5 +32,6 @@ describe('JSON Schemas that refer to themselves', () => {
   it('are taken when they do so for parts of the value, or where that may be left', async () => {
     await validator.requireValidSchema({ properties: { more: { items: { $ref: '#' } } } });
     await validator.requireValidSchema({ anyOf: [{ type: 'null' }, { items: { $ref: '#' } }] });
+    await validator.requireValidSchema({ if: { $ref: '#' } });
   });
 });
