@@ -26,7 +26,7 @@ export async function beginRequest(
   const prefix = model.slice(0, model.indexOf('/'));
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
-  if (!baseUrl) getProvider(deps.providers, model);
+  if (!baseUrl) getProvider(deps.providers, model, false);
   const { sent, secret, again } = await retryWrite(
     () =>
       deps.balanceLimit.run(organizationId, async () => {
@@ -37,7 +37,9 @@ export async function beginRequest(
     attempt,
   );
   const own = baseUrl && (await findOwnKey());
-  const provider = own ? { baseUrl, apiKey: own, own: true as const } : getProvider(deps.providers, model);
+  const provider = own
+    ? { baseUrl, apiKey: own, own: true as const }
+    : getProvider(deps.providers, model, true);
   return { provider, again: again ?? false };
 
   async function findOwnKey(): Promise<string | undefined> {
@@ -47,15 +49,19 @@ export async function beginRequest(
   }
 }
 
-/** Gets the service's own provider of `model`. Throws MODEL_NOT_CONFIGURED. */
-export function getProvider(providers: Record<string, Provider>, model: string): Provider {
+/** Gets the service's own provider of `model`. Throws MODEL_NOT_CONFIGURED; `takesOwnKeys`: callers may bring keys for it. */
+export function getProvider(
+  providers: Record<string, Provider>,
+  model: string,
+  takesOwnKeys: boolean,
+): Provider {
   const prefix = model.slice(0, model.indexOf('/'));
   const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;
   if (provider) return provider;
   const variable = prefix.toUpperCase();
   throw new ServiceError(
     'MODEL_NOT_CONFIGURED',
-    `No key is known for the provider "${prefix}" of ${model}: add one of your own, or have the operator of this service set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
+    `The provider "${prefix}" of ${model} has no key here: ${takesOwnKeys ? 'add one of your own, or ' : ''}have the operator of this service set ${variable}_API_KEY, or ${variable}_BASE_URL for a server without a key.`,
     { model },
   );
 }

@@ -20,7 +20,7 @@ import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { measureModelCall, measureUsage } from './measure-model-call.ts';
 import { readModelJson } from './read-model-json.ts';
-import type { Output } from './serialize-output.ts';
+import { type Output, outputTooLarge } from './serialize-output.ts';
 
 /** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;
@@ -106,8 +106,9 @@ export async function callModel(
     );
   }
 
-  const { text, toolCalls, json }: ChatAnswer =
+  const { text, toolCalls, json, tooLong }: ChatAnswer =
     request.answered === undefined ? await ask() : { text: request.answered, toolCalls: [] };
+  if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
   if (json) return { json };
   if (toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };

@@ -14,7 +14,6 @@ import { modelError, providerMessage } from './model-error.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { readToolCalls } from './read-tool-calls.ts';
 import { readUsage } from './read-usage.ts';
-import { outputTooLarge } from './serialize-output.ts';
 
 const choice = z.object({
   message: z.object({
@@ -30,8 +29,11 @@ const written = z.object({ choices: z.array(z.unknown()).nonempty() });
 /** An error that some gateways send with status 200. */
 const gatewayError = z.object({ error: z.object({ message: z.string() }) });
 
-/** A model's answer: text (a long one as JSON in `json`, where its request allows that), or the tool calls it asks for. */
-export type ChatAnswer = { text: string; toolCalls: ToolCall[]; json?: Buffer };
+/**
+ * A model's answer: text (a long one as JSON in `json`, where its request allows that; of one that is `tooLong` for any output
+ * only the number of characters), or the tool calls it asks for.
+ */
+export type ChatAnswer = { text: string; toolCalls: ToolCall[]; json?: Buffer; tooLong?: number };
 
 /** A request. `offered`: the tools that the model may call, all of them in `params`. */
 export type Ask = {
@@ -114,7 +116,7 @@ async function requestChat(
     throw invalid(
       `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
     );
-  if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
+  if (tooLong !== undefined) return { text: '', toolCalls: [], tooLong };
   if (content) return { text: '', toolCalls: [], json: Buffer.from(content.buffer) };
   const text = message.content ?? '';
   if (offered.length > 0) return { text, toolCalls: readToolCalls(model, message.tool_calls, offered) };

@@ -1,5 +1,5 @@
 // Reads large JSON texts in a thread, so that they hold up nothing else: bytes go in, and what is needed of them comes out.
-// Organizations take turns at it, and after each text the thread rests for as long as that took, so that it never has more than
+// Organizations take turns at it, and after each text the thread rests for as long as that took, a second at most, so that it has
 // half of a processor. Small texts are read at once, where the caller runs.
 import { Worker } from 'node:worker_threads';
 import { createTurns } from '../fairness/turns.ts';
@@ -11,6 +11,8 @@ import type { ThreadReply, ThreadRequest } from './thread.ts';
 export const LARGE_JSON_BYTES = 256 * 1024;
 /** Heap of the thread: the parsed form of the largest texts, several times over. */
 const HEAP_MAX_MB = 512;
+/** A text that took longer had to wait for a processor. */
+const REST_MAX_MS = 1_000;
 
 export type LargeJson = {
   /** Finds out why a text is too large to parse, and where it is, measures its outermost `member`. */
@@ -51,7 +53,7 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
       // The thread has ended, or could not do it: nothing fails for that.
       return TASKS[task](json, options);
     } finally {
-      setTimeout(endTurn, performance.now() - began).unref();
+      setTimeout(endTurn, Math.min(performance.now() - began, REST_MAX_MS)).unref();
     }
   }
 

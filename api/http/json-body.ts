@@ -7,11 +7,12 @@ import { findInexactNumber } from '../../flow/find-inexact-number.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import { freeBytes } from '../../large-values/free-bytes.ts';
+import { LARGE_JSON_BYTES } from '../../large-values/large-json.ts';
 import type { Measure } from '../../large-values/tasks.ts';
 import { describeIssue } from './describe-issue.ts';
 import { dropNulls } from './drop-nulls.ts';
 import { type BodyDeps, receive } from './receive-body.ts';
-import { takeLargeWork } from './take-bytes.ts';
+import { takeLargeWork, waitInTime } from './take-bytes.ts';
 
 export const BODY_MAX_DEPTH = 64;
 /** The field in which callers send back earlier outputs: whatever a block may answer is accepted there. */
@@ -47,7 +48,9 @@ export function readBody(
     try {
       const { json: largeJson, work } = deps.largeValues;
       // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
-      refuseExcess(await largeJson.measure(owner, bytes, { member: excess?.member }), excess);
+      const measure = (late?: AbortSignal) =>
+        largeJson.measure(owner, bytes, { member: excess?.member, signal: late });
+      refuseExcess(await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure)), excess);
       endTurn = await takeLargeWork(work, owner, bytes.length);
       const json = parseJson(bytes);
       freeBytes(bytes);

@@ -22,7 +22,8 @@ export async function takeLargeWork(work: LargeWork, owner: string, bytes: numbe
   return waitInTime((late) => work.take(owner, bytes, late));
 }
 
-async function waitInTime<T>(take: (late: AbortSignal) => Promise<T>): Promise<T> {
+/** Waits for a turn until `late` aborts. Throws RATE_LIMITED when it does not come. */
+export async function waitInTime<T>(take: (late: AbortSignal) => Promise<T>): Promise<T> {
   const late = AbortSignal.timeout(WAIT_MAX_MS);
   try {
     return await take(late);
