@@ -10,6 +10,7 @@ type Fork = {
   send(message: object): void;
   /** Returns the next message; rejects when the process ends instead. */
   receive(): Promise<unknown>;
+  hasExited(): boolean;
   stop(): Promise<void>;
 };
 
@@ -27,6 +28,7 @@ export function startFork(file: string, env: NodeJS.ProcessEnv = {}): Fork {
           throw new Error(`${file} ended early (${signal ?? `code ${code}`})`);
         }),
       ]),
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
       if (child.connected) child.disconnect();
       const force = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);

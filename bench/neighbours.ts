@@ -91,11 +91,14 @@ export async function measureNeighbours(
     let problem: string | undefined;
     const measured = await watchMemory(service, async () => {
       callers.send({ name, at } satisfies HostileCall);
-      ({ problem } = (await callers.receive()) as { problem?: string });
+      ({ problem } = (await callers.receive().catch((error: unknown) => ({ problem: String(error) }))) as {
+        problem?: string;
+      });
       if (problem !== undefined) report(`${name}: ${problem}`);
       await sleep(SETTLE_MS);
       return innocent.call(seconds);
     });
+    if (callers.hasExited()) problem ??= 'its callers ended';
     await callers.stop();
     await cancelRuns(service, organizationId);
     await untilEnded(service, organizationId);
