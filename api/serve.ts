@@ -84,7 +84,7 @@ export async function serveApi(
   });
   server.listen(config.port, config.host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'EADDRINUSE' ? 'another program has the port' : error.message;
+    const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;
     throw new Error(`WEIR_PORT ${config.port} on ${config.host} cannot be used: ${why}.`, { cause: error });
   });
   server.on('error', (error) => log.error({ err: error }, 'A connection could not be accepted.'));

@@ -44,7 +44,7 @@ export async function serveOperators(
   const listening = once(server, 'listening');
   server.listen(port, host);
   await listening.catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'EADDRINUSE' ? 'another program has the port' : error.message;
+    const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;
     throw new Error(`${variable} ${port} on ${host} cannot be used: ${why}.`);
   });
   // A process whose work has failed ends, though nobody closes this.

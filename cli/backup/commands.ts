@@ -48,7 +48,7 @@ async function backup(name: string): Promise<CommandResult> {
   const beside = isLocal() ? `the .json files of ${stateFolder()}, but not start.json` : SECRETS;
   return {
     json: { file, takenAt, bytes, rows },
-    text: `Wrote ${sum(rows)} rows, as they were at ${takenAt}, to ${file} (${inMegabytes(bytes)}). Keep beside it: ${beside}.`,
+    text: `Wrote ${sum(rows)} rows, as they were at ${takenAt}, to ${file} (${formatBytes(bytes)}). Keep beside it: ${beside}.`,
   };
 }
 
@@ -75,12 +75,12 @@ function sayProgress(): Progress {
   return (table, bytes) => {
     if (Date.now() - said < SAY_EVERY_MS) return;
     said = Date.now();
-    note(`  ${table}: ${inMegabytes(bytes)}`);
+    note(`  ${table}: ${formatBytes(bytes)}`);
   };
 }
 
-function inMegabytes(bytes: number): string {
-  return `${(bytes / MEGABYTE).toFixed(1)} MB`;
+function formatBytes(bytes: number): string {
+  return bytes < MEGABYTE ? `${Math.ceil(bytes / 1_000)} KB` : `${(bytes / MEGABYTE).toFixed(1)} MB`;
 }
 
 function sum(rows: { [table: string]: number }): number {

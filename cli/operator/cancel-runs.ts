@@ -37,8 +37,8 @@ export async function cancelMatching(
   }
   const text =
     ids.length === 0
-      ? 'No run was found that could be cancelled.'
-      : `${countRuns(ids.length)} will end, cancelled, within a minute while a worker runs.`;
+      ? 'No run could be cancelled: all have ended.'
+      : `${countRuns(ids.length)} cancelled. Those under way end within a minute if a worker runs.`;
   return { json: { cancelled: ids }, text };
 }
 

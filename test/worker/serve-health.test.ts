@@ -78,7 +78,7 @@ describe('WEIR_HEALTH_PORT', () => {
     const { port } = taken.address() as AddressInfo;
     await assert.rejects(
       startProgram(weir, 'worker/worker.ts', { WEIR_HEALTH_PORT: String(port) }),
-      new RegExp(`WEIR_HEALTH_PORT ${port} on 127.0.0.1 cannot be used: another program has the port`),
+      new RegExp(`WEIR_HEALTH_PORT ${port} on 127.0.0.1 cannot be used: the port is taken`),
     );
     taken.close();
   });

@@ -36,7 +36,7 @@ describe('weir operator runs cancel', () => {
       assert.equal((await weir.read(flow, executionId)).body.status, 'started');
     const { code, stdout, stderr } = await cancel('--flow', flow, '--yes');
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^11 runs will end, cancelled/);
+    assert.match(stdout, /^11 runs cancelled\. Those under way/);
     for (const { executionId } of held) await weir.finish(flow, executionId, weir.tenant.key);
   });
 
