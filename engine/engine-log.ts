@@ -12,9 +12,9 @@ const RETRIES = 'temporalio_client::retry';
 
 /**
  * Creates the writer of the SDK's lines into the log: its errors, and the warnings of its native core, such as metrics that
- * cannot be pushed. Of the warnings from one place in the core there is one a minute, and none for long workflow tasks. Lines of
- * the core have no fields that may hold parts of a run. The SDK's other warnings are about failed blocks and runs, which are visible in
- * the Temporal Web UI and in the run's row. `now` is in milliseconds.
+ * cannot be pushed. Of the warnings from one place in the core there is one a minute, and none for long workflow tasks; no
+ * line of the core has fields that may hold parts of a run. The SDK's other warnings are about failed blocks and runs, which
+ * are visible in the Temporal Web UI and in the run's row. `now` is in milliseconds.
  */
 export function createEngineLog(now: () => number = () => performance.now()): (entry: LogEntry) => void {
   const places = new Map<string, { quietUntil: number; suppressed: number }>();
