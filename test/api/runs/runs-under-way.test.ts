@@ -130,7 +130,10 @@ describe('the quota of runs under way', () => {
 
   it('refuses no request that is repeated after its run was stored, and leaves the key of a refused one free', async () => {
     weir.models.will(hang);
+    const asked = weir.models.nextCall();
     const first = await post(`${flow}/jobs`, { 'idempotency-key': 'stored' });
+    // A run that is cancelled before asks no model, and the next one would hang instead.
+    await asked;
     await setQuota(1);
     const again = await post(`${flow}/jobs`, { 'idempotency-key': 'stored' });
     assert.deepEqual([again.status, again.headers.get('idempotent-replayed')], [202, 'true']);
