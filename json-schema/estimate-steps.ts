@@ -12,6 +12,8 @@ const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
 /** Those of them that apply to every value. */
 const ALWAYS_IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not'];
+/** Keywords whose values are no schemas. */
+const PLAIN = ['const', 'enum', 'default', 'examples'];
 /** Keywords whose schemas are applied to parts of the value; several may be applied to the same part. */
 const WITHIN = [
   'items',
@@ -30,7 +32,8 @@ const APART = ['properties', 'prefixItems', 'items'];
  * cost depends on the depth of the value; one that stays at the same value never ends, and counts as Infinity.
  */
 export function estimateSteps(schema: Json, maximum: number): number {
-  const anchors = findAnchors(schema);
+  const places = findPlaces(schema);
+  const isDraft07 = isNode(schema) && String(schema.$schema).includes('draft-07');
   const known = new Map<Node, number>();
 
   function steps(value: Json | undefined): number {
@@ -40,7 +43,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
     // 0 until it is known, so that a reference back to here is not followed.
     known.set(value, 0);
     const inPlace = [
-      ...IN_PLACE.map((keyword) => steps(follow(keyword, value[keyword]))),
+      ...IN_PLACE.map((keyword) => steps(follow(value, keyword))),
       ...[...IN_PLACE_LISTS, ...IN_PLACE_MAPS].flatMap((keyword) => children(value[keyword]).map(steps)),
     ];
     const within = [
@@ -55,35 +58,54 @@ export function estimateSteps(schema: Json, maximum: number): number {
 
   const most = (value: Json | undefined): number => Math.max(0, ...children(value).map(steps));
 
-  function follow(keyword: string, value: Json | undefined): Json | undefined {
+  /** Returns the schema of a keyword, or the one that it refers to. */
+  function follow(node: Node, keyword: string): Json | undefined {
+    const value = node[keyword];
     if (!keyword.startsWith('$') || typeof value !== 'string') return value;
     const target = decode(value.slice(1));
-    return target === '' || target.startsWith('/') ? at(schema, target) : anchors.get(target);
+    const { base, anchors } = places.get(node) ?? { base: schema, anchors: new Map<string, Json>() };
+    return target === '' || target.startsWith('/') ? at(base, target) : anchors.get(target);
   }
 
-  const open = new Set<Node>();
-  const ends = new Set<Json>();
-  /** Whether applying a schema to a value leads to applying it to the same value again. */
-  function isEndless(value: Json | undefined): boolean {
-    if (!isNode(value) || ends.has(value)) return false;
-    if (open.has(value)) return true;
-    open.add(value);
-    const inPlace = [
-      ...ALWAYS_IN_PLACE.map((keyword) => follow(keyword, value[keyword])),
-      ...children(value.allOf),
-      // Of these, the first is always looked at, or the first two, since only one may hold.
-      ...children(value.anyOf).slice(0, 1),
-      ...children(value.oneOf).slice(0, 2),
-      ...('then' in value || 'else' in value ? [value.if] : []),
+  /** The schemas that are applied to every value that this one is applied to, and those of which one is. */
+  function listApplied(node: Node): { all: (Json | undefined)[]; either: (Json | undefined)[] } {
+    const all = [
+      ...ALWAYS_IN_PLACE.map((keyword) => follow(node, keyword)),
+      ...children(node.allOf),
+      // Draft 2020-12 looks at all of these, to know which parts of the value they evaluate.
+      ...children(node.anyOf).slice(0, isDraft07 ? 1 : undefined),
+      ...children(node.oneOf),
+      ...('then' in node || 'else' in node ? [node.if] : []),
     ];
-    const found = inPlace.some(isEndless);
-    open.delete(value);
-    ends.add(value);
-    return found;
+    if (node.if === undefined) return { all, either: [] };
+    const either = [...(node.if === false ? [] : [node.then]), ...(node.if === true ? [] : [node.else])];
+    return { all, either };
   }
 
   const total = steps(schema);
-  return [...known.keys()].some(isEndless) ? Number.POSITIVE_INFINITY : total;
+  return listEnding([...known.keys()], listApplied).size < known.size ? Number.POSITIVE_INFINITY : total;
+}
+
+/** Lists the schemas whose application to a value ends for some value: those that are applied with it end, each in its turn. */
+function listEnding(
+  nodes: Node[],
+  listApplied: (node: Node) => { all: (Json | undefined)[]; either: (Json | undefined)[] },
+): Set<Node> {
+  const applied = new Map(nodes.map((node) => [node, listApplied(node)]));
+  const waiting = new Map<Node, Node[]>();
+  for (const [node, { all, either }] of applied)
+    for (const needed of [...all, ...either].filter(isNode))
+      waiting.get(needed)?.push(node) ?? waiting.set(needed, [node]);
+  const ending = new Set<Node>();
+  const ends = (value: Json | undefined): boolean => !isNode(value) || ending.has(value);
+  const open = [...nodes];
+  for (let node = open.pop(); node; node = open.pop()) {
+    const { all = [], either = [] } = applied.get(node) ?? {};
+    if (ending.has(node) || !all.every(ends) || !(either.length === 0 || either.some(ends))) continue;
+    ending.add(node);
+    open.push(...(waiting.get(node) ?? []));
+  }
+  return ending;
 }
 
 function isNode(value: Json | undefined): value is Node {
@@ -113,11 +135,22 @@ function decode(text: string): string {
   }
 }
 
-function findAnchors(schema: Json, found = new Map<string, Json>()): Map<string, Json> {
-  if (isNode(schema))
-    for (const [keyword, value] of Object.entries(schema))
-      if (typeof value === 'string' && ['$anchor', '$dynamicAnchor', '$id'].includes(keyword))
-        found.set(value.replace(/^#/, ''), schema);
-  for (const child of children(schema)) findAnchors(child, found);
-  return found;
+/** The schema that `#` means at a place, and the schemas that it has names for. */
+type Place = { base: Node; anchors: Map<string, Json> };
+
+/** Finds the place of each schema: an `$id` inside another schema begins a new one. */
+function findPlaces(schema: Json, places = new Map<Node, Place>(), around?: Place): Map<Node, Place> {
+  if (!isNode(schema)) {
+    for (const child of children(schema)) findPlaces(child, places, around);
+    return places;
+  }
+  const isBase = !around || (typeof schema.$id === 'string' && !schema.$id.startsWith('#'));
+  const place = isBase ? { base: schema, anchors: new Map<string, Json>() } : around;
+  places.set(schema, place);
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (typeof value === 'string' && ['$anchor', '$dynamicAnchor', '$id'].includes(keyword))
+      place.anchors.set(value.replace(/^#/, ''), schema);
+    if (!PLAIN.includes(keyword)) findPlaces(value, places, place);
+  }
+  return places;
 }

@@ -15,6 +15,17 @@ describe('JSON Schemas that refer to themselves', () => {
     ['at once', { $ref: '#' }],
     ['in a part', { properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { not: { $ref: '#/$defs/a' } } } }],
     ['in the first alternative', { anyOf: [{ $ref: '#' }, { type: 'string' }] }],
+    ['in an alternative after one that holds', { anyOf: [{ type: 'string' }, { $ref: '#' }] }],
+    ['whichever way', JSON.parse('{"if":{"type":"string"},"then":{"$ref":"#"},"else":{"$ref":"#"}}')],
+    ['in the only way', JSON.parse('{"if":true,"then":{"$ref":"#"}}')],
+    [
+      'by a name that a constant has too',
+      {
+        $ref: '#n',
+        $defs: { a: { $anchor: 'n', $ref: '#n' }, z: { const: { $anchor: 'n' } } },
+      } as JsonSchema,
+    ],
+    ['within an $id of its own', { items: { $id: 'http://x.test/a', allOf: [{ $ref: '#' }] } }],
     ['in an alternative that has to fail', { oneOf: [{ type: 'string' }, { $ref: '#' }] }],
     ['dynamically', { $dynamicAnchor: 'a', allOf: [{ $dynamicRef: '#a' }] }],
     [
@@ -33,5 +44,14 @@ describe('JSON Schemas that refer to themselves', () => {
     await validator.requireValidSchema({ properties: { more: { items: { $ref: '#' } } } });
     await validator.requireValidSchema({ anyOf: [{ type: 'null' }, { items: { $ref: '#' } }] });
     await validator.requireValidSchema({ if: { $ref: '#' } });
+    await validator.requireValidSchema(JSON.parse('{"if":{"type":"array"},"then":{"$ref":"#"}}'));
+    const draft = 'http://json-schema.org/draft-07/schema#';
+    await validator.requireValidSchema({ $schema: draft, anyOf: [{ type: 'string' }, { $ref: '#' }] });
+    const inner = {
+      $id: 'http://x.test/b',
+      allOf: [{ $ref: '#/$defs/s' }],
+      $defs: { s: { type: 'object' } },
+    };
+    await validator.requireValidSchema({ allOf: [inner], $defs: { s: { allOf: [{ $ref: '#' }] } } });
   });
 });
