@@ -5,17 +5,25 @@ import { findModelProviders } from './find-model-providers.ts';
 
 /** Finds blocks without a model, and models for which there is no key here; names models that work. */
 export async function noteModels(
-  deps: Pick<ApiDeps, 'db' | 'config'>,
+  deps: Pick<ApiDeps, 'db' | 'config' | 'registry'>,
   organizationId: string,
   definition: FlowDefinition,
 ): Promise<string[]> {
   const blocks = listBlocks(definition).filter(({ processor_type }) => processor_type === 'llm');
   if (blocks.length === 0) return [];
   const providers = await findModelProviders(deps, organizationId);
+  const known = new Set(deps.registry.models().map(providerOf));
   const others = [...providers.keys()].map((provider) => `${provider}/…`).join(', ') || 'none';
   return blocks.flatMap(({ step_id, model }) => {
     if (model === undefined) return `${step_id} needs a model. Those that work here: ${others}.`;
-    if (providers.has(model.slice(0, model.indexOf('/')))) return [];
-    return `${step_id} would fail: there is no key for ${model}, unless callers send their own. Models that work here: ${others}.`;
+    const provider = providerOf(model);
+    // A model of an unknown provider is a problem, and told as that.
+    if (providers.has(provider) || !known.has(provider)) return [];
+    const unless = Object.hasOwn(deps.config.providerUrls, provider) ? ', unless callers send their own' : '';
+    return `${step_id} would fail: there is no key for ${model}${unless}. Models that work here: ${others}.`;
   });
+}
+
+function providerOf(model: string): string {
+  return model.slice(0, model.indexOf('/'));
 }

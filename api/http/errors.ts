@@ -89,6 +89,10 @@ export function errorBody(code: ErrorCode, message: string, extra: Record<string
   return { detail: { code, message, ...extra } };
 }
 
+/** For the caller of a run that was accepted, and whose answer is refused. */
+const MAY_BE_STORED =
+  'The run may be stored: ask for …/jobs/{executionId} first; without an Idempotency-Key, the request sent again is another run.';
+
 /**
  * Answers every error of the middleware after it, with the executionId once a run may have been stored. Unknown errors are
  * logged and answered with the request's id alone.
@@ -108,6 +112,10 @@ export const handleErrors: Middleware = async (ctx, next) => {
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
     if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
     else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
-    answerRefusal(ctx, errorBody(answer.code, answer.message, { ...ctx.state.accepted, ...answer.extra }));
+    const message =
+      ctx.state.accepted && answer.code === 'RATE_LIMITED'
+        ? `${answer.message} ${MAY_BE_STORED}`
+        : answer.message;
+    answerRefusal(ctx, errorBody(answer.code, message, { ...ctx.state.accepted, ...answer.extra }));
   }
 };

@@ -16,8 +16,9 @@ export const modelKeyHeaders = z.object({
 
 /** Reads the header into `ctx.state.modelKeys`; 422 when it is malformed. Its content is repeated in no message. */
 export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
+  const providers = Object.keys(config.providerUrls);
   const entry = z.tuple([
-    z.enum(Object.keys(config.providerUrls), { error: 'does not name a provider of this service' }),
+    z.enum(providers, { error: `has to name a provider that takes own keys here: ${providers.join(', ')}` }),
     modelKeySchema,
   ]);
   const entries = z

@@ -83,6 +83,7 @@ describe('a draft over HTTP', () => {
       { step_id: 'three', processor_type: 'code', prompt: 'return {' },
       { step_id: 'four', processor_type: 'llm', model: 'anthropic/claude', prompt: 'Hi' },
       { step_id: 'five', processor_type: 'passthrough', prompt: 'Hi' },
+      { step_id: 'six', processor_type: 'llm', model: 'ollama/x', prompt: 'Hi' },
     ];
     const { status, body } = await put(unfinished);
     assert.equal(status, 200, JSON.stringify(body));
@@ -103,9 +104,14 @@ describe('a draft over HTTP', () => {
       ['three', 'prompt', undefined],
       ['two', 'model', undefined],
     ]);
+    const notes = body.notes.join('\n');
     assert.match(
-      body.notes.join('\n'),
-      /four would fail: there is no key.*\nfive is a passthrough block.*: prompt\./,
+      notes,
+      /\nfour would fail: there is no key for anthropic\/claude, unless callers send their own\./,
+    );
+    assert.match(
+      notes,
+      /\nsix would fail: there is no key for ollama\/x\. Models .*\nfive is a pass.*: prompt\.$/,
     );
     assert.deepEqual((await read()).body, body);
   });
