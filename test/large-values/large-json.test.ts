@@ -75,15 +75,15 @@ for (const [place, largeBytes] of [
   });
 
 describe('the thread for large JSON texts', () => {
-  it('rests after each text for as long as that took', async () => {
+  it('rests after each text for as long as that took, a second at most', async () => {
     const largeJson = createLargeJson(0);
     const began = performance.now();
     await largeJson.check('a', Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
     const took = performance.now() - began;
     const rested = performance.now();
     await largeJson.check('b', Buffer.from('[]'), {});
-    // Timers count whole milliseconds.
-    assert.ok(performance.now() - rested >= Math.floor(took) - 1);
+    // Timers count whole milliseconds, and both times are taken a moment beside those of the thread.
+    assert.ok(performance.now() - rested >= Math.min(took, 1_000) - 5);
     await largeJson.close();
   });
 
