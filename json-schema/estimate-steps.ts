@@ -14,6 +14,8 @@ const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
 const ALWAYS_IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not'];
 /** Keywords whose values are no schemas. */
 const PLAIN = ['const', 'enum', 'default', 'examples'];
+/** Keywords whose values are maps, in which these are names like any other. */
+const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', ...IN_PLACE_MAPS];
 /** Keywords whose schemas are applied to parts of the value; several may be applied to the same part. */
 const WITHIN = [
   'items',
@@ -139,7 +141,12 @@ function decode(text: string): string {
 type Place = { base: Node; anchors: Map<string, Json> };
 
 /** Finds the place of each schema: an `$id` inside another schema begins a new one. */
-function findPlaces(schema: Json, places = new Map<Node, Place>(), around?: Place): Map<Node, Place> {
+function findPlaces(
+  schema: Json,
+  places = new Map<Node, Place>(),
+  around?: Place,
+  isMap = false,
+): Map<Node, Place> {
   if (!isNode(schema)) {
     for (const child of children(schema)) findPlaces(child, places, around);
     return places;
@@ -150,7 +157,7 @@ function findPlaces(schema: Json, places = new Map<Node, Place>(), around?: Plac
   for (const [keyword, value] of Object.entries(schema)) {
     if (typeof value === 'string' && ['$anchor', '$dynamicAnchor', '$id'].includes(keyword))
       place.anchors.set(value.replace(/^#/, ''), schema);
-    if (!PLAIN.includes(keyword)) findPlaces(value, places, place);
+    if (isMap || !PLAIN.includes(keyword)) findPlaces(value, places, place, !isMap && MAPS.includes(keyword));
   }
   return places;
 }

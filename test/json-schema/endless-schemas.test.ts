@@ -25,6 +25,7 @@ describe('JSON Schemas that refer to themselves', () => {
         $defs: { a: { $anchor: 'n', $ref: '#n' }, z: { const: { $anchor: 'n' } } },
       } as JsonSchema,
     ],
+    ['in a part that is called like a keyword', { properties: { default: { $anchor: 'n', $ref: '#n' } } }],
     ['within an $id of its own', { items: { $id: 'http://x.test/a', allOf: [{ $ref: '#' }] } }],
     ['in an alternative that has to fail', { oneOf: [{ type: 'string' }, { $ref: '#' }] }],
     ['dynamically', { $dynamicAnchor: 'a', allOf: [{ $dynamicRef: '#a' }] }],
