@@ -1,4 +1,5 @@
 // Our own Temporal development server, for a local start and for tests: durable, on 127.0.0.1 only.
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -6,6 +7,7 @@ import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
 import { findTemporalBinary } from './binary.ts';
+import { dropUnusedIndexes } from './visibility-indexes.ts';
 
 const NAMESPACE = 'default';
 const START_TIMEOUT_MS = 60_000;
@@ -31,7 +33,7 @@ export const DYNAMIC_CONFIG = {
 };
 
 /**
- * SQLite has one connection, and the record of a run for its visibility (a row in some sixty indexes) holds it longer than any
+ * SQLite has one connection, and the record of a run for its visibility (a row in seventeen indexes) holds it longer than a
  * step of a run. So the records are written one after the other, twice a second, and a run that has ended by then has one
  * instead of two.
  */
@@ -67,6 +69,9 @@ export type Temporal = {
 /** Starts the server on the SQLite file in the state folder. Throws an Error with the attempts or the end of the log. */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const binary = await findTemporalBinary(options);
+  const file = databaseFile(options.stateFolder);
+  // Of a large file, before the server needs it.
+  if (existsSync(file)) dropIndexes(file, options.note);
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort(options.port);
     const uiPort = await findFreePort(options.uiPort);
@@ -74,6 +79,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     const address = `127.0.0.1:${port}`;
     const problem = await waitUntilReady(child, address);
     if (!problem) {
+      dropIndexes(file, options.note);
       const uiUrl = `http://127.0.0.1:${uiPort}`;
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }
@@ -81,6 +87,17 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     // Another program may have taken the port in the meantime.
     if (attempt < START_ATTEMPTS && child.logTail().includes('address already in use')) continue;
     throw new Error(`The Temporal server ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
+  }
+}
+
+const databaseFile = (stateFolder: string) => path.join(stateFolder, 'temporal.db');
+
+/** The server is slower with all its indexes, and works. */
+function dropIndexes(file: string, note: Report | undefined): void {
+  try {
+    dropUnusedIndexes(file);
+  } catch (error) {
+    note?.(`Temporal keeps all indexes of ${file}, and is slower for it: ${error}`);
   }
 }
 
@@ -98,7 +115,7 @@ function startServer(
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
       ...['--port', String(port), '--ui-port', String(uiPort)],
-      ...['--db-filename', path.join(stateFolder, 'temporal.db')],
+      ...['--db-filename', databaseFile(stateFolder)],
       ...sqlitePragmas(durable).flatMap((pragma) => ['--sqlite-pragma', pragma]),
       ...Object.entries({ ...DYNAMIC_CONFIG, ...SQLITE_CONFIG }).flatMap(([key, value]) => [
         '--dynamic-config-value',

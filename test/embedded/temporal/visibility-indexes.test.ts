@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client, Connection } from '@temporalio/client';
+import { startTemporal, type Temporal } from '../../../embedded/temporal/temporal.ts';
+import { registerSearchAttributes } from '../../../worker/register-search-attributes.ts';
+import { waitUntil } from '../../wait-until.ts';
+
+describe("indexes of the embedded Temporal's visibility records", () => {
+  let stateFolder: string;
+  let temporal: Temporal | undefined;
+  const notes: string[] = [];
+  const start = () => startTemporal({ stateFolder, durable: false, note: (line) => notes.push(line) });
+  const withFile = <T>(use: (database: DatabaseSync) => T): T => {
+    const database = new DatabaseSync(path.join(stateFolder, 'temporal.db'), { timeout: 5_000 });
+    try {
+      return use(database);
+    } finally {
+      database.close();
+    }
+  };
+  const indexes = () =>
+    withFile((database) =>
+      database
+        .prepare(
+          "select name from sqlite_schema where type = 'index' and tbl_name = 'executions_visibility' and sql is not null",
+        )
+        .all()
+        .map(({ name }) => String(name)),
+    );
+  const numbered = (name: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${name}_${String(index + 1).padStart(2, '0')}`);
+  const KEPT = [
+    ...['by_status', 'by_workflow_id', 'by_workflow_type', 'default_idx'],
+    ...[...numbered('by_int', 3), ...numbered('by_keyword', 10)],
+  ].sort();
+
+  before(async () => {
+    stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-indexes-'));
+    temporal = await start();
+  });
+
+  after(async () => {
+    await temporal?.stop();
+    rmSync(stateFolder, { recursive: true, force: true });
+  });
+
+  it('has those of the columns that workflows are searched by, from the first start', () => {
+    assert.deepEqual(indexes().sort(), KEPT);
+  });
+
+  it('drops the others of a file that has them already, at the next start', async () => {
+    await temporal?.stop();
+    withFile((database) =>
+      database.exec('create index by_task_queue on executions_visibility (namespace_id, task_queue)'),
+    );
+    temporal = await start();
+    assert.deepEqual(indexes().sort(), KEPT);
+    assert.deepEqual(notes, []);
+  });
+
+  it('finds workflows by columns with and without an index', async () => {
+    const connection = await Connection.connect({ address: temporal?.address ?? '' });
+    try {
+      await registerSearchAttributes(connection, 'default');
+      const client = new Client({ connection });
+      const searchAttributes = { WeirOrganization: ['acme'], WeirVersion: [3] };
+      const start = { taskQueue: 'nobody', workflowId: 'found', searchAttributes };
+      await client.workflow.start('none', start);
+      for (const query of [
+        "WeirOrganization = 'acme' and WeirVersion = 3",
+        "TaskQueue = 'nobody'",
+        "WorkflowType = 'none' and ExecutionStatus = 'Running'",
+        'HistoryLength > 0 or ExecutionStatus = "Running"',
+      ])
+        await waitUntil(async () => (await client.workflow.count(query)).count === 1);
+    } finally {
+      await connection.close();
+    }
+  });
+});
