@@ -16,6 +16,7 @@ import { handleErrors } from './http/errors.ts';
 import { createHealth } from './http/health.ts';
 import { identifyRequest } from './http/identify-request.ts';
 import { measureRequests } from './http/measure-requests.ts';
+import { paceRefusals } from './http/pace-refusals.ts';
 import { traceRequest } from './http/trace-request.ts';
 import { acceptInvitationRoutes } from './management/accept-invitation.ts';
 import { apiKeyRoutes } from './management/api-keys.ts';
@@ -143,6 +144,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   app.use(identifyRequest);
   app.use(secureAnswer(deps.config));
   app.use(handleErrors);
+  app.use(paceRefusals());
   app.use(deps.refusals.count as Middleware);
   app.use(requireSoundRequest);
   app.use(answerUnrouted);

@@ -1,5 +1,6 @@
 // Admission of requests that begin a run: in turns between organizations, and refused before anything is stored.
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { createPlace, type Place } from '../../fairness/place.ts';
 import { createTurns } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -63,7 +64,9 @@ export function createAdmission({
       const late = AbortSignal.timeout(WAIT_MAX_MS);
       try {
         const signal = AbortSignal.any([createSignal(), late]);
-        return createPlace(await turns.wait(organization, signal, { patient }), heldMaxMs);
+        const place = createPlace(await turns.wait(organization, signal, { patient }), heldMaxMs);
+        await setImmediate();
+        return place;
       } catch {
         throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);
       }

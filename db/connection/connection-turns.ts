@@ -8,7 +8,7 @@ const WAIT_MAX_MS = 10_000;
 /** The share of a pool that is kept for those who hold none of its connections. */
 const RESERVED = 1 / 4;
 /** The share of a pool that all owners have together while several are present: few statements at a time are each fast. */
-const SHARED = 1 / 5;
+const SHARED = 1 / 10;
 const SHARED_MIN = 2;
 
 const owners = new AsyncLocalStorage<string>();

@@ -41,6 +41,8 @@ const SQLITE_CONFIG = {
   'history.visibilityProcessorMaxPollRPS': 2,
   'history.visibilityTaskBatchSize': 1_000,
   'history.visibilityProcessorSchedulerWorkerCount': 1,
+  // A development server reads the search attributes from the database for each run that starts.
+  'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
 
 type TemporalOptions = {
