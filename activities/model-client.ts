@@ -14,7 +14,7 @@ export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 /** A larger answer waits for its organization's turn before the rest of it is read. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
 /** After each further MiB the reading rests for as long as that took, at most this long: what comes slowly holds nobody up. */
-const REST_MAX_MS = 20;
+const REST_MAX_MS = 60;
 
 /** Practically none: the SDK's own timeout would also count the wait for memory. */
 const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;

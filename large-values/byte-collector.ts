@@ -1,6 +1,7 @@
 import { freeBytes } from './free-bytes.ts';
 
 const FIRST_BYTES = 64 * 1024;
+const SEGMENT_BYTES = 1024 * 1024;
 
 /** Collects the chunks of a stream. */
 export type ByteCollector = {
@@ -11,27 +12,50 @@ export type ByteCollector = {
   take(): Buffer;
 };
 
-/** Creates a collector for about as many bytes as `announced`, where that is known. */
+/**
+ * Creates a collector for about as many bytes as `announced`, where that is known. What comes beyond is kept in segments and put
+ * together once: a buffer that grows is copied each time, into memory that the system has to clear first.
+ */
 export function createByteCollector(announced = FIRST_BYTES): ByteCollector {
-  let bytes = Buffer.allocUnsafeSlow(announced);
+  let full: Buffer[] = [];
+  let segment = Buffer.allocUnsafeSlow(announced);
+  let used = 0;
   let length = 0;
-  const resize = (to: number) => {
-    bytes = Buffer.from(bytes.buffer.transfer(to));
-  };
   return {
     get length() {
       return length;
     },
     add(chunk) {
-      if (length + chunk.length > bytes.length) resize(Math.max(2 * bytes.length, length + chunk.length));
-      bytes.set(chunk, length);
+      for (let from = 0; from < chunk.length; ) {
+        if (used === segment.length) {
+          full.push(segment);
+          segment = Buffer.allocUnsafeSlow(SEGMENT_BYTES);
+          used = 0;
+        }
+        const part = chunk.subarray(from, from + segment.length - used);
+        segment.set(part, used);
+        used += part.length;
+        from += part.length;
+      }
       length += chunk.length;
       freeBytes(chunk);
     },
     take() {
-      if (length < bytes.length) resize(length);
-      length = 0;
-      return bytes;
+      const whole = full.length === 0 && used === segment.length ? segment : join();
+      [full, segment, used, length] = [[], Buffer.alloc(0), 0, 0];
+      return whole;
     },
   };
+
+  function join(): Buffer {
+    const whole = Buffer.allocUnsafeSlow(length);
+    let at = 0;
+    for (const part of [...full, segment.subarray(0, used)]) {
+      whole.set(part, at);
+      at += part.length;
+      freeBytes(part);
+    }
+    freeBytes(segment);
+    return whole;
+  }
 }

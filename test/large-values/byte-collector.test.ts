@@ -29,6 +29,16 @@ describe('createByteCollector', () => {
     assert.equal(whole.length, 2 * CHUNK_BYTES);
   });
 
+  it('puts many segments together, and can be used again', () => {
+    const collector = createByteCollector();
+    for (const letter of 'xy') {
+      const size = 3_500_000;
+      collector.add(Buffer.alloc(size, letter));
+      collector.add(Buffer.from('end'));
+      assert.ok(collector.take().equals(Buffer.concat([Buffer.alloc(size, letter), Buffer.from('end')])));
+    }
+  });
+
   it('collects nothing', () => {
     assert.equal(createByteCollector().take().length, 0);
     assert.equal(createByteCollector(0).take().length, 0);
