@@ -4,6 +4,7 @@ import type { Provider } from '../config.ts';
 import { beginModelCall, type Reservation } from '../db/credits/reservations.ts';
 import { decryptModelKey } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { providerOf } from '../models/registry.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
@@ -23,7 +24,7 @@ export async function beginRequest(
   reservation: Reservation,
 ): Promise<{ provider: Provider; again: boolean }> {
   const { callId, organizationId } = reservation;
-  const prefix = model.slice(0, model.indexOf('/'));
+  const prefix = providerOf(model);
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
   if (!baseUrl) getProvider(deps.providers, model, false);
@@ -55,7 +56,7 @@ export function getProvider(
   model: string,
   takesOwnKeys: boolean,
 ): Provider {
-  const prefix = model.slice(0, model.indexOf('/'));
+  const prefix = providerOf(model);
   const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;
   if (provider) return provider;
   const variable = prefix.toUpperCase();

@@ -2,6 +2,7 @@
 import { APIConnectionTimeoutError, APIError } from 'openai';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { providerOf } from '../models/registry.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
 import { AnswerCutOff, AnswerLate } from './model-client.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
@@ -11,7 +12,7 @@ const PROVIDER_MESSAGE_MAX_LENGTH = 500;
 
 /** Translates an error of the SDK into the error to throw, whose message contains neither the key nor the base URL. */
 export function modelError(error: unknown, model: string, provider: Provider): Error {
-  const prefix = model.slice(0, model.indexOf('/')).toUpperCase();
+  const prefix = providerOf(model).toUpperCase();
   if (error instanceof SyntaxError)
     return new ModelUnavailable(`${model} answered with invalid JSON.`, { isUnreadable: true });
   if (!(error instanceof APIError)) {

@@ -95,8 +95,13 @@ export function createRegistry(
   };
 }
 
+/** Returns what the name of a model begins with: its provider's, or `''` where it has none. */
+export function providerOf(model: string): string {
+  return model.slice(0, Math.max(0, model.indexOf('/')));
+}
+
 function providerEntry(model: string): string {
-  return `${model.slice(0, model.indexOf('/') + 1)}*`;
+  return `${providerOf(model)}/*`;
 }
 
 function readFile(file: string): ModelList {

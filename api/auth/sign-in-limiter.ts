@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
-import { hostNetwork } from '../../net/host-network.ts';
 import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { networkOf } from '../http/network-of.ts';
 import { RetryLater } from '../http/retry-later.ts';
 
 const ADDRESSES_MAX = 10_000;
@@ -70,11 +70,4 @@ export function createSignInLimiter({
       }
     },
   };
-}
-
-/** The sender's network as the outermost of the operator's proxies saw it. */
-function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
-  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
-  const seen = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;
-  return hostNetwork(seen || socket.remoteAddress || '');
 }

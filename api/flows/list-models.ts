@@ -1,3 +1,4 @@
+import { providerOf } from '../../models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findModelProviders } from './find-model-providers.ts';
 
@@ -26,7 +27,7 @@ export async function listModels(
 ): Promise<ListedModel[]> {
   const providers = await findModelProviders(deps, organizationId);
   const models = deps.registry.models().map((model) => {
-    const key = providers.get(model.slice(0, model.indexOf('/'))) ?? null;
+    const key = providers.get(providerOf(model)) ?? null;
     const { price, context_tokens, image_mime_types, tools, json_schema } = deps.registry.capabilities(model);
     const credits = key === 'service' ? CREDITS_PER_USD : 0;
     return {

@@ -1,5 +1,6 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import { providerOf } from '../../models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findModelProviders } from './find-model-providers.ts';
 
@@ -22,8 +23,4 @@ export async function noteModels(
     const unless = Object.hasOwn(deps.config.providerUrls, provider) ? ', unless callers send their own' : '';
     return `${step_id} would fail: there is no key for ${model}${unless}. Models that work here: ${others}.`;
   });
-}
-
-function providerOf(model: string): string {
-  return model.slice(0, model.indexOf('/'));
 }

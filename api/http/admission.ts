@@ -65,6 +65,7 @@ export function createAdmission({
       try {
         const signal = AbortSignal.any([createSignal(), late]);
         const place = createPlace(await turns.wait(organization, signal, { patient }), heldMaxMs);
+        // What has arrived meanwhile is looked at between any two requests, instead of after all that wait.
         await setImmediate();
         return place;
       } catch {

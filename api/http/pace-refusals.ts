@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
 import { STATUS } from './errors.ts';
+import { networkOf } from './network-of.ts';
 import { ownerOf } from './principal.ts';
 
 const PER_SECOND = 200;
@@ -15,18 +16,18 @@ const OWNERS_MAX = 10_000;
 const EVERY_MS = 1_000 / PER_SECOND;
 
 /**
- * Has the refusals (4xx) of one organization, or of a user until it is known for which organization they ask, wait where there
- * are more than 200 a second in this process. A caller that sends its request again as soon as it is refused would keep the
- * process busy with refusing.
+ * Has refusals (4xx) wait where there are more than 200 a second in this process: of one organization with API keys, of one
+ * user, or of one network where the caller is not known. A caller that sends its request again as soon as it is refused would
+ * keep the process busy with refusing. `proxies`: how many of the operator's own are in front of the service.
  */
-export function paceRefusals(nextInMs = createRefusalPace()): Middleware {
+export function paceRefusals(proxies: number, nextInMs = createRefusalPace()): Middleware {
   return async function paceRefusals(ctx, next) {
     try {
       await next();
     } catch (error) {
-      const { principal } = ctx.state;
-      if (principal && error instanceof ServiceError && STATUS[error.code] < 500) {
-        const ms = nextInMs(ownerOf(principal));
+      if (error instanceof ServiceError && STATUS[error.code] < 500) {
+        const { principal } = ctx.state;
+        const ms = nextInMs(principal ? ownerOf(principal) : networkOf(ctx.req, proxies));
         if (ms > 0) await sleep(ms);
       }
       throw error;

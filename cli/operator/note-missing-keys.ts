@@ -4,6 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import { listModelKeys } from '../../db/tenants/model-keys.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import { providerOf } from '../../models/registry.ts';
 
 /** The provider that ships with the project needs no key. */
 const DEMO = 'demo';
@@ -25,7 +26,7 @@ export async function noteMissingKeys(
   ]);
   return listBlocks(definition).flatMap(({ step_id, processor_type, model }) => {
     if (processor_type !== 'llm') return [];
-    const provider = model?.slice(0, model.indexOf('/'));
+    const provider = model && providerOf(model);
     if (provider === undefined || known.has(provider)) return [];
     return `${step_id} asks ${model}, for which no key is in sight: its runs fail unless the service has ${provider.toUpperCase()}_API_KEY or _BASE_URL, or callers send a key of their own.`;
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { createAdmission } from '../../../api/http/admission.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 
@@ -76,6 +77,24 @@ describe('the admission of runs', () => {
       new Set(ends.map((end) => end.status === 'rejected' && end.reason.code)),
       new Set(['SERVICE_STOPPING']),
     );
+  });
+
+  it('lets each request that waited begin in a turn of the event loop of its own', async () => {
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS });
+    const held = [];
+    for (let place = 0; place < 32; place += 1) held.push(await admission.enter('a', never));
+    const begun: number[] = [];
+    let turn = 0;
+    const enter = () =>
+      admission.enter('a', never).then((place) => {
+        begun.push(turn);
+        place.end();
+      });
+    const waiting = Promise.all(Array.from({ length: 4 }, enter));
+    held[0]?.end();
+    for (; begun.length < 4; turn += 1) await setImmediate();
+    await waiting;
+    assert.equal(new Set(begun).size, 4);
   });
 
   it('takes the place of what holds it for long', async () => {

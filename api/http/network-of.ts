@@ -1,0 +1,9 @@
+import type { IncomingMessage } from 'node:http';
+import { hostNetwork } from '../../net/host-network.ts';
+
+/** Returns the sender's network as the outermost of the operator's `proxies` saw it. */
+export function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  const seen = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;
+  return hostNetwork(seen || socket.remoteAddress || '');
+}
