@@ -144,7 +144,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   app.use(identifyRequest);
   app.use(secureAnswer(deps.config));
   app.use(handleErrors);
-  app.use(paceRefusals(deps.config.proxies));
+  app.use(paceRefusals(deps) as Middleware);
   app.use(deps.refusals.count as Middleware);
   app.use(requireSoundRequest);
   app.use(answerUnrouted);

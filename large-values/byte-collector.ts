@@ -1,14 +1,14 @@
 import { freeBytes } from './free-bytes.ts';
 
 const FIRST_BYTES = 64 * 1024;
-const SEGMENT_BYTES = 1024 * 1024;
+const SEGMENT_MAX_BYTES = 1024 * 1024;
 
 /** Collects the chunks of a stream. */
 export type ByteCollector = {
   readonly length: number;
   /** Copies a chunk and frees it: nobody else may read it. */
   add(chunk: Uint8Array): void;
-  /** Returns what was collected, in memory that `freeBytes` can free. The collector is empty then. */
+  /** Returns what was collected, in memory that `freeBytes` can free. Called once, after the last chunk. */
   take(): Buffer;
 };
 
@@ -17,7 +17,7 @@ export type ByteCollector = {
  * together once: a buffer that grows is copied each time, into memory that the system has to clear first.
  */
 export function createByteCollector(announced = FIRST_BYTES): ByteCollector {
-  let full: Buffer[] = [];
+  const full: Buffer[] = [];
   let segment = Buffer.allocUnsafeSlow(announced);
   let used = 0;
   let length = 0;
@@ -29,33 +29,28 @@ export function createByteCollector(announced = FIRST_BYTES): ByteCollector {
       for (let from = 0; from < chunk.length; ) {
         if (used === segment.length) {
           full.push(segment);
-          segment = Buffer.allocUnsafeSlow(SEGMENT_BYTES);
+          segment = Buffer.allocUnsafeSlow(Math.min(Math.max(length, FIRST_BYTES), SEGMENT_MAX_BYTES));
           used = 0;
         }
         const part = chunk.subarray(from, from + segment.length - used);
         segment.set(part, used);
         used += part.length;
+        length += part.length;
         from += part.length;
       }
-      length += chunk.length;
       freeBytes(chunk);
     },
     take() {
-      const whole = full.length === 0 && used === segment.length ? segment : join();
-      [full, segment, used, length] = [[], Buffer.alloc(0), 0, 0];
+      if (full.length === 0 && used === segment.length) return segment;
+      const whole = Buffer.allocUnsafeSlow(length);
+      let at = 0;
+      for (const part of [...full, segment.subarray(0, used)]) {
+        whole.set(part, at);
+        at += part.length;
+        freeBytes(part);
+      }
+      freeBytes(segment);
       return whole;
     },
   };
-
-  function join(): Buffer {
-    const whole = Buffer.allocUnsafeSlow(length);
-    let at = 0;
-    for (const part of [...full, segment.subarray(0, used)]) {
-      whole.set(part, at);
-      at += part.length;
-      freeBytes(part);
-    }
-    freeBytes(segment);
-    return whole;
-  }
 }

@@ -54,6 +54,8 @@ export function createAdmission({
 }): Admission & { stopMeasuring(): void } {
   const { places, shared } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
   const turns = createTurns({ places, reserve: places, shared, restMs: REST_MS });
+  /** Each request that has waited begins in a turn of the event loop of its own: input is read between any two of them. */
+  let loopTurn: Promise<unknown> = Promise.resolve();
   return {
     stopMeasuring: observeTurns({ run_starts: turns }),
     async enter(organization, createSignal, { patient } = { patient: false }) {
@@ -65,8 +67,8 @@ export function createAdmission({
       try {
         const signal = AbortSignal.any([createSignal(), late]);
         const place = createPlace(await turns.wait(organization, signal, { patient }), heldMaxMs);
-        // What has arrived meanwhile is looked at between any two requests, instead of after all that wait.
-        await setImmediate();
+        loopTurn = loopTurn.then(() => setImmediate());
+        await loopTurn;
         return place;
       } catch {
         throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);

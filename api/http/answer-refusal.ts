@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 const DISCARD_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Answers an error with JSON. While the request's body still arrives, the answer goes out at once, and the rest of the body
+ * Answers an error with JSON. While the request's body still arrives, the answer does not wait for it, and the rest of the body
  * is discarded before the connection closes: a caller that sends everything before it reads would otherwise lose the answer.
  */
 export function answerRefusal(ctx: Context, body: object): void {

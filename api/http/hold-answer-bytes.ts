@@ -1,16 +1,16 @@
-import type { ServerResponse } from 'node:http';
 import type { Db } from '../../db/connect.ts';
 import { measureOutputs } from '../../db/runs/load-references.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { bytesToLoad, type Value } from '../../flow/value.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
+import type { ApiContext } from './context.ts';
 import { StreamInterruption } from './stream-interruption.ts';
 import { takeBytes, takeLargeWork } from './take-bytes.ts';
 
-/** Waits until an organization may hold an answer of so many bytes; they are given back when `response` is closed. */
+/** Waits until an organization may hold an answer of so many bytes; they are given back when that is closed, or refused. */
 export async function holdAnswerBytes(
   { answers, work }: LargeValues,
-  response: ServerResponse,
+  { res, state }: Pick<ApiContext, 'res' | 'state'>,
   organizationId: string,
   bytes: number,
 ): Promise<void> {
@@ -24,9 +24,10 @@ export async function holdAnswerBytes(
     endTurn();
     giveBack();
   };
-  if (response.closed) end();
+  state.freeAnswer = end;
+  if (res.closed) end();
   // The answer is written by `prefinish`, or will not be.
-  else response.once('prefinish', endTurn).once('close', end);
+  else res.once('prefinish', endTurn).once('close', end);
 }
 
 /** Measures what is read to answer with a call's outcome: its result where it completed, all outputs where it `pauses`. */

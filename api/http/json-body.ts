@@ -67,6 +67,10 @@ export function readBody(
         giveBack();
       };
       await next();
+    } catch (error) {
+      // A refusal may wait for its turn, and needs none of it.
+      ctx.state.body = undefined;
+      throw error;
     } finally {
       endTurn?.();
       giveBack();

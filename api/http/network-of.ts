@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { hostNetwork } from '../../net/host-network.ts';
 
+/** Longer than any address; a proxy may hand on what is none. */
+const MAX_CHARS = 64;
+
 /** Returns the sender's network as the outermost of the operator's `proxies` saw it. */
 export function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
-  const seen = proxies > 0 ? forwarded.at(-proxies)?.trim() : undefined;
+  const seen = proxies > 0 ? forwarded.at(-proxies)?.trim().slice(0, MAX_CHARS) : undefined;
   return hostNetwork(seen || socket.remoteAddress || '');
 }

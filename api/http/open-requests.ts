@@ -34,13 +34,18 @@ export function createOpenRequests(max: number): OpenRequests {
   };
 }
 
-/** Counts the request until its answer is closed, or refuses it. */
+/** Counts the request until it is refused or its answer is closed, or refuses it. */
 export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenRequests): ApiMiddleware {
   return async function holdOpen(ctx, next) {
     const leave = deps.openRequests[kind](ctx.state.flowIds.organizationId);
     if (ctx.res.closed) leave();
     else ctx.res.once('close', leave);
-    await next();
+    try {
+      await next();
+    } catch (error) {
+      leave();
+      throw error;
+    }
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Middleware } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
+import type { ApiContext, ApiMiddleware } from './context.ts';
 import { STATUS } from './errors.ts';
 import { networkOf } from './network-of.ts';
 import { ownerOf } from './principal.ts';
@@ -9,30 +9,56 @@ import { ownerOf } from './principal.ts';
 const PER_SECOND = 200;
 /** So many may come at one moment. */
 const BURST = 200;
-/** As long as any request may take to be refused. */
 const WAIT_MAX_MS = 5_000;
 const OWNERS_MAX = 10_000;
 
 const EVERY_MS = 1_000 / PER_SECOND;
 
+/** `proxies`: how many of the operator's own are in front of the service. `stopping` ends all waits. */
+type PaceDeps = { config: { proxies: number }; stopping?: AbortSignal | undefined };
+
 /**
- * Has refusals (4xx) wait where there are more than 200 a second in this process: of one organization with API keys, of one
- * user, or of one network where the caller is not known. A caller that sends its request again as soon as it is refused would
- * keep the process busy with refusing. `proxies`: how many of the operator's own are in front of the service.
+ * Delays the refusals (4xx) of an owner that has more than 200 a second in this process, by 5 s at most. A caller that repeats
+ * a refused request without a pause would keep the process busy. What the request holds for its answer is freed first.
  */
-export function paceRefusals(proxies: number, nextInMs = createRefusalPace()): Middleware {
+export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
+  const nextInMs = createRefusalPace();
   return async function paceRefusals(ctx, next) {
     try {
       await next();
     } catch (error) {
-      if (error instanceof ServiceError && STATUS[error.code] < 500) {
-        const { principal } = ctx.state;
-        const ms = nextInMs(principal ? ownerOf(principal) : networkOf(ctx.req, proxies));
-        if (ms > 0) await sleep(ms);
+      const owner = ownerOfRefusal(ctx, error, config.proxies);
+      const ms = owner === undefined ? 0 : nextInMs(owner);
+      if (ms > 0) {
+        ctx.state.freeAnswer?.();
+        await sleepUnlessClosed(ctx, ms, stopping);
       }
       throw error;
     }
   };
+}
+
+/**
+ * Names whom a refusal counts for: an organization with API keys, a user, or an address that has failed to sign in too often.
+ * Undefined where the error is none, or its caller is not known: the first 401 tells a client how to sign in.
+ */
+function ownerOfRefusal({ state, req }: ApiContext, error: unknown, proxies: number): string | undefined {
+  if (!(error instanceof ServiceError) || STATUS[error.code] >= 500) return undefined;
+  if (state.principal) return ownerOf(state.principal);
+  return error.code === 'RATE_LIMITED' ? `address ${networkOf(req, proxies)}` : undefined;
+}
+
+async function sleepUnlessClosed(
+  { res }: ApiContext,
+  ms: number,
+  stopping: AbortSignal | undefined,
+): Promise<void> {
+  const closed = new AbortController();
+  const close = () => closed.abort();
+  res.once('close', close);
+  const signal = stopping ? AbortSignal.any([closed.signal, stopping]) : closed.signal;
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+  res.off('close', close);
 }
 
 /** Creates the function that counts a refusal of `owner`, and returns after how many milliseconds it is due: 5,000 at most. */

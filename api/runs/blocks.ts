@@ -133,14 +133,14 @@ function getValue(deps: ApiDeps, value: BlockValue): ApiMiddleware {
 /** Reads values once the organization's turn has come to hold them. */
 async function readValues(
   deps: ApiDeps,
-  { state, res }: ApiContext,
+  ctx: ApiContext,
   row: FoundBlock,
   values: readonly BlockValue[],
 ): Promise<(string | undefined)[]> {
-  const bytes = await measureBlockValues(deps, state.run, row, values);
-  await holdAnswerBytes(deps.largeValues, res, state.flowIds.organizationId, bytes);
+  const bytes = await measureBlockValues(deps, ctx.state.run, row, values);
+  await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flowIds.organizationId, bytes);
   const texts: (string | undefined)[] = [];
-  for (const value of values) texts.push(await readBlockValue(deps, state.run, row, value));
+  for (const value of values) texts.push(await readBlockValue(deps, ctx.state.run, row, value));
   return texts;
 }
 

@@ -126,7 +126,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const pauses = outcome.status === 'tool_calls_required';
     const result = outcome.status === 'completed' ? outcome.result : null;
     const bytes = await measureOutcome(deps.db, run.callId, { result, pauses });
-    await holdAnswerBytes(deps.largeValues, ctx.res, ctx.state.flow.organizationId, bytes);
+    await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flow.organizationId, bytes);
     const described = await describeOutcome(deps, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
     ctx.type = 'json';

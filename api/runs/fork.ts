@@ -72,7 +72,7 @@ function forkJob(deps: ApiDeps): ApiMiddleware {
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     if (run.mode === 'test' && !(await isTestOfCase(deps.db, run.execution_id))) throw judged();
     ctx.body = await forkCursor(deps, run, step, (bytes) =>
-      holdAnswerBytes(deps.largeValues, ctx.res, flowIds.organizationId, bytes),
+      holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, bytes),
     );
   };
 }

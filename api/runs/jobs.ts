@@ -171,7 +171,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const ended = run.concluded_by ?? run.execution_id;
     const pauses = run.pause !== null;
     const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
-    await holdAnswerBytes(deps.largeValues, ctx.res, flowIds.organizationId, bytes);
+    await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, bytes);
     ctx.type = 'json';
     ctx.body = writeJson({
       ...(await describeRun(deps, run)),

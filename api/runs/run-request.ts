@@ -78,7 +78,7 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
     const { run, flowIds } = ctx.state;
     const { full } = ctx.state.query as z.infer<typeof requestQuery>;
     const asked = await getRequestOfRun(deps.db, run.execution_id);
-    await holdAnswerBytes(deps.largeValues, ctx.res, flowIds.organizationId, asked.bytes);
+    await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, asked.bytes);
     const input = await getRunInput(deps.db, run.execution_id);
     const large = {
       message: input.message,

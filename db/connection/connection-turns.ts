@@ -7,11 +7,8 @@ import { addToLogContext } from '../../observability/log-context.ts';
 const WAIT_MAX_MS = 10_000;
 /** The share of a pool that is kept for those who hold none of its connections. */
 const RESERVED = 1 / 4;
-/**
- * The share of a pool that all owners have together while several are present: few statements at a time are each fast, and few
- * of their answers are looked at before another owner's request.
- */
-const SHARED = 1 / 10;
+/** The share of a pool that all owners have together while several are present: few statements at a time are each fast. */
+const SHARED = 1 / 5;
 const SHARED_MIN = 2;
 
 const owners = new AsyncLocalStorage<string>();

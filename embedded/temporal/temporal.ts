@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
@@ -14,8 +15,14 @@ const START_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 3;
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** With synchronous=full, data survives a power loss; WAL doubles the throughput of SQLite's default. */
-const sqlitePragmas = (durable: boolean) => ['journal_mode=wal', `synchronous=${durable ? 'full' : 'off'}`];
+/**
+ * With synchronous=full, data survives a power loss; WAL doubles the throughput of SQLite's default. A statement waits for
+ * another process's, such as a copy of the file that is being made.
+ */
+const sqlitePragmas = (durable: boolean) => [
+  ...['journal_mode=wal', 'busy_timeout=5000'],
+  `synchronous=${durable ? 'full' : 'off'}`,
+];
 
 /** The server's defaults throttle and partition for many hosts; these settings give low latency on one machine. */
 export const DYNAMIC_CONFIG = {
@@ -33,7 +40,7 @@ export const DYNAMIC_CONFIG = {
 };
 
 /**
- * SQLite has one connection, and the record of a run for its visibility (a row in seventeen indexes) holds it longer than a
+ * SQLite has one connection, and the record of a run for its visibility (a row in eighteen indexes) holds it longer than a
  * step of a run. So the records are written one after the other, twice a second, and a run that has ended by then has one
  * instead of two.
  */
@@ -41,7 +48,7 @@ const SQLITE_CONFIG = {
   'history.visibilityProcessorMaxPollRPS': 2,
   'history.visibilityTaskBatchSize': 1_000,
   'history.visibilityProcessorSchedulerWorkerCount': 1,
-  // A development server reads the search attributes from the database for each run that starts.
+  // A development server reads the search attributes from the database for each run that starts; it has Weir's from the first.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
 
@@ -72,8 +79,9 @@ export type Temporal = {
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const binary = await findTemporalBinary(options);
   const file = databaseFile(options.stateFolder);
-  // Of a large file, before the server needs it.
-  if (existsSync(file)) dropIndexes(file, options.note);
+  const isNew = !existsSync(file);
+  // In a large file this takes seconds, in which the server would have to wait.
+  if (!isNew) dropIndexes(file, options);
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort(options.port);
     const uiPort = await findFreePort(options.uiPort);
@@ -81,7 +89,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     const address = `127.0.0.1:${port}`;
     const problem = await waitUntilReady(child, address);
     if (!problem) {
-      dropIndexes(file, options.note);
+      if (isNew) dropIndexes(file, options);
       const uiUrl = `http://127.0.0.1:${uiPort}`;
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }
@@ -95,8 +103,9 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
 const databaseFile = (stateFolder: string) => path.join(stateFolder, 'temporal.db');
 
 /** The server is slower with all its indexes, and works. */
-function dropIndexes(file: string, note: Report | undefined): void {
+function dropIndexes(file: string, { report, note }: TemporalOptions): void {
   try {
+    report?.('dropping indexes that no search needs');
     dropUnusedIndexes(file);
   } catch (error) {
     note?.(`Temporal keeps all indexes of ${file}, and is slower for it: ${error}`);
@@ -119,6 +128,10 @@ function startServer(
       ...['--port', String(port), '--ui-port', String(uiPort)],
       ...['--db-filename', databaseFile(stateFolder)],
       ...sqlitePragmas(durable).flatMap((pragma) => ['--sqlite-pragma', pragma]),
+      ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => [
+        '--search-attribute',
+        `${name}=${type}`,
+      ]),
       ...Object.entries({ ...DYNAMIC_CONFIG, ...SQLITE_CONFIG }).flatMap(([key, value]) => [
         '--dynamic-config-value',
         `${key}=${value}`,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { createOpenRequests } from '../../../api/http/open-requests.ts';
+import { EventEmitter } from 'node:events';
+import type { ApiContext } from '../../../api/http/context.ts';
+import { createOpenRequests, holdOpen } from '../../../api/http/open-requests.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -55,6 +57,15 @@ describe('requests that are held open', () => {
       for (const leave of leaves) leave();
       assert.deepEqual(await read(), { 'kind=follow': following, 'kind=call': calling });
       metrics.stop();
+    });
+
+    it('leave when they are refused, although the answer may come later', async () => {
+      const openRequests = createOpenRequests(1);
+      const ctx = { state: { flowIds: { organizationId: 'a' } }, res: new EventEmitter() };
+      const hold = holdOpen({ openRequests }, 'call');
+      const refused = new Error('refused');
+      await assert.rejects(() => hold(ctx as unknown as ApiContext, () => Promise.reject(refused)), refused);
+      openRequests.call('a');
     });
 
     it('have no bound where an operator set none', () => {

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client, Connection } from '@temporalio/client';
 import { startTemporal, type Temporal } from '../../../embedded/temporal/temporal.ts';
-import { registerSearchAttributes } from '../../../worker/register-search-attributes.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe("indexes of the embedded Temporal's visibility records", () => {
@@ -33,7 +32,7 @@ describe("indexes of the embedded Temporal's visibility records", () => {
   const numbered = (name: string, count: number) =>
     Array.from({ length: count }, (_, index) => `${name}_${String(index + 1).padStart(2, '0')}`);
   const KEPT = [
-    ...['by_status', 'by_workflow_id', 'by_workflow_type', 'default_idx'],
+    ...['by_status', 'by_temporal_namespace_division', 'by_workflow_id', 'by_workflow_type', 'default_idx'],
     ...[...numbered('by_int', 3), ...numbered('by_keyword', 10)],
   ].sort();
 
@@ -64,7 +63,6 @@ describe("indexes of the embedded Temporal's visibility records", () => {
   it('finds workflows by columns with and without an index', async () => {
     const connection = await Connection.connect({ address: temporal?.address ?? '' });
     try {
-      await registerSearchAttributes(connection, 'default');
       const client = new Client({ connection });
       const searchAttributes = { WeirOrganization: ['acme'], WeirVersion: [3] };
       const start = { taskQueue: 'nobody', workflowId: 'found', searchAttributes };
