@@ -27,12 +27,13 @@ export class NoRoom extends Error {
  * returns BUSY when it would have to, and when the work throws NoRoom.
  */
 export async function reserveInputMemory<T>(
-  { inputs, modelAnswers }: Budgets,
+  { inputs, modelAnswers, presence }: Budgets & Pick<LargeValues, 'presence'>,
   owner: string,
   bytes: number,
   { mayWait, signal }: Pick<Attempt, 'mayWait' | 'signal'>,
   work: () => Promise<T>,
 ): Promise<T | Busy> {
+  presence.note(owner);
   const giveBackInput = mayWait ? await inputs.take(owner, bytes, signal) : inputs.takeNow(owner, bytes);
   if (!giveBackInput) return BUSY;
   const reservation: Reservation = { inputs, modelAnswers, owner, giveBackInput };

@@ -1,21 +1,30 @@
 // Turns at large work: parsing or writing a large value blocks the process while it lasts.
+import type { Presence } from './presence.ts';
 import { createTurns, type EndTurn } from './turns.ts';
 
 /** Work on a smaller value is over before others notice. */
 export const LARGE_BYTES = 1024 * 1024;
 /** Work that waits for something, such as a database that hangs, keeps its turn no longer. */
 const HELD_MAX_MS = 1_000;
+/** Rests, in multiples of what the work took: of an owner who is alone, and while others are present. */
+const REST_ALONE = 1;
+const REST_BESIDE_OTHERS = 3;
 
 export type LargeWork = {
   /** Waits for a turn of `owner` at a value of so many bytes, where that is large. Rejects with the signal's reason. */
   take(owner: string, bytes: number, signal?: AbortSignal): Promise<EndTurn>;
 };
 
+/** Returns how long to rest after `owner`'s work on a large value that took `ms`. */
+export function restAfter(ms: number, owner: string, presence: Presence): number {
+  return ms * (presence.areOthers(owner) ? REST_BESIDE_OTHERS : REST_ALONE);
+}
+
 /**
- * One piece of large work is done at a time, in turn between owners. After each, none begins for as long as it took:
- * small work that is under way meets one piece at most.
+ * One piece of large work is done at a time, in turn between owners. After each, none begins for as long as it took, or three
+ * times as long while others are present: small work that is under way meets one piece at most.
  */
-export function createLargeWork(): LargeWork {
+export function createLargeWork(presence: Presence): LargeWork {
   const turns = createTurns({ places: 1, reserve: 0 });
   return {
     async take(owner, bytes, signal) {
@@ -27,7 +36,7 @@ export function createLargeWork(): LargeWork {
         if (ended) return;
         ended = true;
         clearTimeout(late);
-        setTimeout(endTurn, performance.now() - began).unref();
+        setTimeout(endTurn, restAfter(performance.now() - began, owner, presence)).unref();
       };
       const late = setTimeout(rest, HELD_MAX_MS).unref();
       return rest;

@@ -3,14 +3,13 @@
 // and starting runs.
 
 import { createLine, type Line } from './line.ts';
+import { createPresence } from './presence.ts';
 
 /** Ends a turn; a second call changes nothing. */
 export type EndTurn = () => void;
 
 /** Longer than most turns take, and too short to be felt. */
 const BRIEFLY_MS = 50;
-/** An organization that has begun or ended a turn within this time counts as present. */
-const PRESENT_MS = 10_000;
 /** Turns of one organization that may wait briefly; more are refused at once. */
 const WAITING_BRIEFLY_MAX = 8;
 
@@ -65,30 +64,22 @@ export function createTurns({
   const underWay = new Map<string, number>();
   /** Waiting turns by organization, in the order in which these are served. */
   const waiting = new Map<string, Line<Waiter>>();
-  /** When each organization last began or ended a turn, the latest last. */
-  const present = new Map<string, number>();
+  /** Those that have begun or ended a turn lately. */
+  const presence = createPresence(now);
   let taken = 0;
   let waitingInAll = 0;
   let closed: Error | undefined;
 
   const turnsOf = (organization: string): number => underWay.get(organization) ?? 0;
-  function notePresence(organization: string): void {
-    present.delete(organization);
-    present.set(organization, now());
-    for (const [earliest, at] of present) {
-      if (now() - at < PRESENT_MS) break;
-      present.delete(earliest);
-    }
-  }
   function areOthersPresent(organization: string): boolean {
-    for (const [other, at] of present)
-      if (other !== organization && (now() - at < PRESENT_MS || turnsOf(other) > 0)) return true;
+    if (presence.areOthers(organization)) return true;
+    for (const other of underWay.keys()) if (other !== organization) return true;
     return false;
   }
   function mayUseReserve(organization: string): boolean {
     if (turnsOf(organization) >= few) return false;
     if (restMs === 0) return true;
-    return !waiting.has(organization) && now() - (present.get(organization) ?? -Infinity) >= restMs;
+    return !waiting.has(organization) && presence.msSince(organization) >= restMs;
   }
   function mayBegin(organization: string): boolean {
     if (mayUseReserve(organization)) return taken < places + reserve;
@@ -97,14 +88,14 @@ export function createTurns({
 
   function begin(organization: string): EndTurn {
     taken += 1;
-    notePresence(organization);
+    presence.note(organization);
     underWay.set(organization, turnsOf(organization) + 1);
     let ended = false;
     return function end() {
       if (ended) return;
       ended = true;
       taken -= 1;
-      notePresence(organization);
+      presence.note(organization);
       const left = turnsOf(organization) - 1;
       if (left > 0) underWay.set(organization, left);
       else underWay.delete(organization);

@@ -1,7 +1,9 @@
 // Reads large JSON texts in a thread, so that they hold up nothing else: bytes go in, and what is needed of them comes out.
-// Organizations take turns at it, and after each text the thread rests for as long as that took, a second at most, so that it has
-// half of a processor. Small texts are read at once, where the caller runs.
+// Organizations take turns at it, and after each text the thread rests, so that it has half of a processor, or a quarter while
+// others are present. Small texts are read at once, where the caller runs.
 import { Worker } from 'node:worker_threads';
+import { restAfter } from '../fairness/large-work.ts';
+import { createPresence } from '../fairness/presence.ts';
 import { createTurns } from '../fairness/turns.ts';
 import { log } from '../observability/log.ts';
 import { type Completion, type Measure, TASKS, type TaskOptions } from './tasks.ts';
@@ -31,7 +33,7 @@ type Options = TaskOptions & { signal?: AbortSignal | undefined };
 type Job = { worker: Worker; resolve(reply: ThreadReply): void };
 
 /** Creates the reader of large JSON texts of one process. Its thread starts when first needed. */
-export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
+export function createLargeJson(largeBytes = LARGE_JSON_BYTES, presence = createPresence()): LargeJson {
   const turns = createTurns({ places: 1, reserve: 0 });
   let idle: Worker | undefined;
   let job: Job | undefined;
@@ -53,7 +55,8 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES): LargeJson {
       // The thread has ended, or could not do it: nothing fails for that.
       return TASKS[task](json, options);
     } finally {
-      setTimeout(endTurn, Math.min(performance.now() - began, REST_MAX_MS)).unref();
+      const rest = restAfter(performance.now() - began, owner, presence);
+      setTimeout(endTurn, Math.min(rest, REST_MAX_MS)).unref();
     }
   }
 

@@ -2,8 +2,9 @@
 // that blocks the process, and a thread that reads JSON texts (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../fairness/byte-budget.ts';
 import { createLargeWork, type LargeWork } from '../fairness/large-work.ts';
+import { createPresence, type Presence } from '../fairness/presence.ts';
 import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
-import { createLargeJson, type LargeJson } from './large-json.ts';
+import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
 /** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly. */
@@ -25,12 +26,15 @@ export type LargeValues = {
   /** Turns at parsing and writing, which block the process. */
   work: LargeWork;
   json: LargeJson;
+  /** The organizations whose runs and blocks this process has begun lately. */
+  presence: Presence;
   /** Ends the thread. */
   close(): Promise<void>;
 };
 
 export function createLargeValues(): LargeValues {
-  const json = createLargeJson();
+  const presence = createPresence();
+  const json = createLargeJson(LARGE_JSON_BYTES, presence);
   const createBudget = ({ total, share, reserve }: typeof REQUESTS & { reserve?: number }) =>
     createByteBudget(total, share, reserve);
   const bodies = createBudget(REQUESTS);
@@ -45,8 +49,9 @@ export function createLargeValues(): LargeValues {
     inputs,
     prompts,
     modelAnswers,
-    work: createLargeWork(),
+    work: createLargeWork(presence),
     json,
+    presence,
     close() {
       stopMeasuring();
       return json.close();

@@ -11,9 +11,13 @@ import type { AcceptedCall } from './store-call.ts';
  * Waits for a place for the flow's organization. The request holds it until it is answered or starts its run, which then holds
  * it. A patient request, which does not wait for its run, lets the organization's others go first.
  */
-export function admit({ admission, cutOff }: ApiDeps, options?: { patient: boolean }): ApiMiddleware {
+export function admit(
+  { admission, cutOff, largeValues }: ApiDeps,
+  options?: { patient: boolean },
+): ApiMiddleware {
   return async function admit(ctx, next) {
     const { organizationId } = ctx.state.flow;
+    largeValues.presence.note(organizationId);
     ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx.res, cutOff), options);
     try {
       await next();

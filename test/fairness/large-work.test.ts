@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLargeWork, LARGE_BYTES } from '../../fairness/large-work.ts';
+import { createLargeWork, LARGE_BYTES, restAfter } from '../../fairness/large-work.ts';
+import { createPresence } from '../../fairness/presence.ts';
 
 describe('large work', () => {
   it('is done one piece at a time, in turn between owners; small work does not wait', async () => {
-    const { take } = createLargeWork();
+    const { take } = createLargeWork(createPresence());
     const order: string[] = [];
     const piece = async (owner: string) => {
       const end = await take(owner, LARGE_BYTES);
@@ -20,7 +21,7 @@ describe('large work', () => {
   });
 
   it('rests after a piece for as long as that took', async () => {
-    const { take } = createLargeWork();
+    const { take } = createLargeWork(createPresence());
     const end = await take('a', LARGE_BYTES);
     const began = performance.now();
     await sleep(30);
@@ -32,14 +33,21 @@ describe('large work', () => {
     assert.ok(performance.now() - rested >= Math.floor(took) - 1);
   });
 
+  it('rests three times as long while others are present', () => {
+    const presence = createPresence();
+    presence.note('a');
+    assert.equal(restAfter(20, 'a', presence), 20);
+    assert.equal(restAfter(20, 'b', presence), 60);
+  });
+
   it('gives the turn to others when a piece waits for too long', async () => {
-    const { take } = createLargeWork();
+    const { take } = createLargeWork(createPresence());
     await take('a', LARGE_BYTES);
     await take('b', LARGE_BYTES);
   });
 
   it('forgets who no longer waits', async () => {
-    const { take } = createLargeWork();
+    const { take } = createLargeWork(createPresence());
     const end = await take('a', LARGE_BYTES);
     const gone = new AbortController();
     const waiting = take('b', LARGE_BYTES, gone.signal);
