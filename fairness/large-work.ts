@@ -6,9 +6,8 @@ import { createTurns, type EndTurn } from './turns.ts';
 export const LARGE_BYTES = 1024 * 1024;
 /** Work that waits for something, such as a database that hangs, keeps its turn no longer. */
 const HELD_MAX_MS = 1_000;
-/** Rests, in multiples of what the work took: of an owner who is alone, and while others are present. */
-const REST_ALONE = 1;
-const REST_BESIDE_OTHERS = 3;
+/** While others are present, a rest is three times as long as the work took, and at most this much longer than that. */
+const REST_MORE_MAX_MS = 250;
 
 export type LargeWork = {
   /** Waits for a turn of `owner` at a value of so many bytes, where that is large. Rejects with the signal's reason. */
@@ -17,7 +16,7 @@ export type LargeWork = {
 
 /** Returns how long to rest after `owner`'s work on a large value that took `ms`. */
 export function restAfter(ms: number, owner: string, presence: Presence): number {
-  return ms * (presence.areOthers(owner) ? REST_BESIDE_OTHERS : REST_ALONE);
+  return presence.areOthers(owner) ? ms + Math.min(2 * ms, REST_MORE_MAX_MS) : ms;
 }
 
 /**

@@ -33,11 +33,12 @@ describe('large work', () => {
     assert.ok(performance.now() - rested >= Math.floor(took) - 1);
   });
 
-  it('rests three times as long while others are present', () => {
+  it('rests three times as long while others are present, by 250 ms at most', () => {
     const presence = createPresence();
     presence.note('a');
     assert.equal(restAfter(20, 'a', presence), 20);
     assert.equal(restAfter(20, 'b', presence), 60);
+    assert.equal(restAfter(1_000, 'b', presence), 1_250);
   });
 
   it('gives the turn to others when a piece waits for too long', async () => {
