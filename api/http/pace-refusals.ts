@@ -53,6 +53,7 @@ async function sleepUnlessClosed(
   ms: number,
   stopping: AbortSignal | undefined,
 ): Promise<void> {
+  if (res.closed) return;
   const closed = new AbortController();
   const close = () => closed.abort();
   res.once('close', close);
