@@ -9,6 +9,7 @@ import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { waitUntil } from '../wait-until.ts';
 import { auditRuns } from './audit-runs.ts';
 import { type Program, startProgram } from './processes.ts';
 
@@ -150,8 +151,12 @@ describe('an accepted run is never lost', () => {
     await Promise.all(programs.map((program) => program.kill()));
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'stop' } });
     await weir.client.workflow.getHandle(body.executionId).terminate('by hand');
-    await reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
-    const ended = await weir.finish(flow, body.executionId, tenant.key);
+    const ended = await waitUntil(async () => {
+      // The engine's list may still have it as open.
+      await reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      const job = await weir.call('GET', `${flow}/jobs/${body.executionId}`, { key: tenant.key });
+      return job.body.status !== 'started' && job;
+    });
     assert.deepEqual([ended.body.status, ended.body.failureReason], ['failed', 'error']);
     assert.match(ended.body.errorMessage, /terminated/);
   });
