@@ -80,7 +80,8 @@ export function estimateSteps(schema: Json, maximum: number): number {
       ...('then' in node || 'else' in node ? [node.if] : []),
     ];
     if (node.if === undefined) return { all, either: [] };
-    const either = [...(node.if === false ? [] : [node.then]), ...(node.if === true ? [] : [node.else])];
+    const always = verdictOf(node.if);
+    const either = [...(always === false ? [] : [node.then]), ...(always === true ? [] : [node.else])];
     return { all, either };
   }
 
@@ -108,6 +109,16 @@ function listEnding(
     open.push(...(waiting.get(node) ?? []));
   }
   return ending;
+}
+
+/** Returns what a schema says of all values; undefined where that may depend on the value. */
+function verdictOf(schema: Json | undefined): boolean | undefined {
+  if (typeof schema === 'boolean') return schema;
+  if (!isNode(schema)) return undefined;
+  const [keyword, ...others] = Object.keys(schema);
+  if (keyword === undefined) return true;
+  const denied = keyword === 'not' && others.length === 0 ? verdictOf(schema.not) : undefined;
+  return denied === undefined ? undefined : !denied;
 }
 
 function isNode(value: Json | undefined): value is Node {

@@ -27,25 +27,30 @@ export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
     try {
       await next();
     } catch (error) {
-      const owner = ownerOfRefusal(ctx, error, config.proxies);
-      const ms = owner === undefined ? 0 : nextInMs(owner);
-      if (ms > 0) {
-        ctx.state.freeAnswer?.();
-        await sleepUnlessClosed(ctx, ms, stopping);
-      }
+      if (error instanceof ServiceError) await pace(ctx, STATUS[error.code]);
       throw error;
     }
+    // MCP answers some of its refusals itself.
+    await pace(ctx, ctx.status);
   };
+
+  async function pace(ctx: ApiContext, status: number): Promise<void> {
+    if (status < 400 || status >= 500) return;
+    const owner = ownerOfRefusal(ctx, status, config.proxies);
+    const ms = owner === undefined ? 0 : nextInMs(owner);
+    if (ms === 0) return;
+    ctx.state.freeAnswer?.();
+    await sleepUnlessClosed(ctx, ms, stopping);
+  }
 }
 
 /**
  * Names whom a refusal counts for: an organization with API keys, a user, or an address that has failed to sign in too often.
- * Undefined where the error is none, or its caller is not known: the first 401 tells a client how to sign in.
+ * Undefined for other callers who are not known: the first 401 tells a client how to sign in.
  */
-function ownerOfRefusal({ state, req }: ApiContext, error: unknown, proxies: number): string | undefined {
-  if (!(error instanceof ServiceError) || STATUS[error.code] >= 500) return undefined;
+function ownerOfRefusal({ state, req }: ApiContext, status: number, proxies: number): string | undefined {
   if (state.principal) return ownerOf(state.principal);
-  return error.code === 'RATE_LIMITED' ? `address ${networkOf(req, proxies)}` : undefined;
+  return status === STATUS.RATE_LIMITED ? `address ${networkOf(req, proxies)}` : undefined;
 }
 
 async function sleepUnlessClosed(

@@ -95,20 +95,24 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     }
     await child.stop();
     // Another program may have taken the port in the meantime.
-    if (attempt < START_ATTEMPTS && child.logTail().includes('address already in use')) continue;
-    throw new Error(`The Temporal server ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
+    const end = child.logTail();
+    if (attempt < START_ATTEMPTS && end.includes('address already in use')) continue;
+    const why = end.includes('database is locked')
+      ? ` Another program has ${file} locked: end it, and start again.`
+      : '';
+    throw new Error(`The Temporal server ${problem}.${why} The end of ${child.logFile}:\n${end}`);
   }
 }
 
 const databaseFile = (stateFolder: string) => path.join(stateFolder, 'temporal.db');
 
-/** The server is slower with all its indexes, and works. */
+/** With all its indexes the server is slower, and works. */
 function dropIndexes(file: string, { report, note }: TemporalOptions): void {
   try {
     report?.('dropping indexes that no search needs');
     dropUnusedIndexes(file);
   } catch (error) {
-    note?.(`Temporal keeps all indexes of ${file}, and is slower for it: ${error}`);
+    note?.(`The indexes of ${file} could not be dropped (${error}): with them Temporal is slower.`);
   }
 }
 

@@ -18,6 +18,8 @@ describe('JSON Schemas that refer to themselves', () => {
     ['in an alternative after one that holds', { anyOf: [{ type: 'string' }, { $ref: '#' }] }],
     ['whichever way', JSON.parse('{"if":{"type":"string"},"then":{"$ref":"#"},"else":{"$ref":"#"}}')],
     ['in the only way', JSON.parse('{"if":true,"then":{"$ref":"#"}}')],
+    ['where all values fit', JSON.parse('{"if":{},"then":{"$ref":"#"}}')],
+    ['where no value fits', JSON.parse('{"if":{"not":{}},"else":{"$ref":"#"}}')],
     [
       'by a name that a constant has too',
       {

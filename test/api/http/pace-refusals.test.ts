@@ -55,6 +55,22 @@ describe('refusals', () => {
     assert.ok(await waits(new ServiceError('RATE_LIMITED', 'Later.'), {}));
   });
 
+  it('wait also where they are answered without an error, as MCP does', async () => {
+    const pace = paceRefusals({ config, stopping: AbortSignal.abort() });
+    let freed = 0;
+    for (let refusal = 0; refusal < 300; refusal += 1) {
+      const ctx = contextOf({ principal: key, freeAnswer: () => (freed += 1) });
+      await pace(ctx, async () => void (ctx.status = refusal % 2 === 0 ? 400 : 200));
+    }
+    assert.equal(freed, 0);
+    const refuse = async (): Promise<void> => {
+      const ctx = contextOf({ principal: key, freeAnswer: () => (freed += 1) });
+      await pace(ctx, async () => void (ctx.status = 406));
+    };
+    for (let refusal = 0; refusal < 1_000; refusal += 1) await refuse();
+    assert.ok(freed > 0);
+  });
+
   it('of unknown callers do not wait, nor do faults of the service', async () => {
     assert.ok(!(await waits(new ServiceError('UNAUTHENTICATED', 'Who?'), {})));
     assert.ok(!(await waits(new ServiceError('ENGINE_UNAVAILABLE', 'Away.'), { principal: key })));
