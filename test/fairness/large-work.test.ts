@@ -33,7 +33,7 @@ describe('large work', () => {
     assert.ok(performance.now() - rested >= Math.floor(took) - 1);
   });
 
-  it('rests three times as long while others are present, by 250 ms at most', () => {
+  it('rests three times as long while others are present, longer by 250 ms at most', () => {
     const presence = createPresence();
     presence.note('a');
     assert.equal(restAfter(20, 'a', presence), 20);
