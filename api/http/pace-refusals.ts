@@ -5,6 +5,7 @@ import type { ApiContext, ApiMiddleware } from './context.ts';
 import { STATUS } from './errors.ts';
 import { networkOf } from './network-of.ts';
 import { ownerOf } from './principal.ts';
+import { readerSignal } from './reader-signal.ts';
 
 const PER_SECOND = 200;
 /** So many may come at one moment. */
@@ -40,7 +41,7 @@ export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
     const ms = owner === undefined ? 0 : nextInMs(owner);
     if (ms === 0) return;
     ctx.state.freeAnswer?.();
-    await sleepUnlessClosed(ctx, ms, stopping);
+    await sleep(ms, undefined, { signal: readerSignal(ctx.res, stopping) }).catch(() => undefined);
   }
 }
 
@@ -51,20 +52,6 @@ export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
 function ownerOfRefusal({ state, req }: ApiContext, status: number, proxies: number): string | undefined {
   if (state.principal) return ownerOf(state.principal);
   return status === STATUS.RATE_LIMITED ? `address ${networkOf(req, proxies)}` : undefined;
-}
-
-async function sleepUnlessClosed(
-  { res }: ApiContext,
-  ms: number,
-  stopping: AbortSignal | undefined,
-): Promise<void> {
-  if (res.closed) return;
-  const closed = new AbortController();
-  const close = () => closed.abort();
-  res.once('close', close);
-  const signal = stopping ? AbortSignal.any([closed.signal, stopping]) : closed.signal;
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
-  res.off('close', close);
 }
 
 /** Creates the function that counts a refusal of `owner`, and returns after how many milliseconds it is due: 5,000 at most. */

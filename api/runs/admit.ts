@@ -4,7 +4,7 @@ import type { Place } from '../../fairness/place.ts';
 import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState } from '../http/context.ts';
-import { readerSignal } from './event-stream.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import type { AcceptedCall } from './store-call.ts';
 
 /**

@@ -1,5 +1,4 @@
 // Server-Sent Events: the parts that the streams of runs and of /step share.
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
@@ -26,23 +25,6 @@ export function formatEvent(id: string | undefined, name: string, data: object):
 /** Replaces line breaks, which would end the event, by spaces: outside its strings, JSON text may hold them. */
 function toLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json;
-}
-
-/** One signal for each answer, whose listeners are few. */
-const readers = new WeakMap<ServerResponse, AbortSignal>();
-
-/** Returns a signal that aborts when the reader of an answer has gone or `ending` aborts. */
-export function readerSignal(res: ServerResponse, ending: AbortSignal | undefined): AbortSignal {
-  const gone = readers.get(res) ?? signalGone(res);
-  readers.set(res, gone);
-  return ending ? AbortSignal.any([gone, ending]) : gone;
-}
-
-function signalGone(res: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  if (res.closed) gone.abort();
-  else res.once('close', () => gone.abort());
-  return gone.signal;
 }
 
 /** Tells whether the caller may still read what they asked for. */

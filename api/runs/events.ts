@@ -9,6 +9,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runEvents } from './answers.ts';
@@ -23,7 +24,6 @@ import {
   HEARTBEAT_MS,
   mayRead,
   RETRY,
-  readerSignal,
 } from './event-stream.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';

@@ -13,6 +13,7 @@ import { errorCode } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import { unknownCursor } from '../http/page.ts';
 import { accessOf } from '../http/principal.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
@@ -20,7 +21,6 @@ import { requireCredits } from './accept-run.ts';
 import { startSoon } from './answer-job.ts';
 import { executionId } from './answers.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
-import { readerSignal } from './event-stream.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
 

@@ -9,6 +9,7 @@ import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { takeEventBytes } from '../http/hold-answer-bytes.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
@@ -23,7 +24,6 @@ import {
   HEARTBEAT,
   mayRead,
   RETRY,
-  readerSignal,
 } from './event-stream.ts';
 import { isOfSameKind } from './get-session.ts';
 import { ifMatchDraft } from './load-draft.ts';

@@ -3,7 +3,8 @@ import { findRun } from '../../db/runs/runs.ts';
 import { refuseCredentials } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import { mayRead, readerSignal } from './event-stream.ts';
+import { readerSignal } from '../http/reader-signal.ts';
+import { mayRead } from './event-stream.ts';
 import { noSuchRun } from './load-run.ts';
 import type { News } from './news.ts';
 

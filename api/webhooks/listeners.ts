@@ -12,15 +12,9 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import type { KeyPrincipal } from '../http/principal.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { answer, BODY_ERRORS, body, COMMON_ERRORS, examplesOf, refusal } from '../reference/operations.ts';
-import {
-  EVENT_STREAM_HEADERS,
-  formatEvent,
-  HEARTBEAT,
-  HEARTBEAT_MS,
-  mayRead,
-  readerSignal,
-} from '../runs/event-stream.ts';
+import { EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, HEARTBEAT_MS, mayRead } from '../runs/event-stream.ts';
 
 const PATH = '/api/v1/webhooks/listen';
 const LABEL_HEX_DIGITS = 32;

@@ -36,6 +36,9 @@ describe('refusals', () => {
   const contextOf = (state: object) =>
     ({ state, req: address, res: new EventEmitter() }) as unknown as ApiContext;
   const reject = (error: Error) => () => Promise.reject(error);
+  const answer = (ctx: ApiContext, status: number) => async () => {
+    ctx.status = status;
+  };
   const key = { kind: 'key', organizationId: 'org' };
 
   /** Tells whether the refusal of a request waits, after 200 of the same. */
@@ -60,12 +63,12 @@ describe('refusals', () => {
     let freed = 0;
     for (let refusal = 0; refusal < 300; refusal += 1) {
       const ctx = contextOf({ principal: key, freeAnswer: () => (freed += 1) });
-      await pace(ctx, async () => void (ctx.status = refusal % 2 === 0 ? 400 : 200));
+      await pace(ctx, answer(ctx, refusal % 2 === 0 ? 400 : 200));
     }
     assert.equal(freed, 0);
     const refuse = async (): Promise<void> => {
       const ctx = contextOf({ principal: key, freeAnswer: () => (freed += 1) });
-      await pace(ctx, async () => void (ctx.status = 406));
+      await pace(ctx, answer(ctx, 406));
     };
     for (let refusal = 0; refusal < 1_000; refusal += 1) await refuse();
     assert.ok(freed > 0);
