@@ -5,6 +5,7 @@ import { executeRoutes } from '../../../api/runs/execute.ts';
 import { jobRoutes } from '../../../api/runs/jobs.ts';
 import type { News } from '../../../api/runs/news.ts';
 import { stepRoutes } from '../../../api/runs/step.ts';
+import { createPresence } from '../../../fairness/presence.ts';
 
 describe('requests that begin a run', () => {
   /** Admits a request of the route and returns whether it is patient. */
@@ -16,7 +17,8 @@ describe('requests that begin a run', () => {
         return { end: () => undefined, holdFor: () => undefined };
       },
     };
-    const [route] = routes({ admission, config: { providerUrls: {} } } as ApiDeps);
+    const largeValues = { presence: createPresence() } as ApiDeps['largeValues'];
+    const [route] = routes({ admission, largeValues, config: { providerUrls: {} } } as ApiDeps);
     const admit = route?.handlers.find(({ name }) => name === 'admit');
     assert(admit, 'the route has no admission');
     const ctx = { state: { flow: { organizationId: 'a' } } } as ApiContext;
