@@ -43,14 +43,16 @@ export type Turns = {
  * organizations that have fewer than `few`, so that their first turns do not wait for another's long ones until that many are
  * busy. The waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest.
  *
- * While several organizations are present (they have had a turn in the last 10 s), they have `shared` of the places together.
- * With `restMs`, the reserve is only for organizations that had no turn for that long before they ask, and none waits there.
+ * While several organizations are present (they have had a turn in the last 10 s), they have `shared` of the places together,
+ * and each at most `sharedEach`, so that one alone at work leaves room for those who come. With `restMs`, the reserve is only
+ * for organizations that had no turn for that long before they ask, and none waits there.
  */
 export function createTurns({
   places,
   reserve,
   few = 1,
   shared = places,
+  sharedEach = shared,
   restMs = 0,
   now = () => performance.now(),
 }: {
@@ -58,6 +60,7 @@ export function createTurns({
   reserve: number;
   few?: number;
   shared?: number;
+  sharedEach?: number;
   restMs?: number;
   now?: () => number;
 }): Turns {
@@ -83,7 +86,8 @@ export function createTurns({
   }
   function mayBegin(organization: string): boolean {
     if (mayUseReserve(organization)) return taken < places + reserve;
-    return taken < (areOthersPresent(organization) ? shared : places);
+    if (!areOthersPresent(organization)) return taken < places;
+    return taken < shared && turnsOf(organization) < sharedEach;
   }
 
   function begin(organization: string): EndTurn {

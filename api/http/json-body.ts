@@ -51,7 +51,8 @@ export function readBody(
       const measure = (late?: AbortSignal) =>
         largeJson.measure(owner, bytes, { member: excess?.member, signal: late });
       refuseExcess(await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure)), excess);
-      endTurn = await takeLargeWork(work, owner, bytes.length);
+      const size = bytes.length;
+      endTurn = await takeLargeWork(work, owner, size);
       const json = parseJson(bytes);
       freeBytes(bytes);
       checkStructure(json, describe);
@@ -59,6 +60,9 @@ export function readBody(
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
       if (!parsed.success) throw describe(parsed.error);
+      // What the handler does with it has a turn of its own: small work that is under way meets one of the two.
+      endTurn();
+      endTurn = await takeLargeWork(work, owner, size);
       ctx.state.body = parsed.data;
       ctx.state.endLargeWork = () => endTurn?.();
       ctx.state.dropBody = () => {

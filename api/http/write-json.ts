@@ -1,3 +1,7 @@
+// Answers that hold texts which are JSON already.
+import { freeBytes } from '../../large-values/free-bytes.ts';
+import type { ApiContext } from './context.ts';
+
 /** A value that is there as JSON text and is passed on as it is. */
 export class JsonText {
   readonly text: string;
@@ -13,4 +17,12 @@ export function writeJson(object: object): string {
     return text === undefined ? undefined : `${JSON.stringify(name)}:${text}`;
   });
   return `{${members.filter((member) => member !== undefined).join(',')}}`;
+}
+
+/** Answers with an object as `writeJson` writes it. Of a text, the server would count the bytes before it encodes them. */
+export function answerJson({ response, res }: Pick<ApiContext, 'response' | 'res'>, object: object): void {
+  const bytes = Buffer.from(writeJson(object));
+  response.type = 'json';
+  response.body = bytes;
+  res.once('finish', () => freeBytes(bytes));
 }

@@ -15,7 +15,7 @@ import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { toPage, unknownCursor } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
-import { JsonText, writeJson } from '../http/write-json.ts';
+import { answerJson, JsonText } from '../http/write-json.ts';
 import { answer, flowPaths, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
 import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from './block-answers.ts';
@@ -115,8 +115,7 @@ function getBlock(deps: ApiDeps): ApiMiddleware {
         [`${value}Bytes`, bytes],
       ];
     });
-    ctx.type = 'json';
-    ctx.body = writeJson({ ...describe(row), ...Object.fromEntries(members) });
+    answerJson(ctx, { ...describe(row), ...Object.fromEntries(members) });
   };
 }
 

@@ -13,7 +13,7 @@ import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
-import { writeJson } from '../http/write-json.ts';
+import { answerJson } from '../http/write-json.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-examples.ts';
@@ -129,8 +129,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flow.organizationId, bytes);
     const described = await describeOutcome(deps, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
-    ctx.type = 'json';
-    ctx.body = writeJson({
+    answerJson(ctx, {
       executionId,
       ...described,
       flowId: run.flowId,

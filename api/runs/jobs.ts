@@ -15,7 +15,7 @@ import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
-import { JsonText, writeJson } from '../http/write-json.ts';
+import { answerJson, JsonText } from '../http/write-json.ts';
 import { answer, body, flowPaths, refusal, runAnswer, VALIDATION_ERRORS } from '../reference/operations.ts';
 import {
   accepted,
@@ -172,8 +172,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const pauses = run.pause !== null;
     const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
     await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, bytes);
-    ctx.type = 'json';
-    ctx.body = writeJson({
+    answerJson(ctx, {
       ...(await describeRun(deps, run)),
       ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),

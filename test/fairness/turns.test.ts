@@ -71,6 +71,21 @@ describe('turns', () => {
     assert.equal(turns.isBusy('a'), false);
   });
 
+  it('leaves places to those who come: one organization has no more than its share while others are present', async () => {
+    const turns = createTurns({ places: 4, reserve: 0, shared: 2, sharedEach: 1 });
+    (await turns.wait('b'))();
+    const end = await turns.wait('a');
+    assert.equal(turns.isBusy('a'), true);
+    assert.equal(turns.isBusy('b'), false);
+    const order: string[] = [];
+    void note(turns, 'a', order);
+    await settle();
+    assert.deepEqual(order, []);
+    end();
+    await settle();
+    assert.deepEqual(order, ['a']);
+  });
+
   it('keeps its reserve for organizations that have rested, and not for those that wait', async () => {
     let now = 0;
     const turns = createTurns({ places: 1, reserve: 2, restMs: 100, now: () => now });
