@@ -10,8 +10,11 @@ const HELD_MAX_MS = 1_000;
 const REST_MORE_MAX_MS = 250;
 
 export type LargeWork = {
-  /** Waits for a turn of `owner` at a value of so many bytes, where that is large. Rejects with the signal's reason. */
-  take(owner: string, bytes: number, signal?: AbortSignal): Promise<EndTurn>;
+  /**
+   * Waits for a turn of `owner` at a value of so many bytes, where that is large; a patient one lets the owner's others go first
+   * (`Line`). Rejects with the signal's reason.
+   */
+  take(owner: string, bytes: number, options?: { signal?: AbortSignal; patient?: boolean }): Promise<EndTurn>;
 };
 
 /** Returns how long to rest after `owner`'s work on a large value that took `ms`. */
@@ -26,9 +29,9 @@ export function restAfter(ms: number, owner: string, presence: Presence): number
 export function createLargeWork(presence: Presence): LargeWork {
   const turns = createTurns({ places: 1, reserve: 0 });
   return {
-    async take(owner, bytes, signal) {
+    async take(owner, bytes, { signal, patient = false } = {}) {
       if (bytes < LARGE_BYTES) return () => undefined;
-      const endTurn = await turns.wait(owner, signal);
+      const endTurn = await turns.wait(owner, signal, { patient });
       const began = performance.now();
       let ended = false;
       const rest = () => {

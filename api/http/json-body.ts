@@ -52,7 +52,7 @@ export function readBody(
         largeJson.measure(owner, bytes, { member: excess?.member, signal: late });
       refuseExcess(await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure)), excess);
       const size = bytes.length;
-      endTurn = await takeLargeWork(work, owner, size);
+      endTurn = await takeLargeWork(work, owner, size, { patient: true });
       const json = parseJson(bytes);
       freeBytes(bytes);
       checkStructure(json, describe);
@@ -60,9 +60,10 @@ export function readBody(
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
       if (!parsed.success) throw describe(parsed.error);
-      // What the handler does with it has a turn of its own: small work that is under way meets one of the two.
+      // What the handler does with it has a turn of its own: small work that is under way meets one of the two. That turn comes
+      // before bodies that are not parsed yet, which take less memory, and is not refused any more.
       endTurn();
-      endTurn = await takeLargeWork(work, owner, size);
+      endTurn = await work.take(owner, size);
       ctx.state.body = parsed.data;
       ctx.state.endLargeWork = () => endTurn?.();
       ctx.state.dropBody = () => {

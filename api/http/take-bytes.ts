@@ -17,9 +17,14 @@ export async function takeBytes(budget: ByteBudget, owner: string, bytes: number
 }
 
 /** Waits until `owner` may parse or write so many bytes, where that is large. Throws RATE_LIMITED too. */
-export async function takeLargeWork(work: LargeWork, owner: string, bytes: number): Promise<EndTurn> {
+export async function takeLargeWork(
+  work: LargeWork,
+  owner: string,
+  bytes: number,
+  options?: { patient: boolean },
+): Promise<EndTurn> {
   if (bytes < LARGE_BYTES) return () => undefined;
-  return waitInTime((late) => work.take(owner, bytes, late));
+  return waitInTime((signal) => work.take(owner, bytes, { ...options, signal }));
 }
 
 /** Waits for a turn until `late` aborts. Throws RATE_LIMITED when it does not come. */

@@ -47,11 +47,26 @@ describe('large work', () => {
     await take('b', LARGE_BYTES);
   });
 
+  it('lets what has begun end before its owner begins another', async () => {
+    const { take } = createLargeWork(createPresence());
+    const order: string[] = [];
+    const body = async (name: string) => {
+      const end = await take('a', LARGE_BYTES, { patient: true });
+      order.push(`parse ${name}`);
+      end();
+      const endStoring = await take('a', LARGE_BYTES);
+      order.push(`store ${name}`);
+      endStoring();
+    };
+    await Promise.all(['1', '2', '3'].map(body));
+    assert.deepEqual(order, ['parse 1', 'store 1', 'parse 2', 'store 2', 'parse 3', 'store 3']);
+  });
+
   it('forgets who no longer waits', async () => {
     const { take } = createLargeWork(createPresence());
     const end = await take('a', LARGE_BYTES);
     const gone = new AbortController();
-    const waiting = take('b', LARGE_BYTES, gone.signal);
+    const waiting = take('b', LARGE_BYTES, { signal: gone.signal });
     gone.abort(new Error('gone'));
     await assert.rejects(waiting, { message: 'gone' });
     end();
