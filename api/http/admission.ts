@@ -8,15 +8,13 @@ import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
 import { observeTurns } from '../../observability/metrics/sharing-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
-const SHARED = Math.max(2, availableParallelism());
 /**
  * Places of a process whose own worker carries the runs out: as many as keep the processors busy, also with an engine that
- * is milliseconds away; fewer while organizations share them, so that each run is short, and half of these for one, which then
- * does not keep all processors busy.
+ * is milliseconds away; fewer while organizations share them, so that each run is short.
  */
-const WITH_WORKER = { places: 4 * availableParallelism(), shared: SHARED, sharedEach: Math.ceil(SHARED / 2) };
+const WITH_WORKER = { places: 4 * availableParallelism(), shared: Math.max(2, availableParallelism()) };
 /** Places of a process whose runs are carried out elsewhere. */
-const WITHOUT_WORKER = { places: 32, shared: 8, sharedEach: 4 };
+const WITHOUT_WORKER = { places: 32, shared: 8 };
 /** An organization that has begun no run for this long begins its next one at once. */
 const REST_MS = 100;
 /** A request takes milliseconds until its run has started. One that takes longer holds nobody else's requests back. */
@@ -54,8 +52,10 @@ export function createAdmission({
   hasWorker: boolean;
   heldMaxMs?: number;
 }): Admission & { stopMeasuring(): void } {
-  const shares = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
-  const turns = createTurns({ ...shares, reserve: shares.places, restMs: REST_MS });
+  const { places, shared } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
+  // One organization alone at work does not keep all processors busy while others are present.
+  const sharedEach = Math.ceil(shared / 2);
+  const turns = createTurns({ places, reserve: places, shared, sharedEach, restMs: REST_MS });
   /** Each request that has waited begins in a turn of the event loop of its own: input is read between any two of them. */
   let loopTurn: Promise<unknown> = Promise.resolve();
   return {

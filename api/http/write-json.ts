@@ -10,8 +10,9 @@ export class JsonText {
   }
 }
 
-/** Writes an object as JSON; its own members may be JsonText. */
+/** Writes an object as JSON; it, or its own members, may be JsonText. */
 export function writeJson(object: object): string {
+  if (object instanceof JsonText) return object.text;
   const members = Object.entries(object).map(([name, value]: [string, unknown]) => {
     const text = value instanceof JsonText ? value.text : JSON.stringify(value);
     return text === undefined ? undefined : `${JSON.stringify(name)}:${text}`;

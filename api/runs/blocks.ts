@@ -124,8 +124,7 @@ function getValue(deps: ApiDeps, value: BlockValue): ApiMiddleware {
     const row = await findBlock(deps, ctx);
     const [text] = await readValues(deps, ctx, row, [value]);
     if (text === undefined) throw hasNone(row, value);
-    ctx.type = 'json';
-    ctx.body = text;
+    answerJson(ctx, new JsonText(text));
   };
 }
 

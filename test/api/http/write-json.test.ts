@@ -11,5 +11,6 @@ describe('writeJson', () => {
   it('passes JSON text on as it is', () => {
     const text = '{"number": 1.0, "list": [ ]}';
     assert.equal(writeJson({ a: 1, result: new JsonText(text), b: 2 }), `{"a":1,"result":${text},"b":2}`);
+    assert.equal(writeJson(new JsonText(text)), text);
   });
 });
