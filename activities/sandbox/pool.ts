@@ -33,8 +33,8 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-/** Creates a pool of at most `size` processes; the first starts in the background now. Those beyond `kept` end when idle. */
-export function createPool({ size, kept }: { size: number; kept: number }): Pool {
+/** Creates a pool of at most `size` processes; the first starts in the background now. All but one end when idle. */
+export function createPool({ size }: { size: number }): Pool {
   const confinement = findConfinement();
   const members = new Set<Member>();
   const starts = new Set<Promise<void>>();
@@ -92,8 +92,8 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
       return;
     }
     member.idle = true;
-    if (members.size <= kept) return;
     member.retirement = setTimeout(() => {
+      if (findIdle().length === 1) return;
       member.leaving = true;
       member.guest.kill();
     }, IDLE_MAX_MS).unref();
@@ -103,7 +103,7 @@ export function createPool({ size, kept }: { size: number; kept: number }): Pool
     members.delete(member);
     clearTimeout(member.retirement);
     // A process that never ran is replaced only if somebody waits: this machine may kill them all.
-    const wanted = waiters.length > 0 || (member.runs > 0 && !member.leaving && members.size < kept);
+    const wanted = waiters.length > 0 || (member.runs > 0 && !member.leaving && members.size === 0);
     if (wanted && members.size + starts.size < size) grow();
   }
 

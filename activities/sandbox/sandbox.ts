@@ -61,8 +61,7 @@ export function createSandbox({
   reserve: number;
   largeJson: LargeJson;
 }): Sandbox {
-  // One more than an organization can use stays warm, for an organization that has none.
-  const pool = createPool({ size: processes + reserve, kept: processes + Math.min(reserve, 1) });
+  const pool = createPool({ size: processes + reserve });
   const turns = createTurns({ places: processes, reserve });
   const stopMeasuring = sandboxWaiting.observe(() => [{ value: turns.countWaiting() }]);
   const toTurn = (organization: string, end: EndTurn, takesSpare: boolean): CodeTurn => ({

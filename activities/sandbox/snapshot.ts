@@ -16,7 +16,11 @@ export function takeSnapshot(wasmMemory: WebAssembly.Memory): () => boolean {
   return function restore() {
     if (wasmMemory.buffer !== buffer) return false;
     memory.set(content);
-    memory.fill(0, used);
+    // A page that was never written has no memory behind it; to write zeros to it would give it some.
+    for (let at = used; at < memory.length; at += PAGE_BYTES) {
+      const page = memory.subarray(at, at + PAGE_BYTES);
+      if (!EMPTY_PAGE.equals(page)) page.fill(0);
+    }
     return true;
   };
 }

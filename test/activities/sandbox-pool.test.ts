@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { GuestProcess } from '../../activities/sandbox/guest-process.ts';
+import { IDLE_MAX_MS } from '../../activities/sandbox/limits.ts';
 import { createPool, type Pool } from '../../activities/sandbox/pool.ts';
 import { guestsOf } from './guests.ts';
 
@@ -28,7 +30,7 @@ async function hold(pool: Pool, takesSpare: boolean): Promise<Held> {
 
 describe('the pool of guest processes', () => {
   it('leaves the last idle one to callers without any, and starts another for the rest', async () => {
-    const pool = createPool({ size: 3, kept: 1 });
+    const pool = createPool({ size: 3 });
     try {
       await hold(pool, true);
       const second = await hold(pool, true);
@@ -45,9 +47,25 @@ describe('the pool of guest processes', () => {
     }
   });
 
+  it('ends those that stay idle, except the last', async () => {
+    const pool = createPool({ size: 3 });
+    try {
+      const held = [await hold(pool, true), await hold(pool, true), await hold(pool, true)];
+      mock.timers.enable({ apis: ['setTimeout'] });
+      await Promise.all(held.map(({ release }) => release(true)));
+      mock.timers.tick(IDLE_MAX_MS);
+      await Promise.all([held[0]?.guest.exited, held[1]?.guest.exited]);
+      const { guest } = await hold(pool, true);
+      assert.equal(guest, held[2]?.guest);
+    } finally {
+      mock.timers.reset();
+      await pool.close();
+    }
+  });
+
   it('starts one process for each caller who waits and one to spare, however long the start takes (on Linux)', async function () {
     if (process.platform !== 'linux') this.skip();
-    const pool = createPool({ size: 10, kept: 10 });
+    const pool = createPool({ size: 10 });
     try {
       const used = new Set<GuestProcess>();
       const use = async (guest: GuestProcess) => {
