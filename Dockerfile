@@ -11,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts \
 
 FROM dependencies AS bundle
 COPY . .
-RUN node worker/bundle.ts
+RUN node worker/bundle.ts && node activities/sandbox/guest-program.ts
 
 # The console's packages, its build tools among them, stay in this stage.
 FROM node:24-bookworm-slim AS console

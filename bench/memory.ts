@@ -51,7 +51,7 @@ function partOf(pid: number): string | undefined {
   if (command.includes('processes/watchdog.ts') && command.includes(stateFolder)) return 'watchdog';
   for (let at = pid; at > 1; at = parentOf(at)) {
     const name = names.get(at);
-    if (name) return command.includes('sandbox/guest.ts') ? 'sandbox' : name;
+    if (name) return command.includes('sandbox/guest.') ? 'sandbox' : name;
   }
   return undefined;
 }

@@ -1,11 +1,11 @@
 // The service's side of one guest process: starts it, gives it one call at a time, kills it when it does not answer.
 import { spawn } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Confinement } from './confinement.ts';
 import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
 import type { CallHeader, GuestHeader } from './guest.ts';
+import { findGuestProgram } from './guest-program.ts';
 import {
   GUEST_NICENESS,
   KILL_GRACE_MS,
@@ -39,7 +39,6 @@ export type GuestProcess = {
   exited: Promise<void>;
 };
 
-const PROGRAM = fileURLToPath(new URL('guest.ts', import.meta.url));
 const NODE_FLAGS = [
   '--max-old-space-size=192',
   '--disable-warning=ExperimentalWarning',
@@ -52,8 +51,9 @@ const FRAME_MAX_BYTES = VALUE_MAX_BYTES + 8 * LOGS_MAX_LENGTH;
 
 /** Starts a guest and waits until it is ready; on failure rejects with SandboxUnavailable or the signal's reason, and leaves no process. */
 export async function startGuest(confinement: Confinement, signal: AbortSignal): Promise<GuestProcess> {
+  const program = await findGuestProgram();
   signal.throwIfAborted();
-  const child = spawn(confinement.file, [...confinement.args, process.execPath, ...NODE_FLAGS, PROGRAM], {
+  const child = spawn(confinement.file, [...confinement.args, process.execPath, ...NODE_FLAGS, program], {
     cwd: '/',
     env: {},
     stdio: 'pipe',

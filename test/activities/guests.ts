@@ -21,7 +21,7 @@ export function guestsOf(parent: number): number[] {
   return children.filter((pid) => pid !== '' && isAlive(pid) && guestLine(pid)).map(Number);
 }
 
-const guestLine = (pid: string): boolean => read(`/proc/${pid}/cmdline`).includes('sandbox/guest.ts');
+const guestLine = (pid: string): boolean => read(`/proc/${pid}/cmdline`).includes('sandbox/guest.');
 
 /** Answers whether a process or thread exists and is not a zombie; Linux only. */
 export const isAlive = (pid: number | string): boolean =>

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { SandboxUnavailable, startGuest } from '../../activities/sandbox/guest-process.ts';
 import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import { createLargeJson } from '../../large-values/large-json.ts';
 import { waitUntil } from '../wait-until.ts';
+import { copySandbox } from './copy-sandbox.ts';
 import { call, guestsOf, isAlive } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
@@ -213,15 +213,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     it('works from a folder that only root can read', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'weir-'));
       chmodSync(folder, 0o700);
-      for (const part of [
-        ...['activities/sandbox', 'flow', 'fairness', 'large-values', 'observability'],
-        'package.json',
-      ]) {
-        cpSync(new URL(part, root), join(folder, part), { recursive: true });
-      }
-      symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));
-      const copy = await import(pathToFileURL(join(folder, 'activities/sandbox/sandbox.ts')).href);
-      const closed: Sandbox = copy.createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
+      const closed = await copySandbox(folder);
       assert.equal((await runInTurn(closed, call('return 5'))).output, 5);
       await closed.close();
       rmSync(folder, { recursive: true });
