@@ -96,6 +96,12 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
     }
   }
 
+  child.on('error', (error) => {
+    end(new SandboxUnavailable(`The sandbox process could not start: ${error.message}`));
+    if (child.pid === undefined) resolveExited();
+  });
+  // Without a free file descriptor there are no pipes, whatever the types say.
+  if (!child.stdout) throw new SandboxUnavailable('The sandbox process could not start: too many open files');
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-1_000);
@@ -115,10 +121,6 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   });
   // A pipe fails when the process is gone; the 'close' event below reports that.
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on('error', () => child.kill('SIGKILL'));
-  child.on('error', (error) => {
-    end(new SandboxUnavailable(`The sandbox process could not start: ${error.message}`));
-    if (child.pid === undefined) resolveExited();
-  });
   // 'close' rather than 'exit', since by then all output has been read.
   child.on('close', (code, signal) => {
     const how = signal ?? `exit code ${code}`;

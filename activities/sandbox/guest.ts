@@ -11,7 +11,7 @@
 // - An error fails the block with the error's message and the line in the source; it is not retried.
 // - Limits: source 256 KB, input and output 16 MiB each as JSON, 256 MiB of memory, and the block's time limit, which is
 //   processor time (on a busy machine up to a minute more by the clock).
-// - Each call starts afresh: nothing is kept from one call to the next.
+// - Each call starts afresh: nothing is kept from one call to the next. Math.random has a seed of its own in each.
 
 import { createFrameDecoder, encodeFrame } from './frames.ts';
 import { LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';

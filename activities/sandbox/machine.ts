@@ -1,4 +1,5 @@
 // Runs user code in a QuickJS of its own. Every call starts from the same WebAssembly memory, byte for byte.
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync';
@@ -42,6 +43,7 @@ const PAGE_BYTES = 64 * 1024;
 const INITIAL_PAGES = 256;
 /** Reading an error may run the user's getters. */
 const EXPLAIN_MAX_MS = 500;
+const SEED_END = 2 ** 32;
 const FILE_NAME = 'block.js';
 const HEAD = 'async function (input, message, parameters) {';
 const PRELUDE_SOURCE = `(${prelude.toString()})(${JSON_DEPTH_MAX}, ${LOGS_MAX_LENGTH})`;
@@ -158,7 +160,8 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
   function setInput(values: string): void {
     const text = context.newString(values);
     try {
-      call('setInput', text);
+      const seeds = [randomInt(SEED_END), randomInt(SEED_END), randomInt(SEED_END)];
+      call('setInput', text, ...seeds.map((seed) => context.newNumber(seed)));
     } catch {
       const message = 'The input is nested too deeply, or too large once parsed, for a code block';
       throw new Failed({ code: 'CODE_LIMIT_EXCEEDED', message });

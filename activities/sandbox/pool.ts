@@ -51,38 +51,45 @@ export function createPool({ size }: { size: number }): Pool {
 
   function grow(): void {
     if (closing.signal.aborted) return;
-    const start = startMember().finally(() => starts.delete(start));
+    const start = startMember().then(
+      () => void starts.delete(start),
+      (error: unknown) => {
+        starts.delete(start);
+        serveWithout(error);
+      },
+    );
     starts.add(start);
   }
 
+  /** Serves those who wait for a start that failed. */
+  function serveWithout(error: unknown): void {
+    const spare = findIdle()[0];
+    const waiter = spare && waiters.shift();
+    if (spare && waiter) waiter.resolve(take(spare));
+    // Without any process nobody would serve those who wait; the next call starts one again.
+    else if (members.size === 0 && starts.size === 0)
+      for (const waiter of waiters.splice(0)) waiter.reject(error);
+  }
+
   async function startMember(): Promise<void> {
-    try {
-      const guest = await startGuest(await confinement, closing.signal);
-      const member: Member = {
-        guest,
-        idle: false,
-        runs: 0,
-        busyMs: 0,
-        worn: false,
-        leaving: false,
-        retirement: undefined,
-      };
-      members.add(member);
-      void guest.exited.then(() => remove(member));
-      const replaced = [...members].find(({ worn, leaving }) => worn && !leaving);
-      if (replaced) {
-        replaced.leaving = true;
-        if (replaced.idle) replaced.guest.kill();
-      }
-      serve(member);
-    } catch (error) {
-      const spare = findIdle()[0];
-      const waiter = spare && waiters.shift();
-      if (spare && waiter) waiter.resolve(take(spare));
-      // Without any process nobody would serve those who wait; the next call starts one again.
-      else if (members.size === 0 && starts.size === 1)
-        for (const waiter of waiters.splice(0)) waiter.reject(error);
+    const guest = await startGuest(await confinement, closing.signal);
+    const member: Member = {
+      guest,
+      idle: false,
+      runs: 0,
+      busyMs: 0,
+      worn: false,
+      leaving: false,
+      retirement: undefined,
+    };
+    members.add(member);
+    void guest.exited.then(() => remove(member));
+    const replaced = [...members].find(({ worn, leaving }) => worn && !leaving);
+    if (replaced) {
+      replaced.leaving = true;
+      if (replaced.idle) replaced.guest.kill();
     }
+    serve(member);
   }
 
   function serve(member: Member): void {

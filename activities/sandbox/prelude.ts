@@ -2,7 +2,8 @@
 
 /** The functions that the host calls. Every text is a JSON string, so that NUL and lone surrogates reach the host. */
 export type Prelude = {
-  setInput(json: string): void;
+  /** The seeds, 32-bit integers, are those of Math.random. */
+  setInput(json: string, a: number, b: number, c: number): void;
   /** Calls the user's function. */
   run(main: (input: unknown, message: unknown, parameters: unknown) => unknown): unknown;
   /** Returns the length of a function's source in UTF-16 units. */
@@ -36,6 +37,17 @@ export function prelude(depthMax: number, logsMax: number): Prelude {
   let problem = '';
   let logs = '';
   let logsFull = false;
+  let [seedA, seedB, seedC, counter] = [0, 0, 0, 1];
+
+  /** Returns 32 random bits as a signed integer (sfc32). */
+  function nextBits(): number {
+    const bits = (seedA + seedB + counter) | 0;
+    counter = (counter + 1) | 0;
+    seedA = seedB ^ (seedB >>> 9);
+    seedB = (seedC + (seedC << 3)) | 0;
+    seedC = (((seedC << 21) | (seedC >>> 11)) + bits) | 0;
+    return bits;
+  }
 
   function pathOf(level: Level | undefined): string {
     return level === undefined || level.up === undefined ? '' : `${pathOf(level.up)}/${cut(level.key, 100)}`;
@@ -135,10 +147,18 @@ export function prelude(depthMax: number, logsMax: number): Prelude {
 
   const console = { debug: log, dir: log, error: log, info: log, log, trace: log, warn: log };
   defineProperty(globalThis, 'console', { value: console, writable: true, configurable: true });
+  // QuickJS's own generator has its state in the memory that every call starts from: it would repeat its numbers.
+  const random = () => ((nextBits() >>> 5) * 0x4000000 + (nextBits() >>> 6)) / 0x20000000000000;
+  defineProperty(Math, 'random', { value: random, writable: true, configurable: true });
 
   return {
-    setInput: (json) => {
+    setInput: (json, a, b, c) => {
       given = parse(json);
+      seedA = a;
+      seedB = b;
+      seedC = c;
+      // The first numbers after a seed still resemble it.
+      for (let i = 0; i < 12; i++) nextBits();
       // A global variable: code may have one of its own with the same name.
       const outputs = given.outputs ?? {};
       defineProperty(globalThis, 'outputs', { value: outputs, writable: true, configurable: true });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { GuestProcess } from '../../activities/sandbox/guest-process.ts';
@@ -45,6 +47,26 @@ describe('the pool of guest processes', () => {
     } finally {
       await pool.close();
     }
+  });
+
+  it('without free file descriptors rejects all who wait, and the service goes on', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const program = `
+      import { openSync } from 'node:fs';
+      import { findGuestProgram } from './activities/sandbox/guest-program.ts';
+      import { createPool } from './activities/sandbox/pool.ts';
+      await findGuestProgram();
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const pool = createPool({ size: 3 });
+      const use = () => pool.use(async () => ({ reusable: true }), { takesSpare: true });
+      for (const { reason } of await Promise.allSettled([use(), use()])) console.log(reason.name);
+      setImmediate(() => console.log('goes on'));`;
+    const node = [process.execPath, '--input-type=module-typescript', '-e', program];
+    const service = spawn('/bin/sh', ['-c', 'ulimit -n 100; exec "$@"', 'sh', ...node], {
+      cwd: new URL('../../', import.meta.url),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    assert.equal(await text(service.stdout), 'SandboxUnavailable\nSandboxUnavailable\ngoes on\n');
   });
 
   it('ends those that stay idle, except the last', async () => {

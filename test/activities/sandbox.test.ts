@@ -32,6 +32,16 @@ describe('user code', () => {
   };
 
   describe('contract', () => {
+    it('gives other random numbers in every call, evenly from 0 to below 1', async () => {
+      const draw = 'return Array.from({ length: 10_000 }, () => Math.random())';
+      const [first, second] = [(await run(draw)).output, (await run(draw)).output] as [number[], number[]];
+      const all = [...first, ...second];
+      assert.equal(new Set(all).size, all.length);
+      assert(all.every((number) => number >= 0 && number < 1));
+      const average = all.reduce((sum, number) => sum + number) / all.length;
+      assert(Math.abs(average - 0.5) < 0.02, `average ${average}`);
+    });
+
     const outputs: [name: string, source: string, input: Json, output: Json][] = [
       [
         'gets input, message and parameters',
