@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 const SOURCES = import.meta.dirname;
+const PROGRAM = path.join(SOURCES, 'guest.ts');
 const DIST = path.join(path.dirname(path.dirname(SOURCES)), 'dist');
 const IMPORT = /(?<=from '\.\/)(.+)\.ts(?=')/g;
 
@@ -15,16 +16,15 @@ let copying: Promise<string> | undefined;
 
 /** Returns the path of the program: of its copy, which is made when it is missing, or of guest.ts where it cannot be made. */
 export async function findGuestProgram(): Promise<string> {
-  copying ??= provideCopy();
+  copying ??= provideCopy().catch(() => PROGRAM);
   const copy = await copying;
-  return existsSync(copy) ? copy : path.join(SOURCES, 'guest.ts');
+  return existsSync(copy) ? copy : PROGRAM;
 }
 
-/** Returns the path of the copy of the sources as they are now, whether or not it could be made. */
+/** Returns the path of the copy of the sources as they are now. Those of other sources stay: a running service may need one. */
 async function provideCopy(): Promise<string> {
   const copy = copyOf(readProgram());
-  if (!existsSync(copy))
-    await promisify(execFile)(process.execPath, [import.meta.filename]).catch(() => undefined);
+  if (!existsSync(copy)) await promisify(execFile)(process.execPath, [import.meta.filename]);
   return copy;
 }
 
