@@ -23,7 +23,7 @@ export async function findGuestProgram(): Promise<string> {
 
 /** Returns the path of the copy of the sources as they are now. Those of other sources stay: a running service may need one. */
 async function provideCopy(): Promise<string> {
-  const copy = copyOf(readProgram());
+  const copy = path.join(folderOf(readProgram()), 'sandbox', 'guest.js');
   if (!existsSync(copy)) await promisify(execFile)(process.execPath, [import.meta.filename]);
   return copy;
 }
@@ -37,16 +37,16 @@ function readProgram(name = 'guest', files = new Map<string, string>()): Map<str
   return files;
 }
 
-function copyOf(files: Map<string, string>): string {
+function folderOf(files: Map<string, string>): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([...files]))
     .digest('hex');
-  return path.join(DIST, `guest-${hash.slice(0, 16)}`, 'sandbox', 'guest.js');
+  return path.join(DIST, `guest-${hash.slice(0, 16)}`);
 }
 
 if (import.meta.main) {
   const files = readProgram();
-  const folder = path.dirname(path.dirname(copyOf(files)));
+  const folder = folderOf(files);
   // Renamed, so that nobody loads half a program.
   const draft = `${folder}.${process.pid}`;
   mkdirSync(path.join(draft, 'sandbox'), { recursive: true });
