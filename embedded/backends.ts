@@ -1,5 +1,4 @@
 // PostgreSQL and Temporal for a local start: the configured servers, else our own.
-import { Connection } from '@temporalio/client';
 import { loadClientConfigProfile, loadClientConnectConfig } from '@temporalio/envconfig';
 import { readEnvironment } from '../config.ts';
 import { type Postgres, startPostgres } from './postgres/postgres.ts';
@@ -87,6 +86,8 @@ async function checkConfiguredTemporal(): Promise<string> {
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig(environment());
   const where = `${connectionOptions.address}, namespace ${namespace}`;
   try {
+    // Loaded only here: a start with its own servers would keep its memory and never use it.
+    const { Connection } = await import('@temporalio/client');
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout: CONNECT_TIMEOUT_MS });
     await connection.workflowService.describeNamespace({ namespace });
     await connection.close();

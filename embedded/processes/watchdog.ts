@@ -3,20 +3,27 @@ import { spawn } from 'node:child_process';
 import { log } from '../../observability/log.ts';
 import { endRecordedProcesses } from './end-process.ts';
 
-/** Starts the watchdog of this process over `stateFolder`; it ends by itself when nothing is left to do. */
+/** Waits for the end of its input, then becomes the program that it was given. */
+const WAIT = 'read -r _; exec "$@"';
+
+/**
+ * Starts the watchdog of this process over `stateFolder`; it ends by itself when nothing is left to do. It waits as a shell,
+ * which takes a megabyte, and becomes Node when this process has ended and its input with it.
+ */
 export function startWatchdog(stateFolder: string): void {
-  const watchdog = spawn(process.execPath, [import.meta.filename, stateFolder], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  const program = [process.execPath, import.meta.filename, stateFolder];
+  const watchdog = spawn('sh', ['-c', WAIT, 'sh', ...program], {
+    stdio: ['pipe', 'ignore', 'ignore'],
     // In its own process group, so that a signal to the supervisor's group does not reach it.
     detached: true,
   });
   watchdog.on('error', (error) => log.error({ err: error }, 'The watchdog could not be started.'));
+  watchdog.stdin.on('error', (error) => log.error({ err: error }, 'The watchdog has ended.'));
   watchdog.unref();
-  watchdog.channel?.unref();
 }
 
 if (import.meta.main) {
   const [stateFolder] = process.argv.slice(2);
   if (!stateFolder) throw new Error('The watchdog needs a state folder as its argument.');
-  process.once('disconnect', () => void endRecordedProcesses(stateFolder));
+  await endRecordedProcesses(stateFolder);
 }

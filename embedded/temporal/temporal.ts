@@ -1,8 +1,9 @@
 // Our own Temporal development server, for a local start and for tests: durable, on 127.0.0.1 only.
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
+import { promisify } from 'node:util';
 import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
@@ -89,7 +90,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     const uiPort = await findFreePort(options.uiPort);
     const child = startServer(binary, options, port, uiPort);
     const address = `127.0.0.1:${port}`;
-    const problem = await waitUntilReady(child, address);
+    const problem = await waitUntilReady(binary, child, address);
     if (!problem) {
       if (isNew) dropIndexes(file, options);
       const uiUrl = `http://127.0.0.1:${uiPort}`;
@@ -148,22 +149,29 @@ function startServer(
   });
 }
 
-/** Waits until the server knows its namespace. Returns what went wrong, undefined when nothing did. */
-async function waitUntilReady(child: Child, address: string): Promise<string | undefined> {
+/**
+ * Waits until the server knows its namespace. Returns what went wrong, undefined when nothing did. The CLI asks: its memory
+ * is free again afterwards, whereas the SDK's client would stay in the process that asks.
+ */
+async function waitUntilReady(binary: string, child: Child, address: string): Promise<string | undefined> {
+  const question = ['operator', 'namespace', 'describe', '--namespace', NAMESPACE, '--address', address];
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {
     try {
-      const connection = await Connection.connect({ address, connectTimeout: PROBE_TIMEOUT_MS });
-      try {
-        await connection.workflowService.describeNamespace({ namespace: NAMESPACE });
-        return undefined;
-      } finally {
-        await connection.close();
-      }
+      await promisify(execFile)(binary, question, {
+        timeout: PROBE_TIMEOUT_MS,
+        env: withoutTemporal(process.env),
+      });
+      return undefined;
     } catch (error) {
       if (Date.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
     }
     await sleep(100);
   }
   return child.exited;
+}
+
+/** Leaves out the variables that tell the CLI of another server or its credentials. */
+function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
