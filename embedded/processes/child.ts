@@ -33,6 +33,7 @@ export type Child = {
   /** Resolves with how it ended, e.g. `ended with code 1`. */
   exited: Promise<string>;
   hasExited(): boolean;
+  /** The last lines that this process has logged; those of earlier ones are not among them. */
   logTail(): string;
   /** Asks it to end and waits until it has ended; kills it after `stopTimeoutMs`. */
   stop(): Promise<void>;
@@ -44,7 +45,7 @@ export function startChild(spec: ChildSpec): Child {
   const recordFolder = path.join(spec.stateFolder, 'run');
   for (const folder of [path.dirname(logFile), recordFolder])
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const log = openLog(logFile);
+  const { log, from } = openLog(logFile);
   const child = spawn(spec.command, spec.args, {
     cwd: spec.account ? '/' : undefined,
     env: spec.env ?? process.env,
@@ -80,7 +81,9 @@ export function startChild(spec: ChildSpec): Child {
     exited,
     hasExited: () => ended,
     logTail: () =>
-      readFileSync(logFile, 'utf8')
+      readFileSync(logFile)
+        .subarray(from)
+        .toString()
         .trimEnd()
         .split('\n')
         .slice(-LOG_TAIL_LINES)
@@ -93,8 +96,11 @@ export function startChild(spec: ChildSpec): Child {
   };
 }
 
-function openLog(file: string): number {
+/** Opens a log to append to it `from` its end; one that has grown large starts anew. */
+function openLog(file: string): { log: number; from: number } {
   const log = openSync(file, 'a', 0o600);
-  if (statSync(file).size > LOG_MAX_BYTES) truncateSync(file);
-  return log;
+  const { size } = statSync(file);
+  if (size <= LOG_MAX_BYTES) return { log, from: size };
+  truncateSync(file);
+  return { log, from: 0 };
 }

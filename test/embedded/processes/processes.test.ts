@@ -87,7 +87,16 @@ describe('processes of a local start', () => {
     assert.match(await child.exited, /could not be started: .*ENOENT/);
   });
 
-  it('are restarted when they end, until the limit, which is reported with the end of their log', async () => {
+  it('log to one file, whose end is told without the lines of earlier ones', async () => {
+    for (const line of ['first', 'second']) {
+      const child = start('talker', 1, `echo ${line}`);
+      await child.exited;
+      assert.equal(child.logTail(), line);
+    }
+    assert.equal(readFileSync(path.join(stateFolder, 'logs/talker.log'), 'utf8'), 'first\nsecond\n');
+  });
+
+  it('are restarted when they end, until the limit, which is reported with the end of the last one’s log', async () => {
     let starts = 1;
     const message = await restartOnExit({
       name: 'The engine',
@@ -101,6 +110,6 @@ describe('processes of a local start', () => {
       signal: new AbortController().signal,
     });
     assert.equal(starts, 3);
-    assert.match(message ?? '', /^The engine ended with code 3 and could not be restarted\.[\s\S]*start 2/);
+    assert.match(message ?? '', /^The engine ended with code 3 and could not be restarted\.[^\n]*\nstart 3$/);
   });
 });
