@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { sql } from 'kysely';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { createStepClient } from '../api/runs/step-client.ts';
 import { code } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import { readInputColumn } from './read-input-column.ts';
 import { BUILD_MAX_MS } from './s3-binary.ts';
 import { describeWithS3, type S3Server, startS3Server } from './s3-server.ts';
 
@@ -26,14 +26,6 @@ describeWithS3('large inputs of a session', function () {
     await weir.stop();
     await server.stop();
   });
-  const inputOf = async (callId: string) =>
-    weir.db
-      .selectFrom('run')
-      .select([sql<boolean>`input is null`.as('elsewhere'), sql<string>`input::text`.as('text')])
-      .where('execution_id', '=', callId)
-      .executeTakeFirstOrThrow();
-  const keysOf = async (callId: string) =>
-    (await server.keys()).filter((key) => key.includes(`${callId}/request-`));
 
   it('are in the object store for itself and each call; a first step that runs again replaces its own', async () => {
     const client = await createStepClient(weir, tenant);
@@ -52,8 +44,8 @@ describeWithS3('large inputs of a session', function () {
     };
     const first = await step({ stepIndex: 0, message: large('first') });
     const executionId = first[0]?.data.executionId;
-    assert.equal((await keysOf(executionId)).length, 1);
-    assert.ok((await inputOf(executionId)).elsewhere);
+    assert.equal((await server.keys(`${executionId}/request-`)).length, 1);
+    assert.ok((await readInputColumn(weir.db, executionId)).elsewhere);
     /** Objects of the session that are in use, and others that are not to be deleted. */
     const stored = async () => {
       const rows = await weir.db
@@ -71,7 +63,7 @@ describeWithS3('large inputs of a session', function () {
     const last = await step({ executionId, stepIndex: 1, accumulatedOutputs: { make: large('own') } });
     assert.match(JSON.stringify(last), new RegExp(`\\[${LARGE},${LARGE},${LARGE}\\]`));
     await step({ executionId, stepIndex: 0, message: 'small' });
-    assert.equal(JSON.parse((await inputOf(executionId)).text).message, 'small');
+    assert.equal(JSON.parse((await readInputColumn(weir.db, executionId)).text).message, 'small');
     assert.deepEqual(await stored(), []);
   });
 });

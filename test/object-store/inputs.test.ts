@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { sql } from 'kysely';
 import { buildDeliveryBody } from '../../activities/delivery-body.ts';
 import { connect } from '../../db/connect.ts';
 import { findBlockTrace, measureTrace } from '../../db/runs/block-traces.ts';
@@ -13,6 +12,7 @@ import { captureMetrics } from '../capture-metrics.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
+import { readInputColumn } from './read-input-column.ts';
 import { BUILD_MAX_MS } from './s3-binary.ts';
 import { BUCKET, describeWithS3, type S3Server, startS3Server } from './s3-server.ts';
 
@@ -46,16 +46,8 @@ describeWithS3('inputs in an object store', function () {
   });
   const post = (path: string, body?: object) => weir.call('POST', path, { key: tenant.key, body });
   const get = (path: string, key = tenant.key) => weir.call('GET', path, { key });
-  const inputOf = async (callId: string) =>
-    weir.db
-      .selectFrom('run')
-      .select([sql<boolean>`input is null`.as('elsewhere'), sql<string>`input::text`.as('text')])
-      .where('execution_id', '=', callId)
-      .executeTakeFirstOrThrow();
-  const keysOf = async (callId: string) =>
-    (await server.keys()).filter((key) => key.includes(`${callId}/request-`));
   const lose = async (callId: string) => {
-    const Objects = (await keysOf(callId)).map((Key) => ({ Key }));
+    const Objects = (await server.keys(`${callId}/request-`)).map((Key) => ({ Key }));
     assert.equal(Objects.length, 1);
     await server.client.send(new DeleteObjectsCommand({ Bucket: BUCKET, Delete: { Objects } }));
   };
@@ -79,8 +71,8 @@ describeWithS3('inputs in an object store', function () {
     ]);
     const sent = { message: large('m'), parameters: { a: large('a') } };
     const executionId = await startUnseen(flow, sent);
-    assert.ok((await inputOf(executionId)).elsewhere);
-    const keys = await keysOf(executionId);
+    assert.ok((await readInputColumn(weir.db, executionId)).elsewhere);
+    const keys = await server.keys(`${executionId}/request-`);
     assert.match(
       String(keys),
       new RegExp(`^runs/${tenant.organizationId}/${executionId}/request-[0-9a-f]{64}$`),
@@ -100,8 +92,8 @@ describeWithS3('inputs in an object store', function () {
   it('are in the database when they are small', async () => {
     const flow = await weir.createFlow(tenant, [passthrough('pass')]);
     const { body } = await post(`${flow}/execute`, { message: 'small' });
-    assert.equal(JSON.parse((await inputOf(body.executionId)).text).message, 'small');
-    assert.deepEqual(await keysOf(body.executionId), []);
+    assert.equal(JSON.parse((await readInputColumn(weir.db, body.executionId)).text).message, 'small');
+    assert.deepEqual(await server.keys(`${body.executionId}/request-`), []);
   });
 
   it('are there as a whole, with the attachments', async () => {
@@ -110,7 +102,7 @@ describeWithS3('inputs in an object store', function () {
     const executionId = await startUnseen(flow, { message: large('m'), attachments });
     const input = await getRunInput(weir.db, executionId);
     assert.equal(input.attachments?.[0]?.url, attachments[0]?.url);
-    const [key = ''] = await keysOf(executionId);
+    const [key = ''] = await server.keys(`${executionId}/request-`);
     assert.ok(key.endsWith(createHash('sha256').update(JSON.stringify(input)).digest('hex')));
     const request = await get(`${flow}/jobs/${executionId}/request`);
     assert.deepEqual(request.body.attachments, input.attachments);
@@ -166,7 +158,7 @@ describeWithS3('inputs in an object store', function () {
       assert.equal(again.status, 202, JSON.stringify(again.body));
       const { status } = await finish(flow, again.body.executionId);
       assert.equal(status, 'failed');
-      assert.equal((await keysOf(again.body.executionId)).length, objects);
+      assert.equal((await server.keys(`${again.body.executionId}/request-`)).length, objects);
       const { continuation, parameters } = await getRunInput(weir.db, again.body.executionId);
       assert.deepEqual(parameters, sent.parameters);
       assert.deepEqual(continuation?.outputs, how === 'retry' ? { make: large('a') } : undefined);
@@ -184,13 +176,13 @@ describeWithS3('inputs in an object store', function () {
     assert.deepEqual([status, body.result], [200, LARGE]);
     assert.deepEqual(await metrics.read('weir.object_store.fallbacks'), { '': 1 });
     metrics.stop();
-    assert.equal((await inputOf(body.executionId)).elsewhere, false);
+    assert.equal((await readInputColumn(weir.db, body.executionId)).elsewhere, false);
     await proxy.restore();
     const request = await get(`${flow}/jobs/${body.executionId}/request?full=true`);
     assert.equal(request.body.message, large('away'));
     await waitUntil(async () => {
       const { body } = await post(`${flow}/execute`, { message: large('back') });
-      return (await inputOf(body.executionId)).elsewhere;
+      return (await readInputColumn(weir.db, body.executionId)).elsewhere;
     });
   });
 

@@ -60,11 +60,9 @@ describeWithS3('deleting objects', function () {
     const { body } = await weir.finish(flow, executionId, tenant.key);
     assert.equal(body.status, 'completed');
     await weir.stopWorker();
-    assert.equal((await keysOf(executionId)).length, 1);
+    assert.equal((await server.keys(executionId)).length, 1);
     return executionId;
   };
-  const keysOf = async (executionId: string) =>
-    (await server.keys()).filter((key) => key.includes(executionId));
   /** Makes the objects of a call older, so that nobody may be writing them. */
   const age = (executionId: string, interval: string) =>
     sql`update stored_object set created_at = now() - ${interval}::interval where execution_id = ${executionId}`.execute(
@@ -73,7 +71,7 @@ describeWithS3('deleting objects', function () {
   const rowsOf = (executionId: string) =>
     db.selectFrom('stored_object').select('linked').where('execution_id', '=', executionId).execute();
   const isGone = async (executionId: string) => {
-    assert.deepEqual(await keysOf(executionId), []);
+    assert.deepEqual(await server.keys(executionId), []);
     assert.deepEqual(await rowsOf(executionId), []);
   };
 
@@ -85,10 +83,10 @@ describeWithS3('deleting objects', function () {
     await age(old, '10 days');
     await age(young, '10 days');
     assert.equal((await deleteOld(db, 5, 10)).runs, 1);
-    assert.equal((await keysOf(old)).length, 1);
+    assert.equal((await server.keys(old)).length, 1);
     await remove();
     await isGone(old);
-    assert.equal((await keysOf(young)).length, 1);
+    assert.equal((await server.keys(young)).length, 1);
   });
 
   it('finds objects of runs that were deleted in any other way', async () => {
@@ -135,10 +133,10 @@ describeWithS3('deleting objects', function () {
     const stored = await storeOutput(db, tenant.organizationId, execution, output);
     assert.ok(stored);
     await remove();
-    assert.equal((await keysOf(executionId)).length, 2);
+    assert.equal((await server.keys(executionId)).length, 2);
     await sql`update stored_object set created_at = now() - interval '2 hours' where not linked`.execute(db);
     await remove();
-    assert.equal((await keysOf(executionId)).length, 1);
+    assert.equal((await server.keys(executionId)).length, 1);
     const block = {
       stepId: 'late',
       name: 'late',
@@ -163,13 +161,13 @@ describeWithS3('deleting objects', function () {
     await db.transaction().execute(async (tx) => {
       // The record of a block needs the row of its run.
       await sql`select from run where execution_id = ${executionId} for update`.execute(tx);
-      await waitUntil(async () => (await keysOf(executionId)).length > 0);
+      await waitUntil(async () => (await server.keys(executionId)).length > 0);
       await worker.kill();
     });
     await weir.startWorker();
     const { body } = await weir.finish(flow, executionId, tenant.key);
     assert.equal(body.status, 'completed');
-    assert.equal((await keysOf(executionId)).length, 1);
+    assert.equal((await server.keys(executionId)).length, 1);
     assert.deepEqual(await rowsOf(executionId), [{ linked: true }]);
   });
 });

@@ -19,8 +19,8 @@ export type S3Server = {
   env: NodeJS.ProcessEnv;
   /** A client with the same rights. */
   client: S3Client;
-  /** Lists the keys in the bucket. */
-  keys(): Promise<string[]>;
+  /** Lists the keys in the bucket that contain a text: all, when there is none. */
+  keys(part?: string): Promise<string[]>;
   stop(): Promise<void>;
 };
 
@@ -66,9 +66,9 @@ export async function startS3Server(): Promise<S3Server> {
       AWS_ACCESS_KEY_ID: ACCESS_KEY,
       AWS_SECRET_ACCESS_KEY: SECRET_KEY,
     },
-    async keys() {
+    async keys(part = '') {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: BUCKET }));
-      return Contents.map(({ Key = '' }) => Key);
+      return Contents.map(({ Key = '' }) => Key).filter((key) => key.includes(part));
     },
     async stop() {
       client.destroy();

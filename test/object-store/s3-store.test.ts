@@ -85,10 +85,7 @@ describeWithS3('the object store', function () {
     for (const name of ['a', 'b']) objects.push(await write(`org/gone/${name}`, name));
     const locations = [...objects.map(({ location }) => location), store.locate('org/gone/never')];
     assert.deepEqual(await store.remove(locations), locations);
-    assert.deepEqual(
-      (await server.keys()).filter((key) => key.includes('gone')),
-      [],
-    );
+    assert.deepEqual(await server.keys('gone'), []);
   });
 
   it('signs URLs of five minutes that save the object as JSON, and give nothing else', async () => {
