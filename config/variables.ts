@@ -81,7 +81,7 @@ const environment = z.object({
   /** Credits per second of processor time of code blocks; 0 makes them free. */
   WEIR_CODE_PRICE: price.default(0),
   /** Model calls of one organization that one worker makes at a time; some more are for organizations that have few. */
-  WEIR_MODEL_CONCURRENCY: count.default(100),
+  WEIR_MODEL_CONCURRENCY: count.default(200),
   /** Webhook attempts that one worker makes at a time. */
   WEIR_WEBHOOK_CONCURRENCY: count.default(500),
   /** Path of a PEM file with certificate authorities of webhook receivers, in addition to those of Node.js. */
