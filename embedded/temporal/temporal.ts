@@ -1,6 +1,7 @@
 // Our own Temporal development server, for a local start and for tests: durable, on 127.0.0.1 only.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { devNull, homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -154,13 +155,17 @@ function startServer(
  * is free again afterwards, whereas the SDK's client would stay in the process that asks.
  */
 async function waitUntilReady(binary: string, child: Child, address: string): Promise<string | undefined> {
-  const question = ['operator', 'namespace', 'describe', '--namespace', NAMESPACE, '--address', address];
+  const question = [
+    ...['operator', 'namespace', 'describe', '--namespace', NAMESPACE],
+    ...['--address', address, '--env-file', devNull],
+  ];
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {
     try {
       await promisify(execFile)(binary, question, {
         timeout: PROBE_TIMEOUT_MS,
-        env: withoutTemporal(process.env),
+        killSignal: 'SIGKILL',
+        env: withoutProfiles(process.env),
       });
       return undefined;
     } catch (error) {
@@ -171,7 +176,9 @@ async function waitUntilReady(binary: string, child: Child, address: string): Pr
   return child.exited;
 }
 
-/** Leaves out the variables that tell the CLI of another server or its credentials. */
-function withoutTemporal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+/** Returns variables with which the CLI asks the address that it is given, without the user's profiles and credentials. */
+function withoutProfiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const others = Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_'));
+  // It does not start without a home folder.
+  return { HOME: homedir(), ...Object.fromEntries(others), TEMPORAL_CONFIG_FILE: devNull };
 }

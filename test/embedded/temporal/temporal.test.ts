@@ -1,0 +1,42 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findTemporalBinary } from '../../../embedded/temporal/binary.ts';
+import { startTemporal } from '../../../embedded/temporal/temporal.ts';
+
+describe('the embedded Temporal', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'weir-temporal-'));
+  const environment = { ...process.env };
+
+  before(async () => {
+    // In another home folder, the binary would not be found in the cache.
+    process.env.WEIR_TEMPORAL_CLI = await findTemporalBinary({ stateFolder: folder });
+  });
+  after(() => {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, environment);
+    rmSync(folder, { recursive: true });
+  });
+
+  async function startAndStop(name: string): Promise<void> {
+    const stateFolder = path.join(folder, name);
+    mkdirSync(stateFolder);
+    const temporal = await startTemporal({ stateFolder, durable: false });
+    await temporal.stop();
+  }
+
+  it('starts beside profiles of its CLI for another server', async () => {
+    const profiles = path.join(folder, 'home/.config/temporalio');
+    mkdirSync(profiles, { recursive: true });
+    writeFileSync(path.join(profiles, 'temporal.toml'), '[profile.default.tls]\ndisabled = false\n');
+    writeFileSync(path.join(profiles, 'temporal.yaml'), 'env:\n  default:\n    tls: "true"\n');
+    process.env.HOME = path.join(folder, 'home');
+    process.env.TEMPORAL_TLS = 'true';
+    await startAndStop('profiles');
+  });
+
+  it('starts without HOME, as under some supervisors', async () => {
+    delete process.env.HOME;
+    await startAndStop('no-home');
+  });
+});
