@@ -1,7 +1,6 @@
 // The configuration of the service: environment variables go in, a Config comes out.
 // config/variables.ts has the variables, docs/operating/configuration.md describes them; `npm start` (embedded/) and the
 // `weir` command (cli/api/) read some of their own.
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readBaseUrl, readPublicUrl } from './config/base-url.ts';
 import { type Console, readConsole } from './config/console.ts';
 import { withPassword } from './config/database-url.ts';
@@ -11,6 +10,7 @@ import { readObjectStore } from './config/object-store.ts';
 import { type Oidc, readOidc } from './config/oidc.ts';
 import { type Provider, readProviders, readProviderUrls } from './config/providers.ts';
 import { readEnvironment } from './config/read-environment.ts';
+import { readTemporal, type TemporalConnection } from './config/temporal.ts';
 import { readTemporalEncryption, type TemporalEncryption } from './config/temporal-encryption.ts';
 import type { WorkerRole } from './config/values.ts';
 import { variables } from './config/variables.ts';
@@ -22,6 +22,7 @@ export { readDatabaseUrl } from './config/database-url.ts';
 export { isLoopback, loopbackUrls } from './config/loopback.ts';
 export type { Provider } from './config/providers.ts';
 export { readEnvironment, TELEMETRY_SECRETS } from './config/read-environment.ts';
+export { isTemporalConfigured, readTemporal, type TemporalConnection } from './config/temporal.ts';
 
 export type Config = {
   production: boolean;
@@ -43,7 +44,7 @@ export type Config = {
   console: Console;
   mcp: Mcp;
   /** Read from TEMPORAL_ADDRESS and Temporal's other standard variables, or its configuration file. */
-  temporal: ReturnType<typeof loadClientConnectConfig>;
+  temporal: TemporalConnection;
   taskQueue: string;
   workerRoles: WorkerRole[];
   deployment: Deployment | undefined;
@@ -114,7 +115,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     cli: { clientId: values.WEIR_CLI_CLIENT_ID, scopes: values.WEIR_CLI_SCOPES },
     console: readConsole(values),
     mcp: readMcp(values, readBaseUrl(values)),
-    temporal: loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> }),
+    temporal: readTemporal(env),
     taskQueue: values.WEIR_TASK_QUEUE,
     workerRoles: values.WEIR_WORKER_ROLES,
     deployment: readDeployment(values),

@@ -1,6 +1,5 @@
 // PostgreSQL and Temporal for a local start: the configured servers, else our own.
-import { loadClientConfigProfile, loadClientConnectConfig } from '@temporalio/envconfig';
-import { readEnvironment } from '../config.ts';
+import { isTemporalConfigured, type TemporalConnection } from '../config.ts';
 import { type Postgres, startPostgres } from './postgres/postgres.ts';
 import type { Child } from './processes/child.ts';
 import { reservePort } from './processes/ports.ts';
@@ -44,14 +43,14 @@ export async function provideDatabase(
   }
 }
 
-/** Uses Temporal's standard environment configuration, or starts a development server on the state folder. */
-export async function provideTemporal(context: Context): Promise<Backend> {
+/** Uses the server that is `configured`, or starts a development server on the state folder. */
+export async function provideTemporal(context: Context, configured: TemporalConnection): Promise<Backend> {
   const { stateFolder, progress, ports } = context;
   const task = progress.begin('Temporal');
   try {
-    if (isTemporalConfigured()) {
+    if (isTemporalConfigured(configured)) {
       task.say('connecting to the configured server');
-      task.done(await checkConfiguredTemporal());
+      task.done(await checkTemporal(configured));
       return { env: {}, ports: {} };
     }
     const note = (line: string) => progress.line(line);
@@ -72,19 +71,11 @@ export async function provideTemporal(context: Context): Promise<Backend> {
   }
 }
 
-function isTemporalConfigured(): boolean {
-  const { address, apiKey, tls } = loadClientConfigProfile(environment());
-  return Boolean(address || apiKey || tls);
-}
-
-function environment() {
-  return { overrideEnvVars: readEnvironment(process.env) as Record<string, string> };
-}
-
 /** Reports at once that a configured server does not work; otherwise the service would never become ready. */
-async function checkConfiguredTemporal(): Promise<string> {
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig(environment());
-  const where = `${connectionOptions.address}, namespace ${namespace}`;
+async function checkTemporal(configured: TemporalConnection): Promise<string> {
+  const { connectionOptions, namespace = 'default' } = configured;
+  const { address = 'localhost:7233, since TEMPORAL_ADDRESS is not set' } = connectionOptions;
+  const where = `${address}; namespace ${namespace}`;
   try {
     // Loaded only here: a start with its own servers would keep its memory and never use it.
     const { Connection } = await import('@temporalio/client');

@@ -44,8 +44,9 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
       const problem = child.hasExited()
         ? await child.exited
         : `was not ready after ${READY_TIMEOUT_MS / 1000} s`;
+      const end = child.logTail();
       await child.stop();
-      throw new Error(`The service ${problem}. The end of ${child.logFile}:\n${child.logTail()}`);
+      throw new Error(`The service ${problem}. The end of ${child.logFile}:\n${end}`);
     }
     await sleep(100);
   }

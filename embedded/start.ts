@@ -76,7 +76,7 @@ async function start(
   const consoleBuilt = buildConsole(stateFolder, progress, signal);
   const [database, temporal] = await Promise.all([
     provideDatabase(context, secrets.postgresPassword, given.DATABASE_URL),
-    provideTemporal(context),
+    provideTemporal(context, config.temporal),
   ]);
   const baseUrl = `http://${addressFor(config.host)}:${port}`;
   const databaseUrl = database.env.DATABASE_URL ?? config.databaseUrl;

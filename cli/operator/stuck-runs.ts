@@ -1,7 +1,6 @@
 // `weir operator runs list --stuck`: runs that make no progress, with the reason, since when, and what to do about it.
 import { Client, Connection } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { readEnvironment } from '../../config.ts';
+import { readEnvironment, readTemporal } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import { listStuckInDatabase, listWithPaths } from '../../db/runs/list-stuck.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
@@ -83,10 +82,8 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
 }
 
 async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void): Promise<void> {
-  const env = readEnvironment(serviceEnvironment()) as Record<string, string>;
-  const { connectionOptions, namespace = DEFAULT_NAMESPACE } = loadClientConnectConfig({
-    overrideEnvVars: env,
-  });
+  const env = readEnvironment(serviceEnvironment());
+  const { connectionOptions, namespace = DEFAULT_NAMESPACE } = readTemporal(env);
   const taskQueue = env.WEIR_TASK_QUEUE || 'weir-flows';
   const connection = await Connection.connect({ ...connectionOptions, connectTimeout: 5_000 });
   const client = new Client({ connection, namespace });

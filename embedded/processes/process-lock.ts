@@ -4,7 +4,7 @@ import { processStartTime } from './process-identity.ts';
 
 const ATTEMPTS = 5;
 
-type LockOwner = { pid: number; startTime: string | undefined; url?: string };
+export type LockOwner = { pid: number; startTime: string | undefined; url?: string };
 
 export type ProcessLock = {
   /** The process that has the lock: this one when `taken`. */

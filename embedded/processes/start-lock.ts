@@ -1,11 +1,16 @@
 import path from 'node:path';
-import { findLockOwner, type ProcessLock, takeProcessLock } from './process-lock.ts';
+import { findLockOwner, type LockOwner, type ProcessLock, takeProcessLock } from './process-lock.ts';
 
 const FILE = 'start.json';
 
+/** Finds the `npm start` that runs on the state folder. */
+export function findStart(stateFolder: string): LockOwner | undefined {
+  return findLockOwner(path.join(stateFolder, FILE));
+}
+
 /** Tells whether an `npm start` runs on the state folder that has not brought the service up yet. */
 export function isStarting(stateFolder: string): boolean {
-  const owner = findLockOwner(path.join(stateFolder, FILE));
+  const owner = findStart(stateFolder);
   return owner !== undefined && owner.url === undefined;
 }
 

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { log } from '../../observability/log.ts';
 import { endRecordedProcesses } from './end-process.ts';
+import { findStart } from './start-lock.ts';
 
 /** Waits for the end of its input, then becomes the program that it was given. */
 const WAIT = 'read -r _; exec "$@"';
@@ -11,7 +12,7 @@ const WAIT = 'read -r _; exec "$@"';
  * which takes a megabyte, and becomes Node when this process has ended and its input with it.
  */
 export function startWatchdog(stateFolder: string): void {
-  const program = [process.execPath, import.meta.filename, stateFolder];
+  const program = [process.execPath, import.meta.filename, stateFolder, String(process.pid)];
   const watchdog = spawn('sh', ['-c', WAIT, 'sh', ...program], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // In its own process group, so that a signal to the supervisor's group does not reach it.
@@ -23,7 +24,9 @@ export function startWatchdog(stateFolder: string): void {
 }
 
 if (import.meta.main) {
-  const [stateFolder] = process.argv.slice(2);
+  const [stateFolder, supervisor] = process.argv.slice(2);
   if (!stateFolder) throw new Error('The watchdog needs a state folder as its argument.');
-  await endRecordedProcesses(stateFolder);
+  const owner = findStart(stateFolder);
+  // A later start has ended what there was, and has processes of its own.
+  if (!owner || owner.pid === Number(supervisor)) await endRecordedProcesses(stateFolder);
 }

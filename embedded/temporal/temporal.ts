@@ -16,6 +16,8 @@ const NAMESPACE = 'default';
 const START_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 3;
 const PROBE_TIMEOUT_MS = 2_000;
+/** SQLite says this of a file that is not, or no longer, Temporal's database. */
+const DAMAGED = /file is not a database|disk image is malformed|no such table/;
 
 /**
  * With synchronous=full, data survives a power loss; WAL doubles the throughput of SQLite's default. A statement waits for
@@ -89,6 +91,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort(options.port);
     const uiPort = await findFreePort(options.uiPort);
+    options.report?.('waiting until it answers');
     const child = startServer(binary, options, port, uiPort);
     const address = `127.0.0.1:${port}`;
     const problem = await waitUntilReady(binary, child, address);
@@ -97,26 +100,34 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       const uiUrl = `http://127.0.0.1:${uiPort}`;
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }
+    // Before the stop, of which the server logs more than of its cause.
+    const end = child.logTail();
     await child.stop();
     // Another program may have taken the port in the meantime.
-    const end = child.logTail();
     if (attempt < START_ATTEMPTS && end.includes('address already in use')) continue;
-    const why = end.includes('database is locked')
-      ? ` Another program has ${file} locked: end it, and start again.`
-      : '';
-    throw new Error(`The Temporal server ${problem}.${why} The end of ${child.logFile}:\n${end}`);
+    throw new Error(
+      `The Temporal server ${problem}.${adviceOn(end, file)} The end of ${child.logFile}:\n${end}`,
+    );
   }
 }
 
 const databaseFile = (stateFolder: string) => path.join(stateFolder, 'temporal.db');
 
-/** With all its indexes the server is slower, and works. */
+function adviceOn(log: string, file: string): string {
+  if (log.includes('database is locked'))
+    return ` Another program has ${file} locked: end it, and start again.`;
+  if (!DAMAGED.test(log)) return '';
+  return ` ${file} is damaged: move it away, and start again. Runs that had not ended begin anew.`;
+}
+
+/** With all its indexes the server is slower, and works. A damaged file is the server's to tell of. */
 function dropIndexes(file: string, { report, note }: TemporalOptions): void {
   try {
     report?.('dropping indexes that no search needs');
     dropUnusedIndexes(file);
   } catch (error) {
-    note?.(`The indexes of ${file} could not be dropped (${error}): with them Temporal is slower.`);
+    if (!DAMAGED.test(String(error)))
+      note?.(`The indexes of ${file} could not be dropped (${error}): with them Temporal is slower.`);
   }
 }
 

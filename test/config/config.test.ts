@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { readConfig } from '../../config.ts';
 
 const KEY = Buffer.alloc(32, 'k').toString('base64');
@@ -95,6 +98,35 @@ describe('readConfig', () => {
         () => readConfig({ ...env, [name]: value }),
         ({ message }) => message.split('\n').slice(1).join() === `  ${name} ${problem}`,
       ));
+
+  it("names the variables of Temporal's configuration when that cannot be used, and repeats no key", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'weir-config-'));
+    const file = path.join(folder, 'temporal.toml');
+    writeFileSync(file, '[profile.default]\napi_key = "secret" nonsense\n');
+    const messageOf = (variables: NodeJS.ProcessEnv) => {
+      try {
+        readConfig({ ...env, ...variables });
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return 'no error';
+    };
+    assert.match(
+      messageOf({ TEMPORAL_CONFIG_FILE: file }),
+      /^Temporal's configuration cannot be used: Invalid TOML .*Correct TEMPORAL_CONFIG_FILE\.$/,
+    );
+    assert.ok(!messageOf({ TEMPORAL_CONFIG_FILE: file }).includes('secret'));
+    writeFileSync(file, '');
+    assert.match(
+      messageOf({ TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'none' }),
+      /'none'.*Correct TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE\.$/,
+    );
+    rmSync(folder, { recursive: true });
+    assert.equal(
+      messageOf({ TEMPORAL_CONFIG_FILE: file }),
+      `TEMPORAL_CONFIG_FILE names ${file}, which does not exist.`,
+    );
+  });
 
   it('refuses a public URL that is not http or https', () =>
     assert.throws(() => readConfig({ ...env, WEIR_PUBLIC_URL: 'javascript:alert(1)' }), /WEIR_PUBLIC_URL/));

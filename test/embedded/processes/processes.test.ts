@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,6 +7,7 @@ import { type Child, startChild } from '../../../embedded/processes/child.ts';
 import { endRecordedProcesses } from '../../../embedded/processes/end-process.ts';
 import { processStartTime } from '../../../embedded/processes/process-identity.ts';
 import { restartOnExit } from '../../../embedded/processes/restart-on-exit.ts';
+import { takeStartLock } from '../../../embedded/processes/start-lock.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('processes of a local start', () => {
@@ -72,6 +74,19 @@ describe('processes of a local start', () => {
     assert.ok(processStartTime(child.pid));
     process.kill(child.pid);
     await child.exited;
+  });
+
+  it('are left alone by the watchdog of an earlier start, and ended by that of their own', async () => {
+    const lock = takeStartLock(stateFolder);
+    const child = start('guarded', 1, 'exec sleep 100');
+    const program = path.resolve('embedded/processes/watchdog.ts');
+    const [earlier, own] = [process.ppid, process.pid].map((supervisor) => () => {
+      execFileSync(process.execPath, [program, stateFolder, String(supervisor)]);
+      return processStartTime(child.pid) !== undefined;
+    });
+    assert.equal(earlier?.(), true);
+    assert.equal(own?.(), false);
+    lock.release();
   });
 
   it('say that a command is missing', async () => {

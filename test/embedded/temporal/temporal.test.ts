@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -38,5 +39,19 @@ describe('the embedded Temporal', () => {
   it('starts without HOME, as under some supervisors', async () => {
     delete process.env.HOME;
     await startAndStop('no-home');
+  });
+
+  it('says which file is damaged and what to do, with the end of the log before the stop', async () => {
+    const stateFolder = path.join(folder, 'damaged');
+    mkdirSync(stateFolder);
+    writeFileSync(path.join(stateFolder, 'temporal.db'), 'no database at all'.repeat(1_000));
+    const notes: string[] = [];
+    const note = (line: string) => notes.push(line);
+    await assert.rejects(startTemporal({ stateFolder, note }), ({ message }: Error) => {
+      assert.match(message, /temporal\.db is damaged: move it away, and start again\./);
+      assert.match(message, /file is not a database/);
+      return true;
+    });
+    assert.deepEqual(notes, []);
   });
 });

@@ -1,0 +1,30 @@
+// Where Temporal is: its own standard variables, and the configuration file that they may name.
+import { existsSync } from 'node:fs';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+
+/** The options of the SDK's `Connection.connect`, and the namespace. An absent address is Temporal's own, `localhost:7233`. */
+export type TemporalConnection = ReturnType<typeof loadClientConnectConfig>;
+
+/** Reads TEMPORAL_ADDRESS and the others. Throws an Error that names those that are set, when they cannot be used. */
+export function readTemporal(env: NodeJS.ProcessEnv): TemporalConnection {
+  const file = env.TEMPORAL_CONFIG_FILE;
+  // The SDK would go on without it.
+  if (file && !existsSync(file)) throw new Error(`TEMPORAL_CONFIG_FILE names ${file}, which does not exist.`);
+  try {
+    return loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> });
+  } catch (error) {
+    // The further lines of an error of the file's grammar repeat the file, which may hold a key.
+    const [problem] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const set = Object.keys(env).filter((name) => name.startsWith('TEMPORAL_'));
+    throw new Error(
+      `Temporal's configuration cannot be used: ${problem}. ` +
+        `Correct ${set.length > 0 ? set.sort().join(', ') : "Temporal's configuration file"}.`,
+    );
+  }
+}
+
+/** Tells whether a server is configured. */
+export function isTemporalConfigured({ connectionOptions }: TemporalConnection): boolean {
+  const { address, apiKey, tls } = connectionOptions;
+  return Boolean(address || apiKey || tls);
+}
