@@ -22,7 +22,12 @@ export { readDatabaseUrl } from './config/database-url.ts';
 export { isLoopback, loopbackUrls } from './config/loopback.ts';
 export type { Provider } from './config/providers.ts';
 export { readEnvironment, TELEMETRY_SECRETS } from './config/read-environment.ts';
-export { isTemporalConfigured, readTemporal, type TemporalConnection } from './config/temporal.ts';
+export {
+  DEFAULT_ADDRESS,
+  isTemporalConfigured,
+  readTemporal,
+  type TemporalConnection,
+} from './config/temporal.ts';
 
 export type Config = {
   production: boolean;

@@ -2,7 +2,10 @@
 import { existsSync } from 'node:fs';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 
-/** The options of the SDK's `Connection.connect`, and the namespace. An absent address is Temporal's own, `localhost:7233`. */
+/** The address that Temporal's clients use when there is none. */
+export const DEFAULT_ADDRESS = 'localhost:7233';
+
+/** The options of the SDK's `Connection.connect`, and the namespace. An absent address is DEFAULT_ADDRESS. */
 export type TemporalConnection = ReturnType<typeof loadClientConnectConfig>;
 
 /** Reads TEMPORAL_ADDRESS and the others. Throws an Error that names those that are set, when they cannot be used. */

@@ -1,5 +1,5 @@
 // PostgreSQL and Temporal for a local start: the configured servers, else our own.
-import { isTemporalConfigured, type TemporalConnection } from '../config.ts';
+import { DEFAULT_ADDRESS, isTemporalConfigured, type TemporalConnection } from '../config.ts';
 import { type Postgres, startPostgres } from './postgres/postgres.ts';
 import type { Child } from './processes/child.ts';
 import { reservePort } from './processes/ports.ts';
@@ -74,7 +74,7 @@ export async function provideTemporal(context: Context, configured: TemporalConn
 /** Reports at once that a configured server does not work; otherwise the service would never become ready. */
 async function checkTemporal(configured: TemporalConnection): Promise<string> {
   const { connectionOptions, namespace = 'default' } = configured;
-  const { address = 'localhost:7233, since TEMPORAL_ADDRESS is not set' } = connectionOptions;
+  const { address = `${DEFAULT_ADDRESS}, since TEMPORAL_ADDRESS is not set` } = connectionOptions;
   const where = `${address}; namespace ${namespace}`;
   try {
     // Loaded only here: a start with its own servers would keep its memory and never use it.

@@ -2,7 +2,7 @@
 // deliveries. In go rows that are stored already; out come outcomes. What the engine misses, the reconciler repeats.
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import type { Config } from '../config.ts';
+import { type Config, DEFAULT_ADDRESS } from '../config.ts';
 import { isTracing } from '../observability/tracing.ts';
 import { createDataConverter } from './data-converter.ts';
 import { traceStarts } from './trace-starts.ts';
@@ -14,7 +14,7 @@ export async function connectToTemporal({ temporal }: Config): Promise<NativeCon
   try {
     return await NativeConnection.connect(temporal.connectionOptions);
   } catch (error) {
-    const address = temporal.connectionOptions.address ?? 'localhost:7233';
+    const address = temporal.connectionOptions.address ?? DEFAULT_ADDRESS;
     throw new Error(`Temporal does not answer at ${address}: ${String(error)}`, { cause: error });
   }
 }
