@@ -1,7 +1,7 @@
 // The commands of `weir`. Each is in the file it is imported from: arguments and what the service answers go in, a table or
 // JSON comes out. commands/ and flows/ work over HTTP through api/; operator/ and backup/ work on the database; sign-in/
 // gets tokens; listen/ receives webhooks; doctor/ looks at what the service needs; terminal/ reads arguments and prints.
-import { Command } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { addBackupCommands } from './backup/commands.ts';
 import { addAssistantCommands } from './commands/assistants.ts';
@@ -74,9 +74,14 @@ export function createProgram(): Command {
 
 /** Gives every command its exit handling and a help of 80 columns, and those whose output is data their `--json`. */
 function completeCommands(command: Command): void {
-  command.configureHelp({ minWidthToWrap: DESCRIPTION_MIN_COLUMNS });
+  command.configureHelp({ minWidthToWrap: DESCRIPTION_MIN_COLUMNS, optionDescription: describeOption });
   command.exitOverride().showHelpAfterError('Add --help to see how the command is used.');
   for (const child of command.commands) completeCommands(child);
   if (command.commands.length === 0 && !TEXT_ONLY.has(command.name()))
     command.option('--json', 'print JSON for scripts');
+}
+
+function describeOption(option: Option): string {
+  const description = new Help().optionDescription(option);
+  return option.mandatory ? `${description} (required)` : description;
 }

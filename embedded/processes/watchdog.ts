@@ -6,10 +6,11 @@ import { findStart } from './start-lock.ts';
 
 /** Waits for the end of its input, then becomes the program that it was given. */
 const WAIT = 'read -r _; exec "$@"';
+const RESTART_DELAY_MS = 1_000;
 
 /**
  * Starts the watchdog of this process over `stateFolder`; it ends by itself when nothing is left to do. It waits as a shell,
- * which takes a megabyte, and becomes Node when this process has ended and its input with it.
+ * which takes a megabyte, and becomes Node when this process has ended and its input with it. One that is killed is replaced.
  */
 export function startWatchdog(stateFolder: string): void {
   const program = [process.execPath, import.meta.filename, stateFolder, String(process.pid)];
@@ -19,7 +20,11 @@ export function startWatchdog(stateFolder: string): void {
     detached: true,
   });
   watchdog.on('error', (error) => log.error({ err: error }, 'The watchdog could not be started.'));
-  watchdog.stdin.on('error', (error) => log.error({ err: error }, 'The watchdog has ended.'));
+  watchdog.stdin.on('error', (error) => log.error({ err: error }, 'The input of the watchdog has failed.'));
+  watchdog.on('exit', (code, signal) => {
+    log.warn({ code, signal }, 'The watchdog has ended; another one is started.');
+    setTimeout(() => startWatchdog(stateFolder), RESTART_DELAY_MS).unref();
+  });
   watchdog.unref();
 }
 

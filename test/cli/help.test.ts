@@ -45,6 +45,12 @@ describe('weir without a service', () => {
         assert.ok(line.length <= 80, `${command.name()}: ${line}`);
   });
 
+  it('says of an option that it is required', async () => {
+    const { stdout } = await weir('operator', 'key', 'create', '--help');
+    assert.match(stdout, /--name <name> +what the key is for \(required\)\n/);
+    assert.doesNotMatch(stdout, /--environment[^-]*\(required\)/);
+  });
+
   it('shows an example in the help of each command that works over HTTP, and has --json on each that prints data', () => {
     const { commands } = createProgram();
     for (const command of commands.filter((one) => one.name() !== 'operator').flatMap(withChildren)) {

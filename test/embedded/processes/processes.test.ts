@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -74,6 +74,30 @@ describe('processes of a local start', () => {
     assert.ok(processStartTime(child.pid));
     process.kill(child.pid);
     await child.exited;
+  });
+
+  it('are ended by a watchdog that took the place of a killed one, when their supervisor is killed', async () => {
+    const child = start('left', 1, 'echo ready; exec sleep 100');
+    await ready(child);
+    // It prints the process id of each watchdog that it starts.
+    const supervisor = spawn(process.execPath, [
+      ...['--input-type=module', '--eval'],
+      `import { subscribe } from 'node:diagnostics_channel';
+      import { startWatchdog } from ${JSON.stringify(path.resolve('embedded/processes/watchdog.ts'))};
+      subscribe('child_process', ({ process }) => process.on('spawn', () => console.log(process.pid)));
+      startWatchdog(${JSON.stringify(stateFolder)});
+      setInterval(() => undefined, 1_000);`,
+    ]);
+    supervisor.on('error', () => undefined);
+    let printed = '';
+    supervisor.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    await waitUntil(() => /^\d+\n/.test(printed));
+    process.kill(Number.parseInt(printed, 10), 'SIGKILL');
+    await waitUntil(() => /^\d+\n.*\d+\n$/s.test(printed));
+    supervisor.kill('SIGKILL');
+    assert.match(await child.exited, /SIGTERM/);
   });
 
   it('are left alone by the watchdog of an earlier start, and ended by that of their own', async () => {
