@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync';
 import type {
   QuickJSContext,
@@ -48,6 +49,9 @@ const FILE_NAME = 'block.js';
 const HEAD = 'async function (input, message, parameters) {';
 const PRELUDE_SOURCE = `(${prelude.toString()})(${JSON_DEPTH_MAX}, ${LOGS_MAX_LENGTH})`;
 
+// V8 compiles a function anew, with what it has seen of its calls, once it has run so much of it. By default (13 million) it
+// does so while the machine is prepared, sees little, and loops of users' code take a third more time (docs/performance.md).
+setFlagsFromString('--wasm-tiering-budget=100000000');
 // The package's types describe its CommonJS form, where this would be one level down.
 const syncVariant = variant as unknown as QuickJSSyncVariant;
 const wasmModule = new WebAssembly.Module(
