@@ -10,7 +10,7 @@ import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
 import { findTemporalBinary } from './binary.ts';
-import { dropUnusedIndexes } from './visibility-indexes.ts';
+import { dropUnusedIndexes, readSearchColumns } from './visibility-indexes.ts';
 
 const NAMESPACE = 'default';
 const START_TIMEOUT_MS = 60_000;
@@ -44,7 +44,7 @@ export const DYNAMIC_CONFIG = {
 };
 
 /**
- * SQLite has one connection, and the record of a run for its visibility (a row in eighteen indexes) holds it longer than a
+ * SQLite has one connection, and the record of a run for its visibility (a row in twelve indexes) holds it longer than a
  * step of a run. So the records are written one after the other, twice a second, and a run that has ended by then has one
  * instead of two.
  */
@@ -85,18 +85,17 @@ export type Temporal = {
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const binary = await findTemporalBinary(options);
   const file = databaseFile(options.stateFolder);
-  const isNew = !existsSync(file);
   // In a large file this takes seconds, in which the server would have to wait.
-  if (!isNew) dropIndexes(file, options);
+  if (existsSync(file)) dropIndexes(file, options);
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort(options.port);
     const uiPort = await findFreePort(options.uiPort);
     options.report?.('waiting until it answers');
     const child = startServer(binary, options, port, uiPort);
     const address = `127.0.0.1:${port}`;
-    const problem = await waitUntilReady(binary, child, address);
+    const { problem, description = '' } = await describeNamespace(binary, child, address);
     if (!problem) {
-      if (isNew) dropIndexes(file, options);
+      dropIndexes(file, options, readSearchColumns(description));
       const uiUrl = `http://127.0.0.1:${uiPort}`;
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }
@@ -121,10 +120,10 @@ function adviceOn(log: string, file: string): string {
 }
 
 /** With all its indexes the server is slower, and works. A damaged file is the server's to tell of. */
-function dropIndexes(file: string, { report, note }: TemporalOptions): void {
+function dropIndexes(file: string, { report, note }: TemporalOptions, searchColumns?: string[]): void {
   try {
     report?.('dropping indexes that no search needs');
-    dropUnusedIndexes(file);
+    dropUnusedIndexes(file, searchColumns);
   } catch (error) {
     if (!DAMAGED.test(String(error)))
       note?.(`The indexes of ${file} could not be dropped (${error}): with them Temporal is slower.`);
@@ -162,29 +161,34 @@ function startServer(
 }
 
 /**
- * Waits until the server knows its namespace. Returns what went wrong, undefined when nothing did. The CLI asks: its memory
- * is free again afterwards, whereas the SDK's client would stay in the process that asks.
+ * Waits until the server knows its namespace. Returns its description as JSON, or what went wrong. The CLI asks: its memory is
+ * free again afterwards, whereas the SDK's client would stay in the process that asks.
  */
-async function waitUntilReady(binary: string, child: Child, address: string): Promise<string | undefined> {
+async function describeNamespace(
+  binary: string,
+  child: Child,
+  address: string,
+): Promise<{ description?: string; problem?: string }> {
   const question = [
-    ...['operator', 'namespace', 'describe', '--namespace', NAMESPACE],
+    ...['operator', 'namespace', 'describe', '--namespace', NAMESPACE, '--output', 'json'],
     ...['--address', address, '--env-file', devNull],
   ];
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {
     try {
-      await promisify(execFile)(binary, question, {
+      const { stdout } = await promisify(execFile)(binary, question, {
         timeout: PROBE_TIMEOUT_MS,
         killSignal: 'SIGKILL',
         env: withoutProfiles(process.env),
       });
-      return undefined;
+      return { description: stdout };
     } catch (error) {
-      if (Date.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
+      if (Date.now() > deadline)
+        return { problem: `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}` };
     }
     await sleep(100);
   }
-  return child.exited;
+  return { problem: await child.exited };
 }
 
 /** Returns variables with which the CLI asks the address that it is given, without the user's profiles and credentials. */

@@ -4,19 +4,38 @@ import { DatabaseSync } from 'node:sqlite';
 const LOCK_TIMEOUT_MS = 2_000;
 
 /**
- * Those of the columns that Weir's workflows are searched by. A search attribute has a column of its type, `keyword_01` to
- * `keyword_10` and `int_01` to `int_03`, and Temporal picks any that is free. The index of the namespace division is not among
- * them: every search asks for workflows without one, which all of Weir's are, and SQLite would take it for the best index and
- * look at all of them, also for a search by id.
+ * Those that searches for Weir's workflows use. The index of the namespace division is not among them: every search asks for
+ * workflows without one, which all of Weir's are, and SQLite would take it for the best index and look at all of them, also for
+ * a search by id.
  */
-const KEPT = /^(default_idx|by_(workflow_id|workflow_type|status|keyword_\d+|int_\d+))$/;
+const KEPT = /^(default_idx|by_(workflow_id|workflow_type|status))$/;
+/** Those of search attributes: one has a column of its type, and Temporal picks any that is free. */
+const OF_ATTRIBUTE = /^by_((?:keyword|int)_\d+)$/;
+
+/**
+ * Reads from the `description` of a namespace (JSON of Temporal's CLI) which columns its search attributes have, such as
+ * `keyword_01`; undefined where it does not say.
+ */
+export function readSearchColumns(description: string): string[] | undefined {
+  try {
+    const columns = Object.keys(JSON.parse(description).config.customSearchAttributeAliases);
+    return columns.map((column) => column.toLowerCase().replace(/\d+$/, '_$&'));
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Drops the other indexes; most of their columns stay empty. Temporal makes 58 with a new `file`, and writes each run into every
- * one: without 41 of them it takes a fifth less time (docs/performance.md). A search by another column alone may look at all
- * workflows. Throws where SQLite cannot.
+ * one: without 47 of them it takes a fifth less time (docs/performance.md). While it is not known which `columns` the search
+ * attributes have, the indexes of all that they may have are kept. A search by another column alone may look at all workflows.
+ * Throws where SQLite cannot.
  */
-export function dropUnusedIndexes(file: string): void {
+export function dropUnusedIndexes(file: string, columns?: string[]): void {
+  const isUsed = (index: string) => {
+    const [, column] = OF_ATTRIBUTE.exec(index) ?? [];
+    return column ? (columns?.includes(column) ?? true) : KEPT.test(index);
+  };
   const database = new DatabaseSync(file, { timeout: LOCK_TIMEOUT_MS });
   try {
     const indexes = database
@@ -24,7 +43,7 @@ export function dropUnusedIndexes(file: string): void {
         "select name from sqlite_schema where type = 'index' and tbl_name = 'executions_visibility' and sql is not null",
       )
       .all();
-    const unused = indexes.map(({ name }) => String(name)).filter((name) => !KEPT.test(name));
+    const unused = indexes.map(({ name }) => String(name)).filter((name) => !isUsed(name));
     if (unused.length === 0) return;
     database.exec(`begin immediate; ${unused.map((name) => `drop index "${name}";`).join(' ')} commit`);
   } finally {
