@@ -1,5 +1,5 @@
 // The service's side of one guest process: starts it, gives it one call at a time, kills it when it does not answer.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Confinement } from './confinement.ts';
@@ -52,6 +52,12 @@ const LOOK_AGAIN_MS = 100;
 /** JSON text of the console output is at most six times its length. */
 const FRAME_MAX_BYTES = VALUE_MAX_BYTES + 8 * LOGS_MAX_LENGTH;
 
+/** Those that have not ended: code in an endless loop would go on without this process, until its time is over. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** Starts a guest and waits until it is ready; on failure rejects with SandboxUnavailable or the signal's reason, and leaves no process. */
 export async function startGuest(confinement: Confinement, signal: AbortSignal): Promise<GuestProcess> {
   const program = await findGuestProgram();
@@ -61,7 +67,9 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
     env: {},
     stdio: 'pipe',
   });
+  running.add(child);
   const { promise: exited, resolve: resolveExited } = Promise.withResolvers<void>();
+  exited.then(() => running.delete(child));
   let waiting: { resolve(frame: Frame): void; reject(error: unknown): void } | undefined;
   /** The current call's number, which its frame and the answer's frame carry. 0: the guest reports that it is ready. */
   let number = 0;

@@ -163,19 +163,36 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     await guest.exited;
   });
 
-  it('processes end by themselves when the service is killed', async () => {
+  /** Starts a process that has a sandbox and then does `rest`, of which the last is to print. */
+  async function startService(rest: string) {
     const program = `
       import { createSandbox } from './activities/sandbox/sandbox.ts';
       import { createLargeJson } from './large-values/large-json.ts';
       const sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
-      const turn = await sandbox.wait('organization');
-      await turn.run({ source: 'return 1', input: 1, message: '', parameters: {}, timeoutMs: 10000 });
-      console.log('ready');`;
+      const run = async (source) =>
+        (await sandbox.wait('organization')).run({ source, input: 1, message: '', parameters: {}, timeoutMs: 120_000 });
+      ${rest}`;
     const service = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: root });
     await once(service.stdout, 'data');
     const orphans = guestsOf(service.pid ?? 0);
     assert.equal(orphans.length, 1);
+    return { service, orphans };
+  }
+
+  it('processes end by themselves when the service is killed', async () => {
+    const { service, orphans } = await startService(`await run('return 1'); console.log('ready');`);
     service.kill('SIGKILL');
+    await once(service, 'exit');
+    await waitUntil(() => !orphans.some(isAlive));
+  });
+
+  it('processes end with a service that ends before their code does', async () => {
+    const { service, orphans } = await startService(`
+      await run('return 1');
+      process.once('SIGTERM', () => process.exit());
+      run('for (;;);');
+      console.log('ready');`);
+    service.kill('SIGTERM');
     await once(service, 'exit');
     await waitUntil(() => !orphans.some(isAlive));
   });
