@@ -27,8 +27,8 @@ const PATH_MAX_LENGTH = 300;
 
 type Problem = { path: string; message: string };
 
-/** Tokens and cost of all answers for one block, a repair included. */
-export type ModelUsage = TokenUsage & { model?: string; costMicrocredits: number };
+/** Tokens and cost of all answers for one block, a repair included. `reserved`: credits were set aside for a block of code. */
+export type ModelUsage = TokenUsage & { model?: string; costMicrocredits: number; reserved?: boolean };
 
 /** A block and the conversation that its model gets: the rendered prompt, then the tool calls and results so far. */
 export type ModelRequest = {

@@ -62,7 +62,8 @@ export async function recordBlockEnd(
         'The database refuses what a block made.',
       );
       const failure = new ServiceError('INTERNAL_ERROR', 'The block failed for a reason inside the service.');
-      await record({ usage: UNUSED, error: toError(failure) });
+      const { reserved = false } = end.usage;
+      await record({ usage: { ...UNUSED, reserved }, error: toError(failure) });
       throw failure;
     }
     if (error instanceof ServiceError && !end.error)

@@ -47,7 +47,10 @@ export async function runCode(
       async ({ block, input, message, parameters, outputs, payer, usage }) => {
         const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
-        if (codePrice > 0) await balanceLimit.run(organization, () => reserveCredits(db, reservation));
+        if (codePrice > 0) {
+          await balanceLimit.run(organization, () => reserveCredits(db, reservation));
+          usage.reserved = true;
+        }
         const code = { source: block.prompt ?? '', input, message, parameters, outputs, timeoutMs };
         const { logs: _, ...output } = await runUntilCrashes(turn, code, signal, (ms) => {
           usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));

@@ -30,6 +30,8 @@ export type BlockRun = {
   promptTokens?: number;
   completionTokens?: number;
   costMicrocredits?: number;
+  /** Whether credits were set aside for it; for blocks that ask models this is not needed. */
+  reserved?: boolean;
   attempts: number;
   startedAt: Date;
 };
@@ -132,9 +134,12 @@ function measure(run: BlockRun, { status, latency_ms: ms }: { status: string; la
   if (run.costMicrocredits) creditsCharged.add(run.costMicrocredits / MICROCREDITS_PER_CREDIT, { type });
 }
 
-/** Whether recording a block execution locks its organization's balance. */
-export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredits'>): boolean {
-  return run.processorType === 'llm' || (run.costMicrocredits ?? 0) > 0;
+/**
+ * Whether recording a block execution charges for it, or releases what was reserved for it, and so locks its organization's
+ * balance. Code for which credits were reserved may cost nothing, when it crashes its process for instance.
+ */
+export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredits' | 'reserved'>): boolean {
+  return run.processorType === 'llm' || run.reserved === true || (run.costMicrocredits ?? 0) > 0;
 }
 
 /** Loads the recorded output of a completed block, or the conversation of a paused one; `bytes` as JSON. */

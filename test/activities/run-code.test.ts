@@ -1,13 +1,21 @@
 // Failures under a code block, and whose fault they are (activities/run-code.ts).
 import assert from 'node:assert/strict';
-import type { BlockExecutor } from '../../activities/block-executor.ts';
+import { type BlockExecutor, createBlockExecutor } from '../../activities/block-executor.ts';
 import type { Attempt } from '../../activities/run-attempt.ts';
 import { runCode } from '../../activities/run-code.ts';
 import { SandboxCrashed, SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
-import type { Sandbox } from '../../activities/sandbox/sandbox.ts';
+import type { CodeTurn, Sandbox } from '../../activities/sandbox/sandbox.ts';
 import type { Db } from '../../db/connect.ts';
+import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
+import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { BUSY } from '../../flow/run.ts';
+import { MESSAGE_REF } from '../../flow/value.ts';
+import { createValidator } from '../../json-schema/validator.ts';
+import { createLargeValues } from '../../large-values/large-values.ts';
+import { code } from '../blocks.ts';
+import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 const CALL = { callId: 'e', stepId: 's', blockKey: 's', input: { ref: 's' }, ends: false };
 
@@ -65,5 +73,61 @@ describe('runCode', () => {
   it('does not wait inside a workflow task', async () => {
     assert.equal(await start([], { isLocal: true, room: false }).reply, BUSY);
     assert.deepEqual(await start([], { isLocal: true }).reply, { ref: 's', json: 7 });
+  });
+});
+
+describe('code at a price', () => {
+  const validator = createValidator();
+  let database: TestDatabase;
+  let account: Account;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  beforeEach(async () => {
+    account = await openAccount(database.db, 1_000_000, 1, [code('b', 'return 2')]);
+  });
+  after(async () => {
+    await validator.close();
+    await database.drop();
+  });
+
+  /** Runs a block of code whose calls end like this, and are not measured to have taken any time. */
+  function runOnce(run: CodeTurn['run']) {
+    const { db } = database;
+    const deps = {
+      ...{ db, validator, balanceLimit: createOrganizationLimit(1), largeValues: createLargeValues() },
+      ...{ definitions: createFlowDefinitions(db), inProcessRuns: createInProcessRuns(), codePrice: 0.001 },
+      sandbox: { wait: async () => ({ run, end: () => undefined }) } as unknown as Sandbox,
+    };
+    const call = {
+      callId: account.runs[0] as string,
+      stepId: 'b',
+      blockKey: 'b',
+      input: { ref: MESSAGE_REF },
+    };
+    const attempt: Attempt = {
+      ...{ number: 1, begun: 1, refusals: 0, unreadable: 0, isLocal: false, mayWait: true },
+      signal: new AbortController().signal,
+      kept: undefined,
+      keep(kept) {
+        this.kept = kept;
+        return true;
+      },
+    };
+    return runCode(deps, createBlockExecutor(deps), { ...call, ends: false }, attempt);
+  }
+  const assertNothingReserved = async () => assert.equal((await audit(database.db, account)).reserved, 0);
+
+  it('leaves no credits reserved when it has cost nothing', async () => {
+    assert.deepEqual(await runOnce(async () => ({ output: 2, logs: '' })), { ref: 'b', json: 2, bytes: 1 });
+    await assertNothingReserved();
+  });
+
+  it('leaves no credits reserved when it has crashed', async () => {
+    await assert.rejects(
+      runOnce(() => Promise.reject(new SandboxCrashed('ended (SIGSEGV)'))),
+      { code: 'CODE_ERROR' },
+    );
+    await assertNothingReserved();
   });
 });

@@ -56,6 +56,22 @@ describe('code blocks at a price', () => {
     assert.equal(await charged(tenant), cost);
   });
 
+  it('charges code that takes less than a tick of the clock, too', async () => {
+    const tenant = await weir.createTenant();
+    const { cost } = await execute(
+      tenant,
+      ['a', 'b', 'c', 'd', 'e'].map((id) => code(id, 'return 2;')),
+    );
+    assert.equal(await charged(tenant), cost);
+    const charges = await weir.db
+      .selectFrom('ledger_entry')
+      .select('entry_key')
+      .where('organization_id', '=', tenant.organizationId)
+      .where('kind', '=', 'charge')
+      .execute();
+    assert.equal(charges.length, 5);
+  });
+
   it('charges timeouts by their limit', async () => {
     const tenant = await weir.createTenant();
     const { status, cost, errorMessage } = await execute(tenant, endless(200));
