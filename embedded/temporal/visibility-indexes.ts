@@ -1,5 +1,6 @@
 // The indexes that Temporal's visibility records keep in SQLite.
 import { DatabaseSync } from 'node:sqlite';
+import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 
 const LOCK_TIMEOUT_MS = 2_000;
 
@@ -14,12 +15,14 @@ const OF_ATTRIBUTE = /^by_((?:keyword|int)_\d+)$/;
 
 /**
  * Reads from the `description` of a namespace (JSON of Temporal's CLI) which columns its search attributes have, such as
- * `keyword_01`; undefined where it does not say.
+ * `keyword_01`; undefined where it does not say so of each that Weir has.
  */
 export function readSearchColumns(description: string): string[] | undefined {
   try {
-    const columns = Object.keys(JSON.parse(description).config.customSearchAttributeAliases);
-    return columns.map((column) => column.toLowerCase().replace(/\d+$/, '_$&'));
+    const aliases: Record<string, string> = JSON.parse(description).config.customSearchAttributeAliases;
+    const names = Object.values(aliases);
+    if (!Object.keys(SEARCH_ATTRIBUTES).every((name) => names.includes(name))) return undefined;
+    return Object.keys(aliases).map((column) => column.toLowerCase().replace(/\d+$/, '_$&'));
   } catch {
     return undefined;
   }

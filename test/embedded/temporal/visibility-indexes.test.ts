@@ -5,6 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client, Connection } from '@temporalio/client';
 import { startTemporal, type Temporal } from '../../../embedded/temporal/temporal.ts';
+import { readSearchColumns } from '../../../embedded/temporal/visibility-indexes.ts';
 import { SEARCH_ATTRIBUTES } from '../../../flow/run.ts';
 import { waitUntil } from '../../wait-until.ts';
 
@@ -75,6 +76,18 @@ describe("indexes of the embedded Temporal's visibility records", () => {
     temporal = await start();
     assert.deepEqual(indexes().sort(), await used());
     assert.deepEqual(notes, []);
+  });
+
+  it('keeps those of all columns that search attributes may have while some of Weir’s have none, or it cannot be told', () => {
+    const described = (aliases: Record<string, string>) =>
+      readSearchColumns(JSON.stringify({ config: { customSearchAttributeAliases: aliases } }));
+    const names = Object.keys(SEARCH_ATTRIBUTES);
+    const aliases = Object.fromEntries(names.map((name, index) => [`Keyword0${index + 1}`, name]));
+    assert.equal(described(aliases)?.[0], 'keyword_01');
+    assert.equal(described(aliases)?.length, names.length);
+    const { Keyword01: _, ...fewer } = aliases;
+    for (const columns of [described(fewer), described({}), readSearchColumns('{}'), readSearchColumns('')])
+      assert.equal(columns, undefined);
   });
 
   it('lets SQLite look up workflows by what they are searched by, instead of looking at all', async () => {
