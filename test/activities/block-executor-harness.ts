@@ -16,22 +16,10 @@ import { createLargeValues } from '../../large-values/large-values.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { attemptOf } from './attempt-of.ts';
 
 /** The cost of the model call, in microcredits. */
 export const COST = 300;
-
-/** A regular activity, none of whose attempts was refused. */
-const attemptOf = (begun: number): Attempt => ({
-  number: 1,
-  begun,
-  refusals: 0,
-  unreadable: 0,
-  isLocal: false,
-  mayWait: true,
-  signal: new AbortController().signal,
-  kept: undefined,
-  keep: () => true,
-});
 
 /** Sets up attempts at one model call that costs COST, of an organization with 1,000 microcredits. */
 export function useAttempts() {

@@ -14,6 +14,7 @@ import { createLargeValues } from '../../large-values/large-values.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { attemptOf } from './attempt-of.ts';
 
 const GONE = { name: 'ServiceError', code: 'RUN_NOT_FOUND' };
 const BLOCK = { blockKey: 'ask', stepId: 'ask', input: { ref: MESSAGE_REF } };
@@ -63,26 +64,12 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
       inProcessRuns,
       largeValues,
     });
-    const first = {
-      number: 1,
-      begun: 1,
-      refusals: 0,
-      unreadable: 0,
-      isLocal: false,
-      mayWait: true,
-      kept: undefined,
-      keep: () => true,
-    };
-    return blocks.run(
-      { ...BLOCK, callId, ends: false },
-      { ...first, signal: new AbortController().signal },
-      async ({ payer, usage }) => {
-        await reserveCredits(database.db, { ...payer, ...BLOCK, callId, microcredits: 300 });
-        asked += 1;
-        usage.costMicrocredits = 300;
-        return { output: await answer() };
-      },
-    );
+    return blocks.run({ ...BLOCK, callId, ends: false }, attemptOf(1), async ({ payer, usage }) => {
+      await reserveCredits(database.db, { ...payer, ...BLOCK, callId, microcredits: 300 });
+      asked += 1;
+      usage.costMicrocredits = 300;
+      return { output: await answer() };
+    });
   }
 
   it('before its model is asked', async () => {

@@ -10,6 +10,7 @@ import { createLargeValues } from '../../large-values/large-values.ts';
 import { passthrough } from '../blocks.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { attemptOf } from './attempt-of.ts';
 
 describe('the output of a block', () => {
   const validator = createValidator();
@@ -39,14 +40,9 @@ describe('the output of a block', () => {
         inProcessRuns: createInProcessRuns(),
         largeValues: createLargeValues(),
       });
-    const attempt = {
-      ...{ number: 1, begun: 1, refusals: 0, unreadable: 0, isLocal: false, mayWait: true, kept: undefined },
-      keep: () => true,
-      signal: new AbortController().signal,
-    };
     let given: Json = null;
     const execute = (executor: ReturnType<typeof createExecutor>, stepId: string, input: Value) =>
-      executor.run({ callId, stepId, blockKey: stepId, input, ends: false }, attempt, async (asked) => {
+      executor.run({ callId, stepId, blockKey: stepId, input, ends: false }, attemptOf(1), async (asked) => {
         given = asked.input;
         return { output };
       });

@@ -16,6 +16,7 @@ import { createLargeValues } from '../../large-values/large-values.ts';
 import { code } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { attemptOf } from './attempt-of.ts';
 
 const CALL = { callId: 'e', stepId: 's', blockKey: 's', input: { ref: 's' }, ends: false };
 
@@ -106,9 +107,7 @@ describe('code at a price', () => {
       input: { ref: MESSAGE_REF },
     };
     const attempt: Attempt = {
-      ...{ number: 1, begun: 1, refusals: 0, unreadable: 0, isLocal: false, mayWait: true },
-      signal: new AbortController().signal,
-      kept: undefined,
+      ...attemptOf(1),
       keep(kept) {
         this.kept = kept;
         return true;

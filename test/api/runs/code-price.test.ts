@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code } from '../../blocks.ts';
+import { audit } from '../../db/credits/ledger-fixture.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 const CREDITS_PER_SECOND = 10;
@@ -63,13 +64,7 @@ describe('code blocks at a price', () => {
       ['a', 'b', 'c', 'd', 'e'].map((id) => code(id, 'return 2;')),
     );
     assert.equal(await charged(tenant), cost);
-    const charges = await weir.db
-      .selectFrom('ledger_entry')
-      .select('entry_key')
-      .where('organization_id', '=', tenant.organizationId)
-      .where('kind', '=', 'charge')
-      .execute();
-    assert.equal(charges.length, 5);
+    assert.equal((await audit(weir.db, tenant)).charges.size, 5);
   });
 
   it('charges timeouts by their limit', async () => {
