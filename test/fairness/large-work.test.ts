@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { mock } from 'node:test';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { createLargeWork, LARGE_BYTES, restAfter } from '../../fairness/large-work.ts';
 import { createPresence } from '../../fairness/presence.ts';
+import { holdTimers } from './hold-timers.ts';
 
 describe('large work', () => {
   it('is done one piece at a time, in turn between owners; small work does not wait', async () => {
@@ -21,16 +23,25 @@ describe('large work', () => {
   });
 
   it('rests after a piece for as long as that took', async () => {
-    const { take } = createLargeWork(createPresence());
-    const end = await take('a', LARGE_BYTES);
-    const began = performance.now();
-    await sleep(30);
-    end();
-    const took = performance.now() - began;
-    const rested = performance.now();
-    await take('b', LARGE_BYTES);
-    // Timers count whole milliseconds.
-    assert.ok(performance.now() - rested >= Math.floor(took) - 1);
+    const timers = holdTimers();
+    try {
+      const { take } = createLargeWork(createPresence());
+      const end = await take('a', LARGE_BYTES);
+      timers.pass(30);
+      end();
+      const rest = timers.last();
+      assert.equal(rest?.ms, 30);
+      let taken = false;
+      const next = take('b', LARGE_BYTES).then(() => {
+        taken = true;
+      });
+      await setImmediate();
+      assert.equal(taken, false);
+      rest.end();
+      await next;
+    } finally {
+      mock.restoreAll();
+    }
   });
 
   it('rests three times as long while others are present, longer by 250 ms at most', () => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
+import { holdTimers } from '../fairness/hold-timers.ts';
 
 const LONG = 'x'.repeat(LARGE_JSON_BYTES);
 
@@ -76,15 +79,29 @@ for (const [place, largeBytes] of [
 
 describe('the thread for large JSON texts', () => {
   it('rests after each text for as long as that took, a second at most', async () => {
+    const timers = holdTimers();
     const largeJson = createLargeJson(0);
-    const began = performance.now();
-    await largeJson.check('a', Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
-    const took = performance.now() - began;
-    const rested = performance.now();
-    await largeJson.check('b', Buffer.from('[]'), {});
-    // Timers count whole milliseconds, and both times are taken a moment beside those of the thread.
-    assert.ok(performance.now() - rested >= Math.min(took, 1_000) - 5);
-    await largeJson.close();
+    const read = (owner: string) => largeJson.check(owner, Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
+    try {
+      const first = read('a');
+      await setImmediate();
+      timers.pass(5_000);
+      await first;
+      const rest = timers.last();
+      assert.equal(rest?.ms, 1_000);
+      const second = read('b');
+      await setImmediate();
+      // It does not count for the second, which waits.
+      timers.pass(500);
+      rest.end();
+      await setImmediate();
+      timers.pass(300);
+      await second;
+      assert.equal(timers.last()?.ms, 300);
+    } finally {
+      mock.restoreAll();
+      await largeJson.close();
+    }
   });
 
   it('fails nothing when it cannot do the work, or was ended', async () => {
