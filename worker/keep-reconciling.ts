@@ -12,6 +12,7 @@ import { MEASURE_EVERY_MS, measureBacklog } from './measure-backlog.ts';
 import { parkRunsLosingWorkers } from './park-runs-losing-workers.ts';
 import { preparePartitionsApart } from './prepare-partitions-apart.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
+import { reconcileParked } from './reconcile-parked.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTests } from './reconcile-tests.ts';
 import { removeObjects } from './remove-objects.ts';
@@ -70,6 +71,11 @@ function duties(deps: Deps): Duty[] {
       name: 'Resuming parked runs',
       everyMs: EVERY_MS,
       perform: all((signal) => unparkRequestedRuns(deps, signal)),
+    },
+    {
+      name: 'Reconciling parked runs',
+      everyMs: EVERY_MINUTE_MS,
+      perform: all((signal) => reconcileParked(deps, signal)),
     },
     {
       name: 'Cancelling what deleted projects left',

@@ -47,3 +47,13 @@ export function listUnparkRequested(db: Db, limit: number) {
     .limit(limit)
     .execute();
 }
+
+/** Lists those of `callIds` whose row does not say that they wait to be resumed. */
+export function listNotParked(db: Db, callIds: string[]) {
+  return db
+    .selectFrom('run')
+    .select([...CALL_IDS, 'status'])
+    .where('execution_id', 'in', callIds)
+    .where((run) => run.or([run('parked_at', 'is', null), run('status', '!=', 'started')]))
+    .execute();
+}

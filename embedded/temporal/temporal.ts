@@ -1,4 +1,4 @@
-// Our own Temporal development server, for a local start and for tests: durable, on 127.0.0.1 only.
+// Our own Temporal development server, for a local start and for tests, on 127.0.0.1 only.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { devNull, homedir } from 'node:os';
@@ -20,12 +20,13 @@ const PROBE_TIMEOUT_MS = 2_000;
 const DAMAGED = /file is not a database|disk image is malformed|no such table/;
 
 /**
- * With synchronous=full, data survives a power loss; WAL doubles the throughput of SQLite's default. A statement waits for
- * another process's, such as a copy of the file that is being made.
+ * WAL doubles the throughput of SQLite's default. With synchronous=normal, a transaction does not wait for the disk: a power loss
+ * sets the server back by some seconds, from which Weir's rows recover (docs/operating/recovery.md). A statement waits for another
+ * process's, such as a copy of the file that is being made.
  */
 const sqlitePragmas = (durable: boolean) => [
   ...['journal_mode=wal', 'busy_timeout=5000'],
-  `synchronous=${durable ? 'full' : 'off'}`,
+  `synchronous=${durable ? 'normal' : 'off'}`,
 ];
 
 /** The server's defaults throttle and partition for many hosts; these settings give low latency on one machine. */
@@ -64,7 +65,7 @@ type TemporalOptions = {
   /** Used when free; otherwise another one. */
   port?: number | undefined;
   uiPort?: number | undefined;
-  /** False turns fsync off, for data that nobody will miss. */
+  /** False turns fsync off, for data that nobody will miss after a power loss. */
   durable?: boolean;
   report?: Report;
   /** Gets the lines that stay. */

@@ -11,15 +11,15 @@ import { restoreBackup } from '../../db/backup/restore-backup.ts';
 import { writeBackup } from '../../db/backup/write-backup.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
-import { resumeOf } from '../api/runs/tool-calls-harness.ts';
 import { auditUsage } from '../db/usage/audit-usage.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
-import { answer, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
+import { type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
 import type { WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startWeir, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
+import { checkCallers } from './restore-checks.ts';
 import { beginWork, type WorkUnderWay } from './work-under-way.ts';
 
 const run = promisify(execFile);
@@ -81,7 +81,7 @@ describeWith(['openssl'], 'a service that is restored', () => {
         });
         try {
           await checkRuns(second, target.db, work);
-          await checkCallers(second, work);
+          await checkCallers(second, work, tools);
           await checkDeliveries(first, target.db, work);
           await checkBooks(second, target.db, work);
         } finally {
@@ -117,26 +117,6 @@ describeWith(['openssl'], 'a service that is restored', () => {
     assert.equal(left.length, 0, 'a run is said to be parked');
     const flow = runs.asked?.flow.split('/').at(-1);
     await waitUntil(async () => (await weir.client.workflow.count(`WeirFlow = '${flow}'`)).count >= 3);
-  }
-
-  /** Callers who had an answer go on with it. */
-  async function checkCallers(weir: Weir, { paused, session, tenant }: WorkUnderWay): Promise<void> {
-    tools.will(answer('done'));
-    const { key } = tenant;
-    const resumed = await weir.call('POST', `${paused.flow}/execute`, { key, body: resumeOf(paused.body) });
-    assert.deepEqual(
-      [resumed.body.status, resumed.body.result],
-      ['completed', ['done']],
-      JSON.stringify(resumed.body),
-    );
-    const { executionId, accumulatedOutputs, flow } = session;
-    const rest = { executionId, stepIndex: 1, accumulatedOutputs, message: 'session', runRemaining: true };
-    const response = await fetch(`${weir.url}/api/v1/seq/${flow}/step`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(rest),
-    });
-    assert.match(await response.text(), /event: run_completed/);
   }
 
   async function checkDeliveries(weir: WebhookWeir, db: Db, work: WorkUnderWay): Promise<void> {

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
+import { reconcileParked } from '../../worker/reconcile-parked.ts';
 import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
 import type { runFlow } from '../../workflows/run-flow.ts';
 import { acceptRun } from '../accept-run.ts';
@@ -83,6 +84,43 @@ describe('a run under which workers are lost again and again', () => {
     await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
     assertCancelled((await weir.finish(flow, executionId, tenant.key)).body);
     assert.equal(await requestUnpark(weir.db, executionId), 0);
+  });
+
+  describe('whose workflow is parked as before, in an engine that was set back', () => {
+    /** Starts a run, waits until it is parked, and changes its row to what it is later. */
+    async function startAndChange(change: { parked_at: null; status?: 'completed'; finished_at?: Date }) {
+      const executionId = await start();
+      await parked(executionId);
+      await waitUntil(async () => (await outcome(executionId)) === 'parked');
+      await weir.db.updateTable('run').set(change).where('execution_id', '=', executionId).execute();
+      return { executionId, workflow: weir.client.workflow.getHandle(executionId) };
+    }
+    const reconcile = () => reconcileParked({ ...weir, taskQueue: weir.config.taskQueue });
+
+    it('is parked in its row again when it had been resumed', async () => {
+      const { executionId } = await startAndChange({ parked_at: null });
+      await waitUntil(async () => {
+        await reconcile();
+        return (await row(executionId)).parked_at;
+      });
+      while ((await row(executionId)).status === 'started') {
+        await requestUnpark(weir.db, executionId);
+        await unparkRequestedRuns(weir);
+        await setTimeout(50);
+      }
+      assert.equal((await row(executionId)).status, 'completed');
+    });
+
+    it('ends when it had ended, and its row stays as it was', async () => {
+      const ended = { parked_at: null, status: 'completed', finished_at: new Date() } as const;
+      const { executionId, workflow } = await startAndChange(ended);
+      await waitUntil(async () => {
+        await reconcile();
+        return (await workflow.describe()).status.name !== 'RUNNING';
+      });
+      const { parked_at, status } = await row(executionId);
+      assert.deepEqual({ parked_at, status }, { parked_at: null, status: 'completed' });
+    });
   });
 
   describe('in its workflow task, when it is told to park', () => {

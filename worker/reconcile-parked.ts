@@ -1,0 +1,55 @@
+// Finds workflows that wait to be resumed while the row of their run does not say so: an engine that lost its last seconds was
+// set back to before it was resumed, or to before its run ended.
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Db } from '../db/connect.ts';
+import { listNotParked, parkRun } from '../db/runs/parked-runs.ts';
+import { askEngine } from '../engine/ask-engine.ts';
+import { RUN_FLOW, UNPARK_SIGNAL, workflowIdOf } from '../flow/run.ts';
+import { type Failures, repairEach, throwFailures } from './repair-each.ts';
+import { withOpenWorkflow } from './with-open-workflow.ts';
+
+const PAGE = 500;
+const LOOKED_AT_MAX = 10_000;
+
+type Deps = { db: Db; client: Client; taskQueue: string };
+
+/**
+ * Marks runs whose workflow is parked as parked again, so that operators find and resume them, and has the workflow of a run
+ * that has ended go on, which ends it.
+ */
+export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: AbortSignal): Promise<void> {
+  const failures: Failures = { count: 0 };
+  const workflowIds = await askEngine(client, () => listParked(client, taskQueue));
+  for (let page = 0; page < workflowIds.length && !signal?.aborted; page += PAGE) {
+    const callIds = workflowIds.slice(page, page + PAGE).map((id) => id.split('/').at(-1) as string);
+    await repairEach(
+      await listNotParked(db, callIds),
+      workflowIdOf,
+      (run) =>
+        withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, async (workflow) => {
+          // The list is behind: the run may have been resumed a moment ago.
+          if (!(await isParked(workflow))) return;
+          if (run.status === 'started') await parkRun(db, run.callId);
+          else await workflow.signal(UNPARK_SIGNAL);
+        }),
+      failures,
+      signal,
+    );
+  }
+  throwFailures(failures);
+}
+
+async function listParked(client: Client, taskQueue: string): Promise<string[]> {
+  const query =
+    `ExecutionStatus = 'Running' and WorkflowType = '${RUN_FLOW}' and TaskQueue = '${taskQueue}'` +
+    ` and WeirOutcome = 'parked'`;
+  const workflowIds: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE }))
+    if (workflowIds.push(workflowId) === LOOKED_AT_MAX) break;
+  return workflowIds;
+}
+
+async function isParked(workflow: WorkflowHandle): Promise<boolean> {
+  const { typedSearchAttributes } = await workflow.describe();
+  return typedSearchAttributes.get({ name: 'WeirOutcome', type: 'KEYWORD' }) === 'parked';
+}
