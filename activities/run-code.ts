@@ -76,6 +76,7 @@ async function runUntilCrashes(
   onUsed: (milliseconds: number) => void,
 ): Promise<CodeResult> {
   for (let crashes = 1; ; crashes += 1) {
+    const began = performance.now();
     try {
       return await inSpan('sandbox', {}, (span) =>
         turn.run(code, signal, (ms) => {
@@ -86,6 +87,8 @@ async function runUntilCrashes(
     } catch (error) {
       if (!(error instanceof SandboxCrashed)) throw error;
       if (crashes < CRASHES_MAX) continue;
+      // How much processor time it took is lost with its process.
+      onUsed(performance.now() - began);
       throw new ServiceError('CODE_ERROR', 'The code crashed its sandbox at every attempt.');
     }
   }

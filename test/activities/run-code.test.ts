@@ -122,11 +122,12 @@ describe('code at a price', () => {
     await assertNothingReserved();
   });
 
-  it('leaves no credits reserved when it has crashed', async () => {
+  it('is charged for its time when it has crashed, and leaves no credits reserved', async () => {
     await assert.rejects(
       runOnce(() => Promise.reject(new SandboxCrashed('ended (SIGSEGV)'))),
       { code: 'CODE_ERROR' },
     );
     await assertNothingReserved();
+    assert.equal((await audit(database.db, account)).charges.size, 1);
   });
 });
