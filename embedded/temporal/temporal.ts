@@ -10,6 +10,7 @@ import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
 import { findTemporalBinary } from './binary.ts';
+import { checkpoint } from './checkpoint.ts';
 import { dropUnusedIndexes, readSearchColumns } from './visibility-indexes.ts';
 
 const NAMESPACE = 'default';
@@ -97,6 +98,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     const { problem, description = '' } = await describeNamespace(binary, child, address);
     if (!problem) {
       dropIndexes(file, options, readSearchColumns(description));
+      if (options.durable !== false) checkpoint(file);
       const uiUrl = `http://127.0.0.1:${uiPort}`;
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }

@@ -41,6 +41,17 @@ describe('the embedded Temporal', () => {
     await startAndStop('no-home');
   });
 
+  it('starts again when a power loss has taken what SQLite had in its log alone, as soon as it has started', async () => {
+    const stateFolder = path.join(folder, 'power-loss');
+    mkdirSync(stateFolder);
+    const { child } = await startTemporal({ stateFolder });
+    process.kill(child.pid, 'SIGKILL');
+    await child.exited;
+    for (const end of ['-wal', '-shm']) rmSync(path.join(stateFolder, `temporal.db${end}`), { force: true });
+    const temporal = await startTemporal({ stateFolder });
+    await temporal.stop();
+  });
+
   it('says which file is damaged and what to do, with the end of the log before the stop', async () => {
     const stateFolder = path.join(folder, 'damaged');
     mkdirSync(stateFolder);
