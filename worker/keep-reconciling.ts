@@ -74,7 +74,7 @@ function duties(deps: Deps): Duty[] {
     },
     {
       name: 'Reconciling parked runs',
-      everyMs: EVERY_MINUTE_MS,
+      everyMs: EVERY_TEN_MINUTES_MS,
       perform: all((signal) => reconcileParked(deps, signal)),
     },
     {

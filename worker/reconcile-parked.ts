@@ -4,6 +4,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { listNotParked, parkRun } from '../db/runs/parked-runs.ts';
 import { askEngine } from '../engine/ask-engine.ts';
+import { UUID_PATTERN } from '../flow/limits.ts';
 import { RUN_FLOW, UNPARK_SIGNAL, workflowIdOf } from '../flow/run.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
@@ -19,11 +20,10 @@ type Deps = { db: Db; client: Client; taskQueue: string };
  */
 export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: AbortSignal): Promise<void> {
   const failures: Failures = { count: 0 };
-  const workflowIds = await askEngine(client, () => listParked(client, taskQueue));
-  for (let page = 0; page < workflowIds.length && !signal?.aborted; page += PAGE) {
-    const callIds = workflowIds.slice(page, page + PAGE).map((id) => id.split('/').at(-1) as string);
+  const callIds = await askEngine(client, () => listParked(client, taskQueue));
+  for (let page = 0; page < callIds.length && !signal?.aborted; page += PAGE) {
     await repairEach(
-      await listNotParked(db, callIds),
+      await listNotParked(db, callIds.slice(page, page + PAGE)),
       workflowIdOf,
       (run) =>
         withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, async (workflow) => {
@@ -39,14 +39,17 @@ export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: 
   throwFailures(failures);
 }
 
+/** Lists the calls whose workflows are parked; one that somebody started by hand may have any id. */
 async function listParked(client: Client, taskQueue: string): Promise<string[]> {
   const query =
     `ExecutionStatus = 'Running' and WorkflowType = '${RUN_FLOW}' and TaskQueue = '${taskQueue}'` +
     ` and WeirOutcome = 'parked'`;
-  const workflowIds: string[] = [];
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE }))
-    if (workflowIds.push(workflowId) === LOOKED_AT_MAX) break;
-  return workflowIds;
+  const callIds: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
+    const callId = workflowId.split('/').at(-1) ?? '';
+    if (UUID_PATTERN.test(callId) && callIds.push(callId) === LOOKED_AT_MAX) break;
+  }
+  return callIds;
 }
 
 async function isParked(workflow: WorkflowHandle): Promise<boolean> {

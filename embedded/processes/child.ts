@@ -17,6 +17,8 @@ import { processStartTime } from './process-identity.ts';
 
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 const LOG_TAIL_LINES = 15;
+/** How a program in Go begins to say that it panicked: what led to it comes before, and then hundreds of lines of its stack. */
+const PANIC = /^(panic|fatal error): /;
 
 type ChildSpec = Pick<ProcessRecord, 'name' | 'order' | 'stopSignal' | 'stopTimeoutMs'> & {
   stateFolder: string;
@@ -33,7 +35,7 @@ export type Child = {
   /** Resolves with how it ended, e.g. `ended with code 1`. */
   exited: Promise<string>;
   hasExited(): boolean;
-  /** The last lines that this process has logged; those of earlier ones are not among them. */
+  /** The last lines that this process has logged, or those around a panic; those of earlier ones are not among them. */
   logTail(): string;
   /** Asks it to end and waits until it has ended; kills it after `stopTimeoutMs`. */
   stop(): Promise<void>;
@@ -80,15 +82,15 @@ export function startChild(spec: ChildSpec): Child {
     logFile,
     exited,
     hasExited: () => ended,
-    logTail: () =>
-      readFileSync(logFile)
-        .subarray(from)
-        .toString()
-        .trimEnd()
-        .split('\n')
-        .slice(-LOG_TAIL_LINES)
+    logTail() {
+      const lines = readFileSync(logFile).subarray(from).toString().trimEnd().split('\n');
+      const panic = lines.findIndex((line) => PANIC.test(line));
+      const end = panic < 0 ? lines.length : panic + 1 + LOG_TAIL_LINES / 3;
+      return lines
+        .slice(Math.max(0, end - LOG_TAIL_LINES), end)
         .map((line) => readableLine(line).trimEnd())
-        .join('\n'),
+        .join('\n');
+    },
     stop: async () => {
       if (!ended) await endProcess(record);
       await exited;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findTemporalBinary } from '../../../embedded/temporal/binary.ts';
@@ -50,6 +50,34 @@ describe('the embedded Temporal', () => {
     for (const end of ['-wal', '-shm']) rmSync(path.join(stateFolder, `temporal.db${end}`), { force: true });
     const temporal = await startTemporal({ stateFolder });
     await temporal.stop();
+  });
+
+  it('starts again on other ports when another program has taken one, of which the server panics', async () => {
+    const stateFolder = path.join(folder, 'ports');
+    mkdirSync(stateFolder);
+    const [script, tried] = [path.join(stateFolder, 'temporal'), path.join(stateFolder, 'tried')];
+    const real = process.env.WEIR_TEMPORAL_CLI;
+    writeFileSync(
+      script,
+      `#!/bin/sh
+      if [ "$1" = server ] && [ "$2" = start-dev ] && [ "$3" != --help ] && [ ! -e '${tried}' ]; then
+        touch '${tried}'
+        echo 'level=ERROR msg="Failed to start gRPC listener" error="listen tcp 127.0.0.1:1: bind: address already in use"'
+        echo 'panic: runtime error: invalid memory address or nil pointer dereference'
+        seq 100
+        exit 2
+      fi
+      exec '${real}' "$@"`,
+      { mode: 0o700 },
+    );
+    process.env.WEIR_TEMPORAL_CLI = script;
+    try {
+      const temporal = await startTemporal({ stateFolder, durable: false });
+      await temporal.stop();
+      assert(existsSync(tried));
+    } finally {
+      process.env.WEIR_TEMPORAL_CLI = real;
+    }
   });
 
   it('says which file is damaged and what to do, with the end of the log before the stop', async () => {
