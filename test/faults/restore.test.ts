@@ -19,8 +19,7 @@ import { startWeir, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
-import { checkCallers } from './restore-checks.ts';
-import { beginWork, type WorkUnderWay } from './work-under-way.ts';
+import { beginWork, checkCallers, type WorkUnderWay } from './work-under-way.ts';
 
 const run = promisify(execFile);
 

@@ -22,8 +22,7 @@ import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
 import { auditRuns } from './audit-runs.ts';
 import { startProgram } from './processes.ts';
-import { checkCallers } from './restore-checks.ts';
-import { beginWork, type WorkUnderWay } from './work-under-way.ts';
+import { beginWork, checkCallers, type WorkUnderWay } from './work-under-way.ts';
 
 describeWith(['openssl'], 'a Temporal that is set back', () => {
   let models: CountingModelServer;

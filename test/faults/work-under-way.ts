@@ -1,4 +1,5 @@
 // Work in every state that a backup can meet.
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
@@ -8,11 +9,11 @@ import { startTestRun } from '../../engine/start-test-run.ts';
 import type { Step } from '../../flow/definition.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';
 import { createStepClient } from '../api/runs/step-client.ts';
-import { asking, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
+import { asking, resumeOf, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { code, llm } from '../blocks.ts';
 import type { CountingModelServer } from '../fakes/counting-model-server.ts';
-import { callTools, type FakeModelServer } from '../fakes/model-server.ts';
+import { answer, callTools, type FakeModelServer } from '../fakes/model-server.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Answer, Tenant, Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -150,4 +151,28 @@ async function runTests(weir: Weir, tenant: Tenant): Promise<string> {
   });
   await startTestRun({ db, client: weir.client, taskQueue: weir.config.taskQueue }, testRunId);
   return testRunId;
+}
+
+/** Callers who had an answer go on with it. */
+export async function checkCallers(
+  weir: Weir,
+  { paused, session, tenant }: WorkUnderWay,
+  tools: FakeModelServer,
+): Promise<void> {
+  tools.will(answer('done'));
+  const { key } = tenant;
+  const resumed = await weir.call('POST', `${paused.flow}/execute`, { key, body: resumeOf(paused.body) });
+  assert.deepEqual(
+    [resumed.body.status, resumed.body.result],
+    ['completed', ['done']],
+    JSON.stringify(resumed.body),
+  );
+  const { executionId, accumulatedOutputs, flow } = session;
+  const rest = { executionId, stepIndex: 1, accumulatedOutputs, message: 'session', runRemaining: true };
+  const response = await fetch(`${weir.url}/api/v1/seq/${flow}/step`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(rest),
+  });
+  assert.match(await response.text(), /event: run_completed/);
 }
