@@ -6,6 +6,7 @@ import { tellOutage } from '../db/connection/database-outage.ts';
 import type { Encryption } from '../db/encrypt.ts';
 import {
   type AttemptEnd,
+  abandonDelivery,
   beginAttempt,
   endAttempt,
   findDeliveryToAttempt,
@@ -22,6 +23,7 @@ import { inSpan, traceHeaders } from '../observability/tracing.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { endDeliveryTurn } from './end-delivery-turn.ts';
+import { type Forgotten, findForgottenAttempts } from './find-forgotten-attempts.ts';
 import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
 
@@ -38,10 +40,10 @@ export type DeliveryDeps = {
 };
 
 /**
- * `over`: the delivery succeeded, or there was nothing left to do. Otherwise nothing was sent, so the number of attempts
- * stays `made`; a delivery that `waits` is signalled when its turn comes.
+ * `over`: the delivery succeeded, or there was nothing left to do. Otherwise nothing was sent, and `made` attempts were made so
+ * far; a delivery that `waits` is signalled when its turn comes, and the next attempt of another may be due in `dueInMs`.
  */
-export type AttemptResult = 'over' | { made: number; waits?: true };
+export type AttemptResult = 'over' | { made: number; waits?: true; dueInMs?: number };
 
 /**
  * Makes attempt `number` of a delivery unless the delivery has to wait for its turn or the database is away. Throws a
@@ -65,9 +67,9 @@ export async function attemptDelivery(
   if (isTurn === undefined) return postponed;
   if (!isTurn) return { ...postponed, waits: true };
   try {
-    const prepared = await prepare(deps, call, key.attempt).catch(logError);
+    const prepared = await prepare(deps, call, number).catch(logError);
     if (!prepared) return postponed;
-    if (prepared === 'over') return prepared;
+    if (prepared === 'over' || 'made' in prepared) return prepared;
     const startedAt = performance.now();
     const answer = await send(deps, call, prepared, number).then(judge, judgeFailure);
     const isLast = answer.status === 'failed_retry' && number >= ATTEMPTS_MAX;
@@ -121,9 +123,15 @@ async function prepare(
   { db, encryption }: DeliveryDeps,
   call: DeliveryCall,
   attempt: number,
-): Promise<'over' | Prepared> {
+): Promise<'over' | Forgotten | Prepared> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';
+  const forgotten = findForgottenAttempts(delivery, call, attempt);
+  if (forgotten && forgotten.made < ATTEMPTS_MAX) return forgotten;
+  if (forgotten) {
+    await abandonDelivery(db, call, 'The outcome of the last attempt is not known: its worker was lost.');
+    return 'over';
+  }
   const { execution_id, request_id } = delivery;
   addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
   const service = { actor: 'service', requestId: randomUUID() };

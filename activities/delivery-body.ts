@@ -13,7 +13,10 @@ const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
  * Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit, or can never be read,
  * is left out.
  */
-export async function buildDeliveryBody(db: Db, delivery: DeliveryToAttempt): Promise<string> {
+export async function buildDeliveryBody(
+  db: Db,
+  delivery: Omit<DeliveryToAttempt, 'attempt' | 'due_in_ms'>,
+): Promise<string> {
   const { event_type, execution_id, flow_id, organization_id, result, error, started_at, finished_at } =
     delivery;
   if (!execution_id || !flow_id || !started_at || !finished_at)

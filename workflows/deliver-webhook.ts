@@ -17,7 +17,7 @@ const POSTPONED_MAX_MS = 60_000;
 /**
  * Delivers one webhook: attempts one activity on the fixed schedule until it succeeds or the last attempt fails, and the
  * workflow with it. While it waits for its turn at the destination, it waits for a signal; while the database is away, it
- * asks again. Neither counts as an attempt.
+ * asks again; and when the engine was set back, it waits until the next attempt is due. None of these counts as an attempt.
  */
 export async function deliverWebhook(call: DeliveryCall): Promise<void> {
   let hasTurn = false;
@@ -34,7 +34,7 @@ export async function deliverWebhook(call: DeliveryCall): Promise<void> {
       if (result === 'over') return;
       made = result.made;
       if (result.waits) await condition(() => hasTurn);
-      else await sleep(Math.min(POSTPONED_MIN_MS * 2 ** waits, POSTPONED_MAX_MS));
+      else await sleep(result.dueInMs ?? Math.min(POSTPONED_MIN_MS * 2 ** waits, POSTPONED_MAX_MS));
       if (workflowInfo().continueAsNewSuggested) break;
     }
   } catch (error) {

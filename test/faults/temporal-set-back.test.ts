@@ -1,13 +1,8 @@
 // A machine that has lost its power: Temporal, which does not wait for the disk, is set back by some seconds, and PostgreSQL is not.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { backup, DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
-import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
 import { reconcileParked } from '../../worker/reconcile-parked.ts';
 import { reconcileRuns } from '../../worker/reconcile-runs.ts';
 import { resumeOf, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
@@ -22,13 +17,13 @@ import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
 import { auditRuns } from './audit-runs.ts';
 import { startProgram } from './processes.ts';
+import { type SetBackTemporal, startSetBackTemporal } from './set-back-temporal.ts';
 import { beginWork, checkCallers, type WorkUnderWay } from './work-under-way.ts';
 
 describeWith(['openssl'], 'a Temporal that is set back', () => {
   let models: CountingModelServer;
   let tools: FakeModelServer;
-  let folder: string;
-  let temporal: Temporal;
+  let temporal: SetBackTemporal;
   let env: NodeJS.ProcessEnv;
 
   before(async () => {
@@ -41,34 +36,14 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
   });
   beforeEach(async () => {
     models.asked.clear();
-    folder = mkdtempSync(path.join(tmpdir(), 'weir-set-back-'));
-    temporal = await startTemporal({ stateFolder: folder, durable: false });
+    temporal = await startSetBackTemporal();
     env = {
       TEMPORAL_ADDRESS: temporal.address,
       DEMO_BASE_URL: models.url,
       OPENAI_BASE_URL: tools.provider.baseUrl,
     };
   });
-  afterEach(async () => {
-    await temporal.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const database = () => path.join(folder, 'temporal.db');
-  const copy = () => path.join(folder, 'copy.db');
-  async function copyTemporal(): Promise<void> {
-    const open = new DatabaseSync(database(), { readOnly: true });
-    await backup(open, copy());
-    open.close();
-  }
-  async function setBack(): Promise<void> {
-    process.kill(temporal.child.pid, 'SIGKILL');
-    await temporal.child.exited;
-    for (const end of ['-wal', '-shm']) rmSync(`${database()}${end}`, { force: true });
-    copyFileSync(copy(), database());
-    temporal = await startTemporal({ stateFolder: folder, port: temporal.port, durable: false });
-    assert.equal(temporal.address, env.TEMPORAL_ADDRESS);
-  }
+  afterEach(() => temporal.stop());
 
   const countOpen = async ({ client }: Weir) =>
     (await client.workflow.count("ExecutionStatus = 'Running'")).count;
@@ -86,7 +61,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
       const cancelled = await start('cancelled');
       const terminated = await start('terminated');
       await waitUntil(async () => (await countOpen(weir)) >= 8);
-      await copyTemporal();
+      await temporal.copy();
 
       await work.end();
       await weir.call('POST', `${flow}/jobs/${cancelled}/cancel`, { key });
@@ -104,7 +79,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
 
       await weir.stopWorker();
       const made = await whatWasMade(weir);
-      await setBack();
+      await temporal.setBack();
       assert((await countOpen(weir)) >= 8, 'the copy has nothing under way');
       await weir.startWorker();
       await weir.pendingAttempt(work.deliveryId, 3);
@@ -182,7 +157,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
       // The first are in every part of their flow.
       await waitUntil(() => [...models.asked.keys()].some((prompt) => prompt.startsWith('two ')));
       ids.push(...(await burst()));
-      await copyTemporal();
+      await temporal.copy();
       ids.push(...(await burst()));
       await weir.finish(flow, ids.at(-1) as string, tenant.key);
       ids.push(...(await burst()));
@@ -191,7 +166,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
         select substring(output #>> '{}' from 'answer to (.*)') as prompt from block_run
         where processor_type = 'llm' and status = 'completed'`.execute(weir.db);
       assert(recorded.length > 0);
-      await setBack();
+      await temporal.setBack();
       service = await serve();
       await auditRuns(weir, tenant, flow, ids, { blocks: 4, charged: 2 });
       for (const { prompt } of recorded) assert.equal(models.asked.get(prompt), 1, prompt);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { findTemporalBinary } from '../../../embedded/temporal/binary.ts';
 import { startTemporal } from '../../../embedded/temporal/temporal.ts';
 
@@ -41,13 +42,17 @@ describe('the embedded Temporal', () => {
     await startAndStop('no-home');
   });
 
-  it('starts again when a power loss has taken what SQLite had in its log alone, as soon as it has started', async () => {
+  it('starts again after a power loss that took what SQLite had in its log alone, as soon as the file was there or it had started', async () => {
     const stateFolder = path.join(folder, 'power-loss');
     mkdirSync(stateFolder);
+    const file = path.join(stateFolder, 'temporal.db');
+    const begun = new DatabaseSync(file);
+    begun.exec('pragma journal_mode=wal; create table t (c); drop table t');
+    begun.close();
     const { child } = await startTemporal({ stateFolder });
     process.kill(child.pid, 'SIGKILL');
     await child.exited;
-    for (const end of ['-wal', '-shm']) rmSync(path.join(stateFolder, `temporal.db${end}`), { force: true });
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
     const temporal = await startTemporal({ stateFolder });
     await temporal.stop();
   });
