@@ -6,8 +6,8 @@ import { tellOutage } from '../db/connection/database-outage.ts';
 import type { Encryption } from '../db/encrypt.ts';
 import {
   type AttemptEnd,
-  abandonDelivery,
   beginAttempt,
+  type DeliveryToAttempt,
   endAttempt,
   findDeliveryToAttempt,
 } from '../db/webhooks/delivery-attempts.ts';
@@ -23,7 +23,6 @@ import { inSpan, traceHeaders } from '../observability/tracing.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import { endDeliveryTurn } from './end-delivery-turn.ts';
-import { type Forgotten, findForgottenAttempts } from './find-forgotten-attempts.ts';
 import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';
 
@@ -91,6 +90,8 @@ export async function attemptDelivery(
 }
 
 type Prepared = { url: URL; headers: { [name: string]: string }; body: Buffer };
+/** `made` attempts were made already, and the next is due in so many milliseconds. */
+type Forgotten = { made: number; dueInMs: number };
 
 /** Sends the request to the listener that has the host, or to the public address. */
 function send(
@@ -126,12 +127,8 @@ async function prepare(
 ): Promise<'over' | Forgotten | Prepared> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';
-  const forgotten = findForgottenAttempts(delivery, call, attempt);
-  if (forgotten && forgotten.made < ATTEMPTS_MAX) return forgotten;
-  if (forgotten) {
-    await abandonDelivery(db, call, 'The outcome of the last attempt is not known: its worker was lost.');
-    return 'over';
-  }
+  const made = delivery.round === call.round ? countMade(delivery) : 0;
+  if (made >= attempt) return { made, dueInMs: delivery.due_in_ms };
   const { execution_id, request_id } = delivery;
   addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
   const service = { actor: 'service', requestId: randomUUID() };
@@ -142,6 +139,15 @@ async function prepare(
   const body = Buffer.from(text);
   const headers = deliveryHeaders({ deliveryId: call.deliveryId, event: delivery.event_type, body }, secret);
   return { url: new URL(delivery.target_url), headers, body };
+}
+
+/**
+ * Counts the attempts of a delivery whose outcome is known while it is open; one that was begun may not have been sent. An engine
+ * that was set back has forgotten some of them.
+ */
+function countMade({ status, attempt }: DeliveryToAttempt): number {
+  if (status === 'in_flight') return attempt - 1;
+  return status === 'failed_retry' ? attempt : 0;
 }
 
 type Judgement = Pick<AttemptEnd, 'responseStatus' | 'responseBody' | 'errorMessage'> & {

@@ -17,7 +17,7 @@ const POSTPONED_MAX_MS = 60_000;
 /**
  * Delivers one webhook: attempts one activity on the fixed schedule until it succeeds or the last attempt fails, and the
  * workflow with it. While it waits for its turn at the destination, it waits for a signal; while the database is away, it
- * asks again; and when the engine was set back, it waits until the next attempt is due. None of these counts as an attempt.
+ * asks again; after the engine was set back, it waits until the next attempt is due. None of these counts as an attempt.
  */
 export async function deliverWebhook(call: DeliveryCall): Promise<void> {
   let hasTurn = false;

@@ -20,7 +20,9 @@ export function findDeliveryToAttempt(db: Db, deliveryId: string) {
       'webhook_delivery.round',
       'webhook_delivery.attempt',
       // 0 when it is overdue, or not known.
-      sql<number>`greatest(ceil(extract(epoch from next_attempt_at - now()) * 1000), 0)::float8`.as('due_in_ms'),
+      sql<number>`greatest(ceil(extract(epoch from next_attempt_at - now()) * 1000), 0)::float8`.as(
+        'due_in_ms',
+      ),
       'webhook_delivery.organization_id',
       'webhook_delivery.event_type',
       'webhook_delivery.target_url',

@@ -36,13 +36,17 @@ export function toDeliveryCall(row: CallRow): DeliveryCall {
   };
 }
 
-/** Finds the open delivery that reports the end of a run; there is none when its caller did not ask for that event. */
+/**
+ * Finds the delivery that reports the end of a run, unless an attempt of it was begun: it was started before. There is none when
+ * its caller did not ask for that event.
+ */
 export async function findRunDelivery(db: Db, executionId: string): Promise<DeliveryCall | undefined> {
   const row = await db
     .selectFrom('webhook_delivery')
     .select(CALL_COLUMNS)
     .where('execution_id', '=', executionId)
     .where('status', 'in', OPEN_STATUSES)
+    .where('attempt', '=', 0)
     .executeTakeFirst();
   return row && toDeliveryCall(row);
 }

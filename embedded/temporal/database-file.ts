@@ -1,31 +1,40 @@
-// What a power loss would leave of a new database, of which the server waits for the disk only once its log has 4 MB.
-import { existsSync, rmSync } from 'node:fs';
+// The server takes every database file for a complete one. One that a power loss or a kill left unfinished is begun anew: until it
+// is complete, a marker stands beside it.
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 const LOCK_TIMEOUT_MS = 2_000;
 
-/** Removes a `file` that was begun and has no tables, since the server takes every file for a complete one. */
-export function removeUnfinished(file: string): void {
-  if (!existsSync(file)) return;
-  const tables = ask(file, 'select 1 from sqlite_schema limit 1');
-  if (tables?.length === 0) for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+const markerOf = (file: string) => `${file}.unfinished`;
+
+/** Removes an unfinished `file`, and marks a new one as unfinished. */
+export function beginDatabase(file: string): void {
+  const marker = markerOf(file);
+  if (existsSync(marker)) for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+  if (!existsSync(file)) writeFileSync(marker, '', { mode: 0o600 });
 }
 
-/** Has SQLite write its log into `file`, and waits for the disk. Does nothing where another process is in the way. */
-export function checkpoint(file: string): void {
-  ask(file, 'pragma wal_checkpoint(full)');
-}
-
-/** Returns the rows; undefined where SQLite cannot, of which the server will tell. */
-function ask(file: string, statement: string): unknown[] | undefined {
+/** Has SQLite write its log into a new `file`, which it does by itself once that has 4 MB, and says that the file is complete. */
+export function completeDatabase(file: string): void {
+  const marker = markerOf(file);
+  if (!existsSync(marker)) return;
   try {
-    const database = new DatabaseSync(file, { timeout: LOCK_TIMEOUT_MS });
-    try {
-      return database.prepare(statement).all();
-    } finally {
-      database.close();
-    }
+    writeLog(file);
+    rmSync(marker);
+    const folder = openSync(path.dirname(file), 'r');
+    fsyncSync(folder);
+    closeSync(folder);
   } catch {
-    return undefined;
+    // With the marker the next start begins anew, from which Weir's rows recover too.
+  }
+}
+
+function writeLog(file: string): void {
+  const database = new DatabaseSync(file, { timeout: LOCK_TIMEOUT_MS });
+  try {
+    database.exec('pragma wal_checkpoint(full)');
+  } finally {
+    database.close();
   }
 }

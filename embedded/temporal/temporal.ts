@@ -10,7 +10,7 @@ import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
 import { findTemporalBinary } from './binary.ts';
-import { checkpoint, removeUnfinished } from './database-file.ts';
+import { beginDatabase, completeDatabase } from './database-file.ts';
 import { dropUnusedIndexes, readSearchColumns } from './visibility-indexes.ts';
 
 const NAMESPACE = 'default';
@@ -87,7 +87,7 @@ export type Temporal = {
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const binary = await findTemporalBinary(options);
   const file = databaseFile(options.stateFolder);
-  removeUnfinished(file);
+  beginDatabase(file);
   // In a large file this takes seconds, in which the server would have to wait.
   if (existsSync(file)) dropIndexes(file, options);
   for (let attempt = 1; ; attempt += 1) {
@@ -99,7 +99,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     const { problem, description = '' } = await describeNamespace(binary, child, address);
     if (!problem) {
       dropIndexes(file, options, readSearchColumns(description));
-      if (options.durable !== false) checkpoint(file);
+      completeDatabase(file);
       const uiUrl = `http://127.0.0.1:${uiPort}`;
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }

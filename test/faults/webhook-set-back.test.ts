@@ -35,7 +35,10 @@ describeWith(['openssl'], 'deliveries of a Temporal that is set back', () => {
       await weir.stopWorker();
       await temporal.setBack();
       const dueAt = new Date(Date.now() + 5_000);
-      await weir.db.updateTable('webhook_delivery').set({ next_attempt_at: dueAt }).execute();
+      await weir.db
+        .updateTable('webhook_delivery')
+        .set({ next_attempt_at: dueAt, check_at: dueAt })
+        .execute();
       await weir.pendingAttempt(twice, 2);
       await weir.startWorker();
       await weir.attemptNow(twice);

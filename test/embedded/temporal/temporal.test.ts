@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { findTemporalBinary } from '../../../embedded/temporal/binary.ts';
+import { beginDatabase } from '../../../embedded/temporal/database-file.ts';
 import { startTemporal } from '../../../embedded/temporal/temporal.ts';
 
 describe('the embedded Temporal', () => {
@@ -42,19 +43,37 @@ describe('the embedded Temporal', () => {
     await startAndStop('no-home');
   });
 
-  it('starts again after a power loss that took what SQLite had in its log alone, as soon as the file was there or it had started', async () => {
+  it('starts again after a power loss that took what SQLite had in its log alone, as soon as it has started', async () => {
     const stateFolder = path.join(folder, 'power-loss');
     mkdirSync(stateFolder);
-    const file = path.join(stateFolder, 'temporal.db');
-    const begun = new DatabaseSync(file);
-    begun.exec('pragma journal_mode=wal; create table t (c); drop table t');
-    begun.close();
     const { child } = await startTemporal({ stateFolder });
     process.kill(child.pid, 'SIGKILL');
     await child.exited;
-    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    for (const end of ['-wal', '-shm']) rmSync(path.join(stateFolder, `temporal.db${end}`), { force: true });
     const temporal = await startTemporal({ stateFolder });
     await temporal.stop();
+  });
+
+  it('begins a database anew that it was killed before it had finished, and keeps a finished one', async () => {
+    const stateFolder = path.join(folder, 'unfinished');
+    mkdirSync(stateFolder);
+    const file = path.join(stateFolder, 'temporal.db');
+    beginDatabase(file);
+    const half = new DatabaseSync(file);
+    half.exec('pragma journal_mode=wal; create table half (made)');
+    half.close();
+    await (await startTemporal({ stateFolder })).stop();
+    const finished = new DatabaseSync(file);
+    finished.exec('create table kept (here)');
+    finished.close();
+    await (await startTemporal({ stateFolder })).stop();
+    const open = new DatabaseSync(file);
+    const tables = open.prepare("select name from sqlite_schema where name in ('half', 'kept')").all();
+    open.close();
+    assert.deepEqual(
+      tables.map(({ name }) => name),
+      ['kept'],
+    );
   });
 
   it('starts again on other ports when another program has taken one, of which the server panics', async () => {
