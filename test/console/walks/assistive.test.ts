@@ -39,6 +39,6 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.getByRole('button', { name: 'Create key' }).press('Enter');
     await page.getByRole('button', { name: 'I have copied it' }).press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.waitForFunction(`document.activeElement?.textContent === 'New API key'`);
+    await page.locator('button:focus', { hasText: 'New API key' }).waitFor();
   });
 });
