@@ -14,8 +14,15 @@ const NODE_FLAGS = [
   // V8 has four helpers, which on fewer processors keep the main thread waiting for one.
   `--v8-pool-size=${Math.min(4, availableParallelism())}`,
 ];
-/** Memory that the C library keeps apart for threads, of which the service has dozens, would never be given back. */
-const ARENAS = { MALLOC_ARENA_MAX: '2' };
+/**
+ * Settings of the C library. By itself it keeps memory apart for each thread, of which the service has dozens, and what large
+ * blocks have left; neither would be given back.
+ */
+const MALLOC = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
 const READY_TIMEOUT_MS = 120_000;
 /** The service ends by itself before it is killed. */
 const STOP_TIMEOUT_MS = (SERVE_END_MAX_SECONDS + 5) * 1_000;
@@ -34,7 +41,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
       ...['--import', path.join(WORKER, 'disable-workflow-watchdog.ts')],
       path.join(WORKER, 'serve.ts'),
     ],
-    env: { ...ARENAS, ...env },
+    env: { ...MALLOC, ...env },
     stopSignal: 'SIGTERM',
     stopTimeoutMs: STOP_TIMEOUT_MS,
   });
