@@ -83,7 +83,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...allRunsRoutes(deps),
     ...retryRunsRoutes(deps),
     ...cancelRunsRoutes(deps),
-    ...stepRoutes(deps),
+    ...stepRoutes(deps, news),
     ...draftRunRoutes(deps),
     ...meRoutes(deps),
     ...organizationRoutes(deps),

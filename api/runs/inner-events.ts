@@ -2,6 +2,7 @@
 // that is under way.
 import type { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
+import { lastSettled } from '../../db/runs/list-recorded-blocks.ts';
 import { listSmallOutputs } from '../../db/runs/list-small-outputs.ts';
 import type { Step } from '../../flow/definition.ts';
 import { iterationsOf } from '../../flow/plan.ts';
@@ -24,14 +25,17 @@ export type InnerEvent = { name: string; data: object; isInner: true };
 
 type BlockRuns = Awaited<ReturnType<typeof listBlockRunsOfCall>>;
 
-/** Creates the teller of one step: it gets the recorded blocks of the call at each look, and yields the events that are new. */
+/**
+ * Creates the teller of one step: it gets the recorded blocks of the call at each look, and yields the events that are new. It
+ * returns the last settled `recorded` of the call's blocks under way.
+ */
 export function createInnerEvents(
   { db }: Pick<ApiDeps, 'db'>,
   { executionId, callId }: CallIds,
   step: Step,
   { stepIndex }: { stepIndex: number },
   take: (bytes: number) => Promise<() => void>,
-): (blocks: BlockRuns) => AsyncGenerator<InnerEvent> {
+): (blocks: BlockRuns) => AsyncGenerator<InnerEvent, bigint> {
   const branchesOf = new Map(listPlaces(step, []));
   const teller = createBlockTeller();
   const ended = new Set<string>();
@@ -81,12 +85,11 @@ export function createInnerEvents(
     for (const { block_key } of news) ended.add(block_key);
     for (let from = 0; from < news.length; from += AT_ONCE) yield* tellEnds(news.slice(from, from + AT_ONCE));
     // Short steps are spared the query.
-    if (looks === 1) return;
-    const underWay = (await listBlocksUnderWay(db, executionId)).filter(
-      (row) => row.execution_id === callId && branchesOf.has(row.step_id) && !ended.has(row.block_key),
-    );
-    for (const event of teller.tell(underWay))
-      if (isInner || event.name === 'block_retrying') yield format(event);
+    if (looks === 1) return 0n;
+    const underWay = (await listBlocksUnderWay(db, executionId)).filter((row) => row.execution_id === callId);
+    const own = underWay.filter((row) => branchesOf.has(row.step_id) && !ended.has(row.block_key));
+    for (const event of teller.tell(own)) if (isInner || event.name === 'block_retrying') yield format(event);
+    return lastSettled(underWay);
   };
 }
 

@@ -1,6 +1,5 @@
 // The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
-import { setTimeout } from 'node:timers/promises';
-import { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
+import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
 import { composeValues } from '../../flow/compose-values.ts';
@@ -17,11 +16,10 @@ import { describePause } from './describe-outcome.ts';
 import { describeRunError } from './describe-run-error.ts';
 import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
 import { createInnerEvents, type InnerEvent } from './inner-events.ts';
+import type { News } from './news.ts';
 import { toReceipt } from './receipt.ts';
 import { describePlan } from './require-sound-tree.ts';
 import type { AcceptedCall } from './store-call.ts';
-
-const LOOK_MS = 250;
 
 export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEARTBEAT;
 
@@ -33,7 +31,7 @@ type Reader = {
 };
 
 type Place = { executionId: string; stepId: string; stepIndex: number };
-type BlockRuns = Awaited<ReturnType<typeof listBlockRunsOfCall>>;
+type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
  * Yields the events. Throws StreamInterruption when the reader's `signal` aborts, or when a heartbeat finds that they may no
@@ -41,6 +39,7 @@ type BlockRuns = Awaited<ReturnType<typeof listBlockRunsOfCall>>;
  */
 export async function* stepEvents(
   deps: ApiDeps,
+  news: News,
   run: AcceptedCall,
   ended: Promise<RunOutcome | undefined>,
   reader: Reader,
@@ -57,7 +56,21 @@ export async function* stepEvents(
   const load = referenceLoader(deps.db, run.callId);
   let value: Value = { ref: from > 0 ? INPUT_REF : MESSAGE_REF };
   let blocks: BlockRuns = [];
+  let underWay = 0n;
   let outcome: RunOutcome | undefined;
+  let failure: { error: unknown } | undefined;
+  const over = new AbortController();
+  const woken = AbortSignal.any([reader.signal, over.signal]);
+  ended.then(
+    (end) => {
+      outcome = end;
+      if (end) over.abort();
+    },
+    (error: unknown) => {
+      failure = { error };
+      over.abort();
+    },
+  );
   let beatAt = performance.now();
   const facts: Facts = new Map();
 
@@ -69,17 +82,17 @@ export async function* stepEvents(
     let seen = -1;
     for (;;) {
       // If the call had ended before this look, everything is recorded now.
-      const over = outcome;
-      blocks = await listBlockRunsOfCall(deps.db, run.callId);
+      const end = outcome;
+      blocks = await listBlocksOfCall(deps.db, run.callId);
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
-      yield* tellInner(blocks);
+      underWay = yield* tellInner(blocks);
       // Composing reads the outputs, so it is only done when there is a new one.
       if (completed.size > seen && (yield* tellCompleted(step, place, completed))) break;
       seen = completed.size;
-      if (over) {
-        yield* endOf(over, place);
+      if (end) {
+        yield* endOf(end, place);
         return;
       }
       yield* wait();
@@ -116,12 +129,11 @@ export async function* stepEvents(
     }
   }
 
-  /** Waits a little for the end of the call, and yields a heartbeat when one is due. */
+  /** Waits until there is more to tell, and yields a heartbeat when one is due. */
   async function* wait(): AsyncGenerator<StepEvent, void> {
-    outcome = await Promise.race([
-      ended,
-      setTimeout(LOOK_MS, undefined, { signal: reader.signal }).catch(() => undefined),
-    ]);
+    const followed = { executionId: run.callId, after: lastSettled(blocks), underWay };
+    await news.wait(followed, beatAt + heartbeatMs - performance.now(), woken);
+    if (failure) throw failure.error;
     if (reader.signal.aborted) throw new StreamInterruption('stopping');
     if (outcome || performance.now() - beatAt < heartbeatMs) return;
     if (!(await reader.mayRead())) throw new StreamInterruption('unauthorized');

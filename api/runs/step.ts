@@ -27,6 +27,7 @@ import {
 } from './event-stream.ts';
 import { isOfSameKind } from './get-session.ts';
 import { ifMatchDraft } from './load-draft.ts';
+import type { News } from './news.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { refuseBeyondCap } from './refuse-beyond-cap.ts';
@@ -72,7 +73,7 @@ const stepHeaders = idempotencyHeaders.extend({
 });
 
 /** Lists the endpoints that run flows step by step. */
-export function stepRoutes(deps: ApiDeps): Route[] {
+export function stepRoutes(deps: ApiDeps, news: News): Route[] {
   return runPaths(deps, '/step').map(({ path, target, identify, load }) => ({
     method: 'post',
     path,
@@ -115,12 +116,12 @@ export function stepRoutes(deps: ApiDeps): Route[] {
       }),
       readIdempotencyKey('step'),
       readModelKeys(deps),
-      step(deps),
+      step(deps, news),
     ],
   }));
 }
 
-function step(deps: ApiDeps): ApiMiddleware {
+function step(deps: ApiDeps, news: News): ApiMiddleware {
   return async function step(ctx) {
     const last = readLastEventId(ctx.get('last-event-id'));
     const run = last
@@ -132,7 +133,7 @@ function step(deps: ApiDeps): ApiMiddleware {
     const { ended } = run.outcome
       ? { ended: Promise.resolve(run.outcome) }
       : await start(deps, run, takePlace(ctx.state), signal);
-    const events = stepEvents(deps, run, ended, {
+    const events = stepEvents(deps, news, run, ended, {
       mayRead: () => mayRead(deps, ctx.state),
       take: (bytes) => takeEventBytes(deps.largeValues, ctx.state.flow.organizationId, bytes, signal),
       signal,

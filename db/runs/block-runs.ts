@@ -203,7 +203,8 @@ export function listBlockRuns(db: Db, executionId: string, untilCallId?: string)
     .execute();
 }
 
-function selectBlockRuns(db: Db) {
+/** Selects block executions in the order they started, without inputs and outputs. */
+export function selectBlockRuns(db: Db) {
   return db
     .selectFrom('block_run')
     .select(BLOCK_RUN_COLUMNS)

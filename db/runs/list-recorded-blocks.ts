@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { runNotFound } from '../run-not-found.ts';
-import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
+import { BLOCK_RUN_COLUMNS, selectBlockRuns } from './block-runs.ts';
 import { statusOfRun } from './run-columns.ts';
 
 /** For this long, a row with a smaller id than a visible one may still be on its way into the database. */
@@ -48,6 +48,23 @@ export async function listRecordedBlocks(db: Db, executionId: string, after: big
     status: first.run_status,
     blocks: rows.filter((row): row is Recorded<typeof row> => row.block_key !== null),
   };
+}
+
+/** Lists the block executions of one call in the order they started, each with its `recorded` and whether it is settled. */
+export function listBlocksOfCall(db: Db, callId: string) {
+  return selectBlockRuns(db)
+    .select('block_run.recorded')
+    .select(isSettled().as('settled'))
+    .where('execution_id', '=', callId)
+    .execute();
+}
+
+/** Returns the `recorded` of the last settled row; 0 when there is none. */
+export function lastSettled(rows: readonly { recorded: string; settled: boolean }[]): bigint {
+  return rows.reduce(
+    (last, { recorded, settled }) => (settled && BigInt(recorded) > last ? BigInt(recorded) : last),
+    0n,
+  );
 }
 
 type Recorded<Row> = {

@@ -29,6 +29,6 @@ describe('requests that begin a run', () => {
   it('let others of their organization go first when nobody waits for the run: jobs', async () => {
     assert.equal(await isPatient((deps) => jobRoutes(deps, {} as News)), true);
     assert.equal(await isPatient(executeRoutes), false);
-    assert.equal(await isPatient(stepRoutes), false);
+    assert.equal(await isPatient((deps) => stepRoutes(deps, {} as News)), false);
   });
 });

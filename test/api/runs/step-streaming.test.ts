@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
+import { createNews } from '../../../api/runs/news.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -100,6 +101,7 @@ describe('the stream of POST …/step', () => {
       const { signal } = new AbortController();
       const events = stepEvents(
         weir as never as ApiDeps,
+        createNews(weir.db),
         run,
         never,
         { mayRead: async () => usable, take: async () => () => undefined, signal },
