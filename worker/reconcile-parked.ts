@@ -28,7 +28,7 @@ export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: 
       (run) =>
         withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, async (workflow) => {
           // The list is behind: the run may have been resumed a moment ago.
-          if (!(await isParked(workflow))) return;
+          if (!(await isAtRest(workflow))) return;
           if (run.status === 'started') await parkRun(db, run.callId);
           else await workflow.signal(UNPARK_SIGNAL);
         }),
@@ -52,7 +52,9 @@ async function listParked(client: Client, taskQueue: string): Promise<string[]> 
   return callIds;
 }
 
-async function isParked(workflow: WorkflowHandle): Promise<boolean> {
-  const { typedSearchAttributes } = await workflow.describe();
-  return typedSearchAttributes.get({ name: 'WeirOutcome', type: 'KEYWORD' }) === 'parked';
+/** Whether a workflow is parked and no worker has it: what a worker does is known to the engine when the task ends. */
+async function isAtRest(workflow: WorkflowHandle): Promise<boolean> {
+  const { typedSearchAttributes, raw } = await workflow.describe();
+  const isParked = typedSearchAttributes.get({ name: 'WeirOutcome', type: 'KEYWORD' }) === 'parked';
+  return isParked && !raw.pendingWorkflowTask;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { toPlan } from '../../flow/plan.ts';
-import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
+import { PARK_SIGNAL, RUN_FLOW, UNPARK_SIGNAL } from '../../flow/run.ts';
 import { reconcileParked } from '../../worker/reconcile-parked.ts';
 import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
 import type { runFlow } from '../../workflows/run-flow.ts';
@@ -120,6 +120,21 @@ describe('a run under which workers are lost again and again', () => {
       });
       const { parked_at, status } = await row(executionId);
       assert.deepEqual({ parked_at, status }, { parked_at: null, status: 'completed' });
+    });
+
+    it('is left alone while its workflow has work to do, which may be that it goes on', async () => {
+      const { executionId, workflow } = await startAndChange({ parked_at: null });
+      await waitUntil(async () => {
+        const query = `WorkflowId = '${executionId}' and WeirOutcome = 'parked'`;
+        return (await weir.client.workflow.count(query)).count;
+      });
+      await worker.stop();
+      await workflow.signal(UNPARK_SIGNAL);
+      await reconcile();
+      assert.equal((await row(executionId)).parked_at, null);
+      worker = await startParkingWorker(weir, 0);
+      const { body } = await weir.finish(flow, executionId, tenant.key);
+      assert.equal(body.status, 'completed');
     });
   });
 
