@@ -33,8 +33,8 @@ export type ActivityDeps = {
   inProcessRuns: InProcessRuns;
   /** Bounds the model calls of the process. */
   modelTurns: Turns;
-  /** Bound the regular activities of blocks that the process has taken, those that wait included. */
-  slots: { models: Slots; blocks: Slots };
+  /** Bound the regular activities of blocks and verdicts on tests that the process has taken, those that wait included. */
+  slots: { models: Slots; blocks: Slots; tests: Slots };
   heldModelCalls: HeldModelCalls;
   modelCallsInTask?: InTask | undefined;
 };

@@ -1,5 +1,4 @@
 // Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
-import type { Db } from '../db/connect.ts';
 import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome } from '../db/runs/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
@@ -14,65 +13,89 @@ import {
   judgeFlow,
   type Verdict,
 } from '../flow/test-case.ts';
-import { resolveValue } from '../flow/value.ts';
-import type { OrganizationValidator, Validator } from '../json-schema/validator.ts';
+import { bytesToLoad, resolveValue } from '../flow/value.ts';
+import type { OrganizationValidator } from '../json-schema/validator.ts';
+import type { ActivityDeps } from './activity-deps.ts';
+import { reserveInputMemory } from './reserve-memory.ts';
+import type { Attempt } from './run-attempt.ts';
 
 const EXCERPT_MAX_LENGTH = 300;
+
+type Deps = Pick<ActivityDeps, 'db' | 'validator' | 'largeValues'>;
+type Answer = { json: Json } | { error: string };
 
 /**
  * Records the verdict on a test case whose run has ended. When a model is to judge the answer, accepts the judge's run and
  * returns it instead. Throws while the run has not ended.
  */
 export async function evaluateTest(
-  { db, validator }: { db: Db; validator: Validator },
+  deps: Deps,
   executionId: string,
+  attempt: Attempt,
 ): Promise<JudgeRun | undefined> {
-  const answer = await readAnswer(db, executionId);
-  if ('error' in answer) {
-    await recordVerdict(db, executionId, { status: 'error', why: answer.error });
-    return undefined;
-  }
+  const { db, validator } = deps;
   const { expectation, input, organizationId } = await getTest(db, executionId);
-  if (expectation.type !== 'judge') {
-    const verdict = await compare(validator.of(organizationId), expectation, answer.json);
-    await recordVerdict(db, executionId, verdict);
-    return undefined;
-  }
-  const flow = judgeFlow(expectation.model);
-  const judgeId = await acceptJudge(db, executionId, flow, {
-    message: toText(answer.json),
-    parameters: { question: input.message, criteria: expectation.criteria, mark: executionId },
+  return withAnswer(deps, organizationId, executionId, attempt, async (answer) => {
+    if ('error' in answer) {
+      await recordVerdict(db, executionId, { status: 'error', why: answer.error });
+      return undefined;
+    }
+    if (expectation.type !== 'judge') {
+      const verdict = await compare(validator.of(organizationId), expectation, answer.json);
+      await recordVerdict(db, executionId, verdict);
+      return undefined;
+    }
+    const flow = judgeFlow(expectation.model);
+    const judgeId = await acceptJudge(db, executionId, flow, {
+      message: toText(answer.json),
+      parameters: { question: input.message, criteria: expectation.criteria, mark: executionId },
+    });
+    return { executionId: judgeId, steps: toPlan(flow.steps) };
   });
-  return { executionId: judgeId, steps: toPlan(flow.steps) };
 }
 
 /** Records the verdict of the run that judged a test case. Throws while that run has not ended. */
-export async function readJudgement(db: Db, executionId: string): Promise<void> {
-  const { judgeId } = await getTest(db, executionId);
+export async function readJudgement(deps: Deps, executionId: string, attempt: Attempt): Promise<void> {
+  const { db } = deps;
+  const { judgeId, organizationId } = await getTest(db, executionId);
   if (!judgeId) throw new Error(`No run judges the run ${executionId}.`);
-  const answer = await readAnswer(db, judgeId);
-  if ('error' in answer)
+  await withAnswer(deps, organizationId, judgeId, attempt, async (answer) => {
+    if ('error' in answer)
+      return recordVerdict(db, executionId, {
+        status: 'error',
+        why: sanitizeMessage(`The answer could not be judged: ${answer.error}`),
+      });
+    const { passed, reason } = answer.json as Judgement;
     return recordVerdict(db, executionId, {
-      status: 'error',
-      why: sanitizeMessage(`The answer could not be judged: ${answer.error}`),
+      status: passed ? 'passed' : 'failed',
+      why: sanitizeMessage(reason),
     });
-  const { passed, reason } = answer.json as Judgement;
-  await recordVerdict(db, executionId, {
-    status: passed ? 'passed' : 'failed',
-    why: sanitizeMessage(reason),
   });
 }
 
-async function readAnswer(db: Db, executionId: string): Promise<{ json: Json } | { error: string }> {
+/** Does `work` with the answer of a run, once its organization has a turn at the memory for it. */
+async function withAnswer<T>(
+  { db, largeValues }: Deps,
+  organizationId: string,
+  executionId: string,
+  attempt: Attempt,
+  work: (answer: Answer) => Promise<T>,
+): Promise<T> {
   const outcome = await findOutcome(db, executionId);
   if (!outcome) throw new Error(`The run ${executionId} has not ended.`);
   switch (outcome.status) {
-    case 'completed':
-      return { json: await resolveValue(outcome.result, (refs) => loadReferences(db, executionId, refs)) };
+    case 'completed': {
+      const { result } = outcome;
+      const load = () => resolveValue(result, (refs) => loadReferences(db, executionId, refs));
+      // It is a regular activity, which is never told that there is no room.
+      return (await reserveInputMemory(largeValues, organizationId, bytesToLoad(result), attempt, async () =>
+        work({ json: await load() }),
+      )) as T;
+    }
     case 'failed':
-      return { error: outcome.error.message };
+      return work({ error: outcome.error.message });
     case 'tool_calls_required':
-      return { error: 'The run waits for tool results, which tests cannot supply.' };
+      return work({ error: 'The run waits for tool results, which tests cannot supply.' });
   }
 }
 

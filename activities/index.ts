@@ -59,11 +59,15 @@ export function createActivities(deps: ActivityDeps) {
 
     /** Records the verdict on a test case whose run has ended, or returns the run of the model that is to judge it. */
     evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>
-      runAttempt(() => evaluateTest(deps, executionId)),
+      runAttempt((attempt) =>
+        inSlot(deps.slots.tests, attempt, () => evaluateTest(deps, executionId, attempt)),
+      ),
 
     /** Records the verdict of the ended run that judged a test case. */
     readJudgement: (executionId: string): Promise<void> =>
-      runAttempt(() => readJudgement(deps.db, executionId)),
+      runAttempt((attempt) =>
+        inSlot(deps.slots.tests, attempt, () => readJudgement(deps, executionId, attempt)),
+      ),
 
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => runAttempt(() => finishTestRun(deps.db, testRunId)),

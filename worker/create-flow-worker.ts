@@ -41,7 +41,10 @@ const WAITING_CALLS = { places: 200, reserve: 50, few: 8 };
 const WAITING_CALLS_MAX = WAITING_CALLS.places + WAITING_CALLS.reserve;
 /** Model calls of organizations that have few under way: this part more than one organization may have, and at least so many. */
 const MODEL_RESERVE = { part: 1 / 4, min: 4, few: 3 };
-/** Slots that activities hold for an instant: when they are turned away, and for the steps of test runs. */
+/** The slots for the verdicts on test cases, which wait for memory and for a thread that checks the answer's schema. */
+const TEST_SLOTS = { places: 16, reserve: 4, few: 1 };
+const VERDICTS_MAX = TEST_SLOTS.places + TEST_SLOTS.reserve;
+/** Slots that activities hold for an instant: when they are turned away, and when the run of a test case is stored. */
 const BRIEF_SLOTS = 20;
 /**
  * Statements on one organization's balance that wait for each other in the database: while the answer of one is on its way,
@@ -74,6 +77,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
       few: WAITING_CALLS.few,
     }),
     blocks: createSlots(BLOCK_SLOTS),
+    tests: createSlots(TEST_SLOTS),
   };
   const activities = createActivities({
     db,
@@ -116,7 +120,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
       maxCachedWorkflows: WORKFLOW_TASKS_MAX + modelCallsMax + WAITING_CALLS_MAX + WAITING_BLOCKS_MAX,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
       maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITIES_MAX,
-      maxConcurrentActivityTaskExecutions: modelCallsMax + WAITING_CALLS_MAX + BRIEF_SLOTS,
+      maxConcurrentActivityTaskExecutions: modelCallsMax + WAITING_CALLS_MAX + VERDICTS_MAX + BRIEF_SLOTS,
       // A model call learns from its heartbeat that it is cancelled.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     }),
@@ -156,7 +160,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
         model_slots: slots.models,
         block_slots: slots.blocks,
       });
-      // When one of the workers ends, the other does too.
+      // When one of the workers ends, the others do too.
       const all = [...workers, takingOver];
       const ends = await Promise.allSettled(all.map((worker) => worker.run().finally(shutdown)));
       stopMeasuring();

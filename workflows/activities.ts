@@ -1,5 +1,5 @@
 // Temporal's timeouts and retry policies of every activity, on one screen. Two limits are elsewhere: how often a provider is
-// asked (activities/run-attempt.ts), and the delays between the attempts of a delivery (flow/delivery.ts).
+// asked (activities/is-given-up.ts), and the delays between the attempts of a delivery (flow/delivery.ts).
 // This is the one file of workflows/ that knows activities/, as types.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
@@ -107,7 +107,7 @@ export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
     initialInterval: '200 ms',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
-    maximumAttempts: ATTEMPTS_OF_A_DAY,
+    maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
   },
 });
 

@@ -35,7 +35,10 @@ async function runTest(
   await CancellationScope.nonCancellable(() => readJudgement(executionId));
 }
 
-/** Waits for the end of a run, which the reconciler may have started already; the outcome is in the run's row. */
+/**
+ * Starts a run and waits for its end; the outcome is in the run's row. Where the reconciler has started it already, this
+ * returns at once, and `evaluateTest` is repeated until the run has ended.
+ */
 async function runToEnd(executionId: string, steps: PlannedStep[], name: string): Promise<void> {
   await executeChild<typeof runFlow>(RUN_FLOW, {
     workflowId: executionId,

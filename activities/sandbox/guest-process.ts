@@ -26,7 +26,7 @@ export class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable';
 }
 
-/** `values` is the JSON text of `{ input, message, parameters }`. */
+/** `values` is the JSON text of `{ input, message, parameters, outputs }`. */
 export type GuestCall = { source: string; timeoutMs: number; values: Buffer };
 
 /** A process that takes one call at a time. */

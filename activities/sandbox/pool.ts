@@ -33,7 +33,10 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-/** Creates a pool of at most `size` processes; the first starts in the background now. All but one end when idle. */
+/**
+ * Creates a pool of at most `size` processes, and one more for each that has run enough, while its successor starts. The first
+ * starts in the background now. All but one end when idle.
+ */
 export function createPool({ size }: { size: number }): Pool {
   const confinement = findConfinement();
   const members = new Set<Member>();
@@ -63,6 +66,8 @@ export function createPool({ size }: { size: number }): Pool {
 
   /** Serves those who wait for a start that failed. */
   function serveWithout(error: unknown): void {
+    // Those that have run enough get a successor after their next call instead.
+    for (const member of members) if (!member.leaving) member.worn = false;
     const spare = findIdle()[0];
     const waiter = spare && waiters.shift();
     if (spare && waiter) waiter.resolve(take(spare));

@@ -1,4 +1,4 @@
-// The only place that waits out a short outage of the database: for a connection, and for plain reads.
+// The only place that waits out a short outage of the database: for a connection, and for a SELECT.
 import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
@@ -22,8 +22,8 @@ type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
 
 /**
  * Wraps `pool` for Kysely. While the database is away it rejects with ConnectionFailed. It waits up to 3.5 s for a connection.
- * When a connection is lost during a plain read or the begin of a transaction, it repeats that on another connection; nothing
- * else that has begun is ever repeated.
+ * When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another connection; nothing else
+ * that has begun is ever repeated. Weir's own functions that write are called by SELECT too, and bear being repeated.
  */
 export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();
@@ -145,7 +145,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
   };
 }
 
-/** Whether repeating a statement changes nothing: SELECTs without functions that write, such as pg_notify; WITH may write. */
+/** Whether a statement bears being repeated: SELECTs do, except of functions of PostgreSQL that write, such as pg_notify. */
 function isRepeatable(sql: string): boolean {
   return sql === 'begin' || (/^\s*select\b/i.test(sql) && !/\b(pg_\w+|nextval|setval)\s*\(/i.test(sql));
 }

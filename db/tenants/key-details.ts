@@ -25,4 +25,3 @@ export async function getKeyDetails(db: Db, id: string) {
   if (!row) throw new ServiceError('NOT_FOUND', 'There is no such API key.');
   return row;
 }
-export type KeyDetails = Awaited<ReturnType<typeof getKeyDetails>>;
