@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
@@ -121,6 +122,57 @@ describe('the stream of POST …/step', () => {
       usable = false;
       await assert.rejects(next, { reason: 'unauthorized' });
     });
+  });
+
+  it('does not look at its blocks while there is no news of them', async () => {
+    const { executionId, leaving, release } = await stepUntilRelease();
+    leaving.abort();
+    const { execution_id: callId } = await weir.db
+      .selectFrom('run')
+      .select('execution_id')
+      .where('continues', '=', executionId)
+      .where('status', '=', 'started')
+      .executeTakeFirstOrThrow();
+    const run = await findAcceptedCall(weir as never as ApiDeps, callId);
+    assert(run);
+    let statements = 0;
+    const db = weir.db.withPlugin({
+      transformQuery({ node }) {
+        statements += 1;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const news = createNews(weir.db);
+    let waits = 0;
+    const waited = Promise.withResolvers<void>();
+    const never = new Promise<undefined>(() => undefined);
+    const reading = new AbortController();
+    const events = stepEvents(
+      { ...weir, db } as never as ApiDeps,
+      {
+        ...news,
+        wait(...asked) {
+          waits += 1;
+          if (waits === 3) waited.resolve();
+          return news.wait(...asked);
+        },
+      },
+      run,
+      never,
+      { mayRead: async () => true, take: async () => () => undefined, signal: reading.signal },
+    );
+    await events.next();
+    const next = events.next();
+    next.catch(() => undefined);
+    // The first look, one more for the block that is under way, and perhaps one when that is settled.
+    await Promise.race([waited.promise, setTimeout(1_500)]);
+    const before = statements;
+    await setTimeout(1_500);
+    assert(statements - before <= 2, `${statements - before} statements`);
+    release();
+    assert.equal(((await next).value as { name: string }).name, 'block_completed');
+    reading.abort();
   });
 
   it('says that it ends, when its process has waited as long as it may', async () => {
