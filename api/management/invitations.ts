@@ -129,7 +129,7 @@ function writeMessage(
   organization: string,
   url: string,
 ): string {
-  return `You are invited to the organization ${organization} of Weir at ${url}, with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept until ${expires_at.toISOString().slice(0, 10)}: weir login ${url}, then weir invitation accept ${id} (or, without that command, POST ${url}${acceptInvitationPath(id)})`;
+  return `You are invited to the organization ${organization} of Weir at ${url}, with the role ${role}. Sign in with the e-mail address ${email}, which has to be verified, and accept it by ${expires_at.toISOString().slice(0, 10)}: weir login ${url}, then weir invitation accept ${id} (or, without that command, POST ${url}${acceptInvitationPath(id)})`;
 }
 
 function toInvitation(row: InvitationRow) {

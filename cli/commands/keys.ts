@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command): void {
     .action(printed(list));
   key
     .command('revoke')
-    .description('revoke a key: it stops working within 10 seconds')
+    .description('revoke a key: it stops working at once, and within 10 seconds where a process missed that')
     .argument(...PROJECT)
     .argument('<keyId>', 'key as weir key list prints it, or its 8 characters after weir_live_', parseKeyId)
     .addHelpText('after', '\nExample:\n  weir key revoke acme/main weir_live_1a2b3c4d')
@@ -89,7 +89,10 @@ async function list(path: string): Promise<CommandResult> {
 async function revoke(path: string, keyId: string): Promise<CommandResult> {
   const key = `${await keysPath(path)}/${encodeURIComponent(keyId)}`;
   const revoked = await callApi<z.output<typeof apiKeyRecord>>('DELETE', key);
-  return { json: revoked, text: `Revoked ${keyId}: it stops working within 10 seconds.` };
+  return {
+    json: revoked,
+    text: `Revoked ${keyId}: it stops working at once, and within 10 seconds where a process missed that.`,
+  };
 }
 
 /** Reads the key_id of a key: all that follows it, such as a secret, is refused and repeated nowhere. */

@@ -49,7 +49,9 @@ export async function writeFlow(
   }
   const what = version === undefined ? path : `version ${version} of ${path}`;
   const count =
-    tests && tests.length > 0 ? `, with ${tests.length} test cases in ${testCasesFile(target)}` : '';
+    tests && tests.length > 0
+      ? `, with ${tests.length} test ${tests.length === 1 ? 'case' : 'cases'} in ${testCasesFile(target)}`
+      : '';
   return {
     json: { flow: path, file: target, version: version ?? null, testCases: tests?.length ?? null },
     text: `${target} holds ${what}${count}.`,

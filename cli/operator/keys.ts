@@ -42,7 +42,7 @@ export function addKeyCommands(program: Command): void {
     .action(onDatabase(list));
   key
     .command('revoke')
-    .description('revoke a key: it stops working within 10 seconds')
+    .description('revoke a key: it stops working at once, and within 10 seconds where a process missed that')
     .argument('<org/project>', 'project of the key', parsePath('org/project'))
     .argument('<keyId>', 'the 8 characters of the key after weir_live_ or weir_test_')
     .action(onDatabase(revoke));
@@ -90,7 +90,10 @@ async function revoke(db: Db, path: string, keyId: string): Promise<CommandResul
   const { id: projectId, organization_id: organizationId } = await getProject(db, path);
   const key = { organizationId, projectId, keyId };
   const row = await inTransaction(db, (tx) => endApiKey(tx, operator(), key));
-  return { json: toJson(row), text: `Revoked ${keyId}: it stops working within 10 seconds.` };
+  return {
+    json: toJson(row),
+    text: `Revoked ${keyId}: it stops working at once, and within 10 seconds where a process missed that.`,
+  };
 }
 
 function toJson(row: ApiKeyRow) {

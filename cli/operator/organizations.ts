@@ -15,7 +15,9 @@ import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 
 export function addOrganizationCommands(program: Command): void {
-  const org = program.command('org').description('create, list and delete organizations');
+  const org = program
+    .command('org')
+    .description('create, list and delete organizations, and limit their runs under way');
   org
     .command('create')
     .description('create an organization, without credits')
@@ -94,7 +96,7 @@ async function setQuota(db: Db, slug: string, quota: number | 'default'): Promis
       ? 'as many runs under way as WEIR_RUNS_UNDER_WAY_MAX says'
       : quota === 0
         ? 'any number of runs under way'
-        : `${quota} runs under way`;
+        : `${quota} ${quota === 1 ? 'run' : 'runs'} under way`;
   return { json: { organization: slug, runsUnderWay }, text: `${slug} may have ${now}.` };
 }
 
