@@ -43,7 +43,7 @@ export const executeRequest = z
     ...runFields,
     message: runFields.message.optional().meta({ description: 'The primary input; ignored on resume.' }),
     ...toolFields,
-    executionId: z.string().optional().meta({ description: 'On resume: echo.' }),
+    executionId: z.string().toLowerCase().optional().meta({ description: 'On resume: echo.' }),
     pausedAtStep: z.string().optional().meta({ description: 'On resume: echo.' }),
     ...resumeFields,
     accumulatedOutputs: outputsByStep.optional().meta({ description: 'On resume: echo.' }),

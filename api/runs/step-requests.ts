@@ -10,7 +10,7 @@ import { resumeFields, toolFields } from './tool-requests.ts';
 
 export const stepRequest = z
   .strictObject({
-    executionId: z.string().nullish().meta({
+    executionId: z.string().toLowerCase().nullish().meta({
       description: 'null on the first call of a session; later the executionId that run_started brought.',
     }),
     stepIndex: z.int().meta({ description: 'The 0-based index in the step plan of the step to run.' }),

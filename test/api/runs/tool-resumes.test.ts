@@ -41,6 +41,16 @@ describe('a resume', () => {
       assert.deepEqual(await h.charges(paused.executionId), Array(3).fill(CALL_MICROCREDITS));
     });
 
+    it('gets the same answer in whichever case its executionId is written', async () => {
+      const paused = await h.pauseWithTwo(flow);
+      h.models.will(answer('ok'), answer('done'));
+      const written = { ...resumeOf(paused), executionId: paused.executionId.toUpperCase() };
+      const first = await h.execute(flow, written);
+      assert.equal(first.body.executionId, paused.executionId);
+      const again = await h.execute(flow, resumeOf(paused));
+      assert.deepEqual([again.body, replayed(again)], [first.body, 'true']);
+    });
+
     it('gets the pause it led to, also when the run has gone on since', async () => {
       const paused = await h.pauseWithTwo(flow);
       h.models.will(callTools([toolCall('d')]), answer('ok'), answer('x'.repeat(5_000)));
