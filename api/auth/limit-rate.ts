@@ -1,6 +1,7 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/limits-and-credits.md).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
+import type { Quota } from '../../db/tenants/rate-limits.ts';
 import { log } from '../../observability/log.ts';
 import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from '../http/context.ts';
@@ -33,9 +34,7 @@ export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
               perMinute: config.rateLimitPerOrganization,
             },
           ];
-    const states = await requestLeases
-      .takeEach(quotas.filter(({ perMinute }) => perMinute > 0))
-      .then(counted, notCounted);
+    const states = await take(quotas.filter(({ perMinute }) => perMinute > 0)).then(counted, notCounted);
     const exceeded = states.find(({ allowed }) => !allowed);
     const [tightest] = states.toSorted((a, b) => a.remaining - b.remaining);
     const shown = exceeded ?? tightest;
@@ -51,6 +50,17 @@ export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
     }
     await onBehalfOf(ownerOf(principal), next);
   };
+
+  /** Takes one request from each quota; stops at the first that is used up, which is the last in the answer. */
+  async function take(quotas: Quota[]): Promise<QuotaState[]> {
+    const states: QuotaState[] = [];
+    for (const quota of quotas) {
+      const state = await requestLeases.take(quota);
+      states.push(state);
+      if (!state.allowed) break;
+    }
+    return states;
+  }
 }
 
 export function overLimit(quota: Pick<QuotaState, 'name' | 'perMinute' | 'retrySeconds'>): RetryLater {

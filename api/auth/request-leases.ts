@@ -41,8 +41,6 @@ export type RequestLeases = {
    * none.
    */
   take(quota: Quota): Promise<QuotaState>;
-  /** Takes one request from each quota, in turn up to the first that is used up, which is the last in the answer. */
-  takeEach(quotas: Quota[]): Promise<QuotaState[]>;
 };
 
 /** Creates the leases of one process. */
@@ -77,19 +75,15 @@ export function createRequestLeases(db: Db, countTimeoutMs = COUNT_TIMEOUT_MS): 
     }
   }
 
-  function beginRenewing(lease: Lease, quota: Quota): Promise<void> {
-    lease.renewing ??= renew(lease, quota).finally(() => {
-      lease.renewing = undefined;
-    });
-    return lease.renewing;
-  }
-
   async function wait(lease: Lease, quota: Quota): Promise<QuotaState> {
     lease.waiting += 1;
     try {
       for (;;) {
+        lease.renewing ??= renew(lease, quota).finally(() => {
+          lease.renewing = undefined;
+        });
         try {
-          await beginRenewing(lease, quota);
+          await lease.renewing;
         } catch (error) {
           if (lease.at === undefined) throw error;
           return stateOf(lease, quota).remaining >= 1 ? use(lease, quota) : refuse(lease, quota);
@@ -103,29 +97,10 @@ export function createRequestLeases(db: Db, countTimeoutMs = COUNT_TIMEOUT_MS): 
     }
   }
 
-  async function take(quota: Quota): Promise<QuotaState> {
-    const lease = leaseOf(quota.subject);
-    return isUsable(lease) ? use(lease, quota) : wait(lease, quota);
-  }
-
   return {
-    take,
-    async takeEach(quotas) {
-      // A caller that comes once a second finds none of its leases usable: their statements go at the same time. One over its
-      // limit takes nothing from the quotas behind.
-      const [first, ...others] = quotas;
-      if (first && stateOf(leaseOf(first.subject), first).remaining >= 1)
-        for (const quota of others) {
-          const lease = leaseOf(quota.subject);
-          if (!isUsable(lease)) beginRenewing(lease, quota).catch(() => undefined);
-        }
-      const states: QuotaState[] = [];
-      for (const quota of quotas) {
-        const state = await take(quota);
-        states.push(state);
-        if (!state.allowed) break;
-      }
-      return states;
+    async take(quota) {
+      const lease = leaseOf(quota.subject);
+      return lease.left >= 1 && isCurrent(lease) ? use(lease, quota) : wait(lease, quota);
     },
   };
 }
@@ -137,10 +112,6 @@ function use(lease: Lease, quota: Quota): QuotaState {
 
 function refuse(lease: Lease, quota: Quota): QuotaState {
   return { ...stateOf(lease, quota), allowed: false };
-}
-
-function isUsable(lease: Lease): boolean {
-  return lease.left >= 1 && isCurrent(lease);
 }
 
 function isCurrent(lease: Lease): boolean {

@@ -85,39 +85,6 @@ describe('leases of requests', () => {
     assert.equal(remaining(await leases.take(quota)), PER_MINUTE - 1);
   });
 
-  it('of one request are topped up at the same time', async () => {
-    let underWay = 0;
-    let most = 0;
-    const counted = database.db.withPlugin({
-      transformQuery({ node }) {
-        underWay += 1;
-        most = Math.max(most, underWay);
-        return node;
-      },
-      async transformResult({ result }) {
-        underWay -= 1;
-        return result;
-      },
-    });
-    const states = await leasesOn(counted).takeEach([quotaOf(), quotaOf()]);
-    assert.deepEqual(states.map(remaining), [PER_MINUTE - 1, PER_MINUTE - 1]);
-    assert.equal(most, 2);
-  });
-
-  it('take nothing from the quotas behind one that is used up', async () => {
-    const leases = leasesOn(database.db);
-    const [key, organization] = [quotaOf(1), quotaOf()];
-    await leases.takeEach([key, organization]);
-    now += 2_000;
-    const before = await fullAt(organization);
-    const states = await leases.takeEach([key, organization]);
-    assert.deepEqual(
-      states.map(({ allowed }) => allowed),
-      [false],
-    );
-    assert.equal(await fullAt(organization), before);
-  });
-
   it('are topped up in one statement for all who wait meanwhile', async () => {
     let statements = 0;
     const counted = database.db.withPlugin({
