@@ -86,10 +86,9 @@ async function withAnswer<T>(
   switch (outcome.status) {
     case 'completed': {
       const { result } = outcome;
-      const load = () => resolveValue(result, (refs) => loadReferences(db, executionId, refs));
       // It is a regular activity, which is never told that there is no room.
       return (await reserveInputMemory(largeValues, organizationId, bytesToLoad(result), attempt, async () =>
-        work({ json: await load() }),
+        work({ json: await resolveValue(result, (refs) => loadReferences(db, executionId, refs)) }),
       )) as T;
     }
     case 'failed':

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { ApplicationFailure, asyncLocalStorage, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import type { ActivityDeps } from '../../activities/activity-deps.ts';
 import { createSlots } from '../../activities/in-slot.ts';
 import { createActivities } from '../../activities/index.ts';
 import { RUN_TESTS } from '../../flow/test-case.ts';
+import { inActivity } from './in-activity.ts';
 
 describe('the verdict on a test case', () => {
   const tests = createSlots({ places: 1, reserve: 0 });
@@ -26,9 +27,8 @@ describe('the verdict on a test case', () => {
         cancellationSignal: new AbortController().signal,
         heartbeat: () => undefined,
       };
-      Object.setPrototypeOf(context, Context.prototype);
       await assert.rejects(
-        asyncLocalStorage.run(context as unknown as Context, () => activity(randomUUID())),
+        inActivity(context, () => activity(randomUUID())),
         (error) =>
           error instanceof ApplicationFailure && error.type === 'WAITS_FOR_SLOT' && !error.nonRetryable,
       );

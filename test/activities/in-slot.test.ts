@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { ApplicationFailure, asyncLocalStorage, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import { createSlots, inSlot } from '../../activities/in-slot.ts';
+import { inActivity } from './in-activity.ts';
 import { simulateWaiting } from './simulate-waiting.ts';
 
 const JOBS = 'ACME';
@@ -12,11 +13,8 @@ const FREED_RARELY = { places: 300, heldMs: 3_600_000 };
 
 describe('the slot of an activity', () => {
   const slots = createSlots({ places: 1, reserve: 2 });
-  const begin = <T>(fairnessKey: string, work: () => Promise<T>, isLocal = false) => {
-    const context = { info: { priority: { fairnessKey } } };
-    Object.setPrototypeOf(context, Context.prototype);
-    return asyncLocalStorage.run(context as unknown as Context, () => inSlot(slots, { isLocal }, work));
-  };
+  const begin = <T>(fairnessKey: string, work: () => Promise<T>, isLocal = false) =>
+    inActivity({ info: { priority: { fairnessKey } } }, () => inSlot(slots, { isLocal }, work));
 
   it('is one of its organization’s share, and what is over goes back to the engine', async () => {
     const { promise, resolve } = Promise.withResolvers<number>();

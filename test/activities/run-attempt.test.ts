@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ApplicationFailure, asyncLocalStorage, CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import type { Progress } from '../../activities/attempt-progress.ts';
 import { createSlots, inSlot } from '../../activities/in-slot.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
@@ -8,6 +8,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY } from '../../flow/limits.ts';
 import { captureLog } from '../capture-log.ts';
 import { captureMetrics } from '../capture-metrics.ts';
+import { inActivity } from './in-activity.ts';
 
 type Work = (attempt: Attempt) => Promise<unknown>;
 
@@ -32,8 +33,7 @@ class Activity {
       cancellationSignal: this.stop.signal,
       heartbeat: (left: Progress) => this.leave(left),
     };
-    Object.setPrototypeOf(context, Context.prototype);
-    const failed = await asyncLocalStorage.run(context as unknown as Context, () =>
+    const failed = await inActivity(context, () =>
       runAttempt(work, options).then(
         () => assert.fail('the attempt did not fail'),
         (error: unknown) => error,

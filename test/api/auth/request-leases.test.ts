@@ -6,6 +6,7 @@ import { createRequestLeases } from '../../../api/auth/request-leases.ts';
 import type { Db } from '../../../db/connect.ts';
 import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+import { watchStatements } from '../../db/watch-statements.ts';
 
 const PER_MINUTE = 10_000;
 const LEASE = 10;
@@ -87,12 +88,8 @@ describe('leases of requests', () => {
 
   it('are topped up in one statement for all who wait meanwhile', async () => {
     let statements = 0;
-    const counted = database.db.withPlugin({
-      transformQuery({ node }) {
-        statements += 1;
-        return node;
-      },
-      transformResult: async ({ result }) => result,
+    const counted = watchStatements(database.db, () => {
+      statements += 1;
     });
     const leases = leasesOn(counted);
     const quota = quotaOf(1_000);

@@ -4,6 +4,7 @@ import type { Db } from '../../../db/connect.ts';
 import { currentLogContext, withLogContext } from '../../../observability/log-context.ts';
 import { openAccount } from '../../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+import { watchStatements } from '../../db/watch-statements.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,12 +21,8 @@ describe('news of the runs that streams follow', () => {
 
   it('take one query for all streams, and wake only those of the run', async () => {
     let looks = 0;
-    const db = database.db.withPlugin({
-      transformQuery({ node }) {
-        looks += 1;
-        return node;
-      },
-      transformResult: async ({ result }) => result,
+    const db = watchStatements(database.db, () => {
+      looks += 1;
     });
     const { runs } = await openAccount(database.db, 0, 2);
     const [quiet = '', busy = ''] = runs;
@@ -45,13 +42,9 @@ describe('news of the runs that streams follow', () => {
     const { runs } = await openAccount(database.db, 0, 1);
     const [executionId = ''] = runs;
     let asked: readonly unknown[] = [];
-    const db = database.db.withPlugin({
-      transformQuery({ node }) {
-        if (node.kind === 'RawNode')
-          [asked = []] = node.parameters.map((one) => ('value' in one ? (one.value as unknown[]) : []));
-        return node;
-      },
-      transformResult: async ({ result }) => result,
+    const db = watchStatements(database.db, (node) => {
+      if (node.kind === 'RawNode')
+        [asked = []] = node.parameters.map((one) => ('value' in one ? (one.value as unknown[]) : []));
     });
     const news = createNews(db);
     await end(database.db, executionId);
@@ -64,12 +57,8 @@ describe('news of the runs that streams follow', () => {
     const { runs } = await openAccount(database.db, 0, 1);
     const [executionId = ''] = runs;
     const contexts: unknown[] = [];
-    const db = database.db.withPlugin({
-      transformQuery({ node }) {
-        contexts.push(currentLogContext());
-        return node;
-      },
-      transformResult: async ({ result }) => result,
+    const db = watchStatements(database.db, () => {
+      contexts.push(currentLogContext());
     });
     await end(database.db, executionId);
     const news = createNews(db);
@@ -109,12 +98,8 @@ describe('news of the runs that streams follow', () => {
     const { runs } = await openAccount(database.db, 0, 1);
     const [executionId = ''] = runs;
     let away = true;
-    const db = database.db.withPlugin({
-      transformQuery({ node }) {
-        if (away) throw new Error('away');
-        return node;
-      },
-      transformResult: async ({ result }) => result,
+    const db = watchStatements(database.db, () => {
+      if (away) throw new Error('away');
     });
     const news = createNews(db);
     await assert.rejects(news.wait({ executionId, after: 0n }, HOUR_MS, never), /away/);

@@ -7,6 +7,7 @@ import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { code, passthrough } from '../../blocks.ts';
+import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import type { SseMessage } from '../../sse.ts';
 import { createStepClient, names, only, type StepClient } from './step-client.ts';
@@ -136,12 +137,8 @@ describe('the stream of POST …/step', () => {
     const run = await findAcceptedCall(weir as never as ApiDeps, callId);
     assert(run);
     let statements = 0;
-    const db = weir.db.withPlugin({
-      transformQuery({ node }) {
-        statements += 1;
-        return node;
-      },
-      transformResult: async ({ result }) => result,
+    const db = watchStatements(weir.db, () => {
+      statements += 1;
     });
     const news = createNews(weir.db);
     let waits = 0;

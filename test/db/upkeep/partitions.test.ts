@@ -10,6 +10,7 @@ import { listPartitions, PARTITIONED_TABLES, type PartitionedTable } from '../..
 import { preparePartitions } from '../../../db/upkeep/prepare-partitions.ts';
 import { type Account, openAccount, settle } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+import { watchStatements } from '../watch-statements.ts';
 
 const DAYS = 8;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -112,12 +113,8 @@ describe('partitions by time', () => {
   it('are made to the end by the next worker when one was cut off', async () => {
     const { db } = database;
     const ended = await run(firstIdOf(at(3)));
-    const cutOff = db.withPlugin({
-      transformQuery({ node }) {
-        if (JSON.stringify(node).includes('validate constraint')) throw new Error('cut off');
-        return node;
-      },
-      transformResult: async ({ result }) => result,
+    const cutOff = watchStatements(db, (node) => {
+      if (JSON.stringify(node).includes('validate constraint')) throw new Error('cut off');
     });
     await assert.rejects(preparePartitions(cutOff, DAYS, START), /cut off/);
     await assert.rejects(run(createTimedId(at(4))), /block_run_default_range/);
