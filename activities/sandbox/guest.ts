@@ -24,6 +24,8 @@ const NOTHING = Buffer.alloc(0);
 /** Nobody ever wakes who waits here. */
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 const PAUSE_MS = 0.02;
+/** The unit in which Linux tells processor time. */
+const LEAST_MS = 0.001;
 
 /** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters, outputs }`. */
 export type CallHeader = { call: number; source: string; timeoutMs: number };
@@ -60,9 +62,10 @@ for await (const chunk of process.stdin) {
     const before = usedMs();
     const result = machine.run({ source, timeoutMs, values: body.toString() });
     // Linux adds a thread's time up at each of its clock's ticks, every 4 ms, and when the thread waits: without this, most
-    // short calls would have taken none.
+    // short calls would have taken none. A pause that is over before the thread waits adds nothing up.
     Atomics.wait(NEVER, 0, 0, PAUSE_MS);
-    const answer = { call, logs: result.logs.slice(0, LOGS_MAX_LENGTH), processorMs: usedMs() - before };
+    const processorMs = Math.max(usedMs() - before, LEAST_MS);
+    const answer = { call, logs: result.logs.slice(0, LOGS_MAX_LENGTH), processorMs };
     if ('output' in result) send(answer, result.output);
     else send({ ...answer, failure: result.failure }, NOTHING);
     if (('failure' in result && result.failure.code !== 'CODE_ERROR') || !machine.restore())

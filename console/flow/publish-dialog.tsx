@@ -13,6 +13,7 @@ import { FlowDifference } from './versions/flow-difference.tsx';
 import { PublishObstacles } from './versions/publish-obstacles.tsx';
 import { refetchVersions, setProduction } from './versions/set-production.ts';
 import { TestNote } from './versions/test-note.tsx';
+import style from './versions/versions.module.css';
 
 const NOTE_MAX_LENGTH = 2000;
 
@@ -85,11 +86,16 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
       <Checkbox isSelected={isPromoted} onChange={setPromoted}>
         Put it into production: callers run it at once
       </Checkbox>
-      <TestNote />
-      {flow.latestVersion === null ? (
-        <p>The first version of this flow, with {[...eachStep(steps)].length} steps.</p>
+      {flow.latestVersion === null || isSame ? (
+        <TestNote />
       ) : (
-        !isSame && <FlowDifference from={flow.latestVersion} to="draft" />
+        <div className={style.inDialog}>
+          <TestNote />
+          <FlowDifference from={flow.latestVersion} to="draft" />
+        </div>
+      )}
+      {flow.latestVersion === null && (
+        <p>The first version of this flow, with {[...eachStep(steps)].length} steps.</p>
       )}
     </FormDialog>
   );

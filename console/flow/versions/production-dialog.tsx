@@ -30,7 +30,11 @@ export function ProductionDialog({ version, isOpen, onClose }: Props) {
             ? `Calls of this flow run version ${version} from now on; until now they are refused, since no version is in production.`
             : `Calls that name no version run version ${version} from now on, instead of version ${now}. Runs under way finish with the version they began with; calls that name a version are not affected.`}
         </p>
-        {now !== null && isOpen && <FlowDifference from={now} to={version} />}
+        {now !== null && isOpen && (
+          <div className={style.inDialog}>
+            <FlowDifference from={now} to={version} />
+          </div>
+        )}
       </div>
     </ConfirmDialog>
   );

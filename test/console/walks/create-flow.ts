@@ -28,6 +28,7 @@ export async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[])
     key,
     path: `orgs/demo/projects/demo/flows/${slug}`,
     replace: (changed: Step[]) => send('PUT', `/${id}/draft`, { steps: changed }),
+    publish: () => send('POST', `/${id}/versions`, {}),
     names: async () => {
       const { steps: now } = (await send('GET', `/${id}/draft`)) as { steps: Step[] };
       return now.map(({ name }) => name);

@@ -86,6 +86,30 @@ describeWalks('a flow that is released', (walk) => {
   });
 
   walk(
+    'keeps the buttons of a dialog in their place while what changes is fetched',
+    'owner',
+    async (tour) => {
+      const { page, weir, open } = tour;
+      const flow = await createFlow(weir, 'steady', [named('First')]);
+      await flow.publish();
+      await flow.replace([named('Second')]);
+      const shown = Promise.withResolvers<void>();
+      await page.route('**/difference?*', async (route) => {
+        await shown.promise;
+        await route.continue();
+      });
+      await open(flow.path);
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      const publish = page.getByRole('button', { name: 'Publish to production' });
+      const place = await publish.boundingBox();
+      shown.resolve();
+      await page.getByText('name: First → Second').waitFor();
+      await page.getByRole('dialog').getByText('processor_type').first().waitFor();
+      assert.deepEqual(await publish.boundingBox(), place);
+    },
+  );
+
+  walk(
     'tells a receiver of its run, and shows what it was told',
     'owner',
     async ({ page, weir, open, lookAt }) => {
