@@ -11,6 +11,7 @@ const LEASES_MAX = 10_000;
 /** Counting takes a millisecond. A database that hangs is waited for where it is needed, not here as well. */
 const COUNT_TIMEOUT_MS = 1_000;
 const SECOND_US = 1_000_000;
+const LATE = 'The database takes too long to count requests.';
 
 /** A quota after a request: after `resetSeconds` all of it is available again, after `retrySeconds` one request. */
 export type QuotaState = {
@@ -23,16 +24,20 @@ export type QuotaState = {
 };
 
 /**
- * Requests that were taken from a quota and not used yet (`left`, below 0 what the quota is owed), and the quota as it was
- * `at` the time of the last answer: full again after `fullInUs`, and `empty` when not one request was left.
+ * Requests that were taken from a quota and not used yet (`left`), and those used while the database could not count (`owed`).
+ * The quota is full again at `fullAt`, by the last answer of the database, `answeredAt`, and what is owed since; both are
+ * readings of `performance.now()`. `empty`: not one request was left in it.
  */
 type Lease = {
   left: number;
-  fullInUs: number;
-  at: number | undefined;
+  owed: number;
+  fullAt: number;
+  answeredAt: number | undefined;
   empty: boolean;
   waiting: number;
   renewing: Promise<void> | undefined;
+  /** Whether a request has waited for `renewing` as long as it may. */
+  overdue: boolean;
 };
 
 export type RequestLeases = {
@@ -50,43 +55,64 @@ export function createRequestLeases(db: Db, countTimeoutMs = COUNT_TIMEOUT_MS): 
   function leaseOf(subject: string): Lease {
     const known = leases.get(subject);
     if (known) return known;
-    const lease = { left: 0, fullInUs: 0, at: undefined, empty: false, waiting: 0, renewing: undefined };
+    const counts = { left: 0, owed: 0, fullAt: 0, answeredAt: undefined, waiting: 0 };
+    const lease = { ...counts, empty: false, renewing: undefined, overdue: false };
     leases.set(subject, lease);
     return lease;
   }
 
-  /** Tops the lease up to its size, or to what is waited for. */
+  /** Takes what is owed, and tops the lease up to its size, or to what is waited for. */
   async function renew(lease: Lease, quota: Quota): Promise<void> {
+    const stepUs = stepUsOf(quota);
+    const used = Math.ceil(fullInUsOf(lease) / stepUs);
     // Requests that were taken before the quota was full again are in it again.
-    if (lease.left > 0 && fullInUsOf(lease) === 0) lease.left = 0;
+    if (used === 0) lease.left = 0;
+    const owed = Math.min(lease.owed, used);
+    lease.owed = owed;
     const size = Math.max(1, Math.floor(quota.perMinute * LEASE_SHARE), lease.waiting);
-    let count = Math.min(quota.perMinute, Math.max(0, size - lease.left));
+    let count = Math.min(quota.perMinute, owed + Math.max(0, size - lease.left));
     for (;;) {
-      const { taken, fullInUs } = await inTime(takeRequests(db, quota, count), countTimeoutMs);
-      Object.assign(lease, { fullInUs, at: performance.now(), empty: false });
+      const { taken, fullInUs } = await takeRequests(db, quota, count);
       if (taken) {
-        lease.left += count;
-        return;
+        const paid = Math.min(owed, count);
+        lease.owed -= paid;
+        lease.left += count - paid;
       }
-      const available = quota.perMinute - Math.ceil(fullInUs / stepUsOf(quota));
+      const now = performance.now();
+      const fullAt = now + (fullInUs + lease.owed * stepUs) / 1_000;
+      Object.assign(lease, { fullAt, answeredAt: now, empty: false });
+      if (taken) return;
+      const available = quota.perMinute - Math.ceil(fullInUs / stepUs);
       lease.empty = available < 1;
       if (lease.empty) return;
       count = Math.min(count, available);
     }
   }
 
+  /**
+   * Waits until the lease is renewed, or rejects when that takes too long. The renewal goes on: what it takes in the end
+   * belongs to the lease, and nothing is taken for the same requests meanwhile.
+   */
+  function renewed(lease: Lease, quota: Quota): Promise<void> {
+    lease.renewing ??= renew(lease, quota).finally(() => {
+      lease.renewing = undefined;
+      lease.overdue = false;
+    });
+    if (lease.overdue) return Promise.reject(new Error(LATE));
+    return inTime(lease.renewing, countTimeoutMs, () => {
+      lease.overdue = lease.renewing !== undefined;
+    });
+  }
+
   async function wait(lease: Lease, quota: Quota): Promise<QuotaState> {
     lease.waiting += 1;
     try {
       for (;;) {
-        lease.renewing ??= renew(lease, quota).finally(() => {
-          lease.renewing = undefined;
-        });
         try {
-          await lease.renewing;
+          await renewed(lease, quota);
         } catch (error) {
-          if (lease.at === undefined) throw error;
-          return stateOf(lease, quota).remaining >= 1 ? use(lease, quota) : refuse(lease, quota);
+          if (lease.answeredAt === undefined) throw error;
+          return stateOf(lease, quota).remaining >= 1 ? useUncounted(lease, quota) : refuse(lease, quota);
         }
         if (lease.left >= 1) return use(lease, quota);
         if (lease.empty) return refuse(lease, quota);
@@ -110,16 +136,24 @@ function use(lease: Lease, quota: Quota): QuotaState {
   return { ...stateOf(lease, quota), allowed: true };
 }
 
+function useUncounted(lease: Lease, quota: Quota): QuotaState {
+  if (lease.left >= 1) return use(lease, quota);
+  lease.owed += 1;
+  lease.fullAt = Math.max(lease.fullAt, performance.now()) + stepUsOf(quota) / 1_000;
+  return { ...stateOf(lease, quota), allowed: true };
+}
+
 function refuse(lease: Lease, quota: Quota): QuotaState {
   return { ...stateOf(lease, quota), allowed: false };
 }
 
 function isCurrent(lease: Lease): boolean {
-  return lease.at !== undefined && performance.now() - lease.at < CURRENT_MS && fullInUsOf(lease) > 0;
+  const { answeredAt } = lease;
+  return answeredAt !== undefined && performance.now() - answeredAt < CURRENT_MS && fullInUsOf(lease) > 0;
 }
 
-function fullInUsOf({ at = 0, fullInUs }: Lease): number {
-  return Math.max(0, fullInUs - (performance.now() - at) * 1_000);
+function fullInUsOf({ fullAt }: Lease): number {
+  return Math.max(0, Math.round((fullAt - performance.now()) * 1_000));
 }
 
 /** Works out what is left of a quota: that of the row, refilled since, and that of the lease. */
@@ -135,9 +169,13 @@ function stateOf(lease: Lease, { name, perMinute }: Quota): Omit<QuotaState, 'al
   };
 }
 
-function inTime<T>(counting: Promise<T>, timeoutMs: number): Promise<T> {
+/** Calls `onLate`, and rejects, when `counting` takes longer than `timeoutMs`. */
+function inTime<T>(counting: Promise<T>, timeoutMs: number, onLate: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`the database took over ${timeoutMs} ms`));
+    const late = () => {
+      onLate();
+      reject(new Error(LATE));
+    };
     const timer = setTimeout(late, timeoutMs);
     counting.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
 import { sql } from 'kysely';
-import { createRequestLeases } from '../../../api/auth/request-leases.ts';
+import { createRequestLeases, type QuotaState } from '../../../api/auth/request-leases.ts';
 import type { Db } from '../../../db/connect.ts';
 import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
@@ -10,6 +10,8 @@ import { watchStatements } from '../../db/watch-statements.ts';
 
 const PER_MINUTE = 10_000;
 const LEASE = 10;
+/** Longer than the database takes where nothing holds it up. */
+const PATIENCE_MS = 3_000;
 
 describe('leases of requests', () => {
   let database: TestDatabase;
@@ -96,5 +98,66 @@ describe('leases of requests', () => {
     const states = await Promise.all(Array.from({ length: 50 }, () => leases.take(quota)));
     assert(states.every(({ allowed }) => allowed));
     assert.equal(statements, 2);
+  });
+
+  describe('while the database cannot count', () => {
+    let isAway: boolean;
+    let away: Db;
+    beforeEach(() => {
+      isAway = false;
+      away = watchStatements(database.db, () => {
+        if (isAway) throw new Error('away');
+      });
+    });
+    const counts = ({ allowed, remaining, retrySeconds }: QuotaState) => ({
+      allowed,
+      remaining,
+      retrySeconds,
+    });
+
+    it('go on from its last answer, and give back one request after each step', async () => {
+      const leases = leasesOn(away);
+      const quota = quotaOf(4);
+      await leases.take(quota);
+      isAway = true;
+      for (let taken = 1; taken < 4; taken += 1) assert((await leases.take(quota)).allowed);
+      assert.deepEqual(counts(await leases.take(quota)), { allowed: false, remaining: 0, retrySeconds: 15 });
+      now += 15_000;
+      assert.deepEqual(counts(await leases.take(quota)), { allowed: true, remaining: 0, retrySeconds: 15 });
+      assert(!(await leases.take(quota)).allowed);
+    });
+
+    it('take from the quota afterwards what was used, and nothing that is available again by then', async () => {
+      const [here, there] = [leasesOn(away), leasesOn(database.db)];
+      const quota = quotaOf(4);
+      await here.take(quota);
+      isAway = true;
+      for (let taken = 1; taken < 4; taken += 1) await here.take(quota);
+      await sql`update rate_limit set full_at = full_at - interval '30 s' where subject = ${quota.subject}`.execute(
+        database.db,
+      );
+      now += 30_000;
+      isAway = false;
+      assert.equal(remaining(await here.take(quota)), 1);
+      assert.equal(remaining(await there.take(quota)), 0);
+    });
+
+    it('take nothing twice from a database that hangs, and wait for it once', async () => {
+      const leases = createRequestLeases(database.db, PATIENCE_MS);
+      const quota = quotaOf(4);
+      await leases.take(quota);
+      const waited = mock.method(globalThis, 'setTimeout');
+      await database.db.transaction().execute(async (tx) => {
+        await sql`lock table rate_limit in access exclusive mode`.execute(tx);
+        for (let left = 2; left >= 1; left -= 1) assert.equal(remaining(await leases.take(quota)), left);
+      });
+      assert.equal(waited.mock.calls.filter(({ arguments: [, ms] }) => ms === PATIENCE_MS).length, 1);
+      const states = [await leases.take(quota), await leases.take(quota)];
+      assert.deepEqual(states.map(remaining), [0, 0]);
+      assert.deepEqual(
+        states.map(({ allowed }) => allowed),
+        [true, false],
+      );
+    });
   });
 });
