@@ -47,6 +47,6 @@ export function hasNone({ step_id }: FoundBlock, value: BlockValue): ServiceErro
 function noSuchBlock(): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
-    'This run has executed no block with that key: …/blocks lists the keys. A block is listed once it has ended.',
+    'This run has executed no block with that key. A block is listed among those of its run, with its key, once it has ended.',
   );
 }

@@ -44,7 +44,7 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
     const version = path.version === undefined ? 'production' : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
     const found = query && (await findRunnableFlow(deps, { ...query, version }));
-    if (!query || !found) throw flowNotFound();
+    if (!query || !found) throw flowNotFound(version);
     const { organization, project, flow } = query;
     ctx.state.slugs = { organization, project, flow };
     ctx.state.flow = found;
@@ -73,7 +73,7 @@ export function loadFlowIds({ db }: ApiDeps): ApiMiddleware {
     const asked = path.version === undefined ? undefined : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
     const found = query && (await findFlowOfRuns(db, { ...query, version: asked }));
-    if (!found) throw flowNotFound();
+    if (!found) throw flowNotFound(asked);
     ctx.state.flowIds = found;
     await forOrganization(found.organizationId, next);
   };
@@ -85,11 +85,15 @@ function queryOf({ org: organization = '', project = '', flow = '' }: FlowPath, 
   return { organization, project, flow, within: accessOf(principal) };
 }
 
-export function flowNotFound(): ServiceError {
-  return new ServiceError(
-    'FLOW_NOT_FOUND',
-    'There is no such flow for this caller, or this version is not published. A path without a version needs a production version: publish the flow, and set its production version.',
-  );
+/** The error for a flow that a caller cannot reach, or that has no such version: which of them it is, is not told. */
+export function flowNotFound(version?: number | 'production'): ServiceError {
+  const none = 'There is no such flow for this caller';
+  if (version === undefined) return new ServiceError('FLOW_NOT_FOUND', `${none}.`);
+  const missing =
+    version === 'production'
+      ? 'no production version: publish it, and set its production version'
+      : 'no published version with this number';
+  return new ServiceError('FLOW_NOT_FOUND', `${none}, or it has ${missing}.`);
 }
 
 /** The largest version that the database can hold. It stands for every number and text that cannot be a version. */

@@ -97,7 +97,7 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
     requireRepeatable(run, 'rerun');
     const query = { organization, project, flow, within: accessOf(principal), version: run.version };
     const found = await findRunnableFlow(deps, query);
-    if (!found) throw flowNotFound();
+    if (!found) throw flowNotFound(run.version);
     ctx.state.flow = found;
     ctx.state.slugs = { organization, project, flow };
     await next();

@@ -118,7 +118,7 @@ async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Pro
   const slugs = { organization: run.organization, project: run.project, flow: run.flow };
   const flow = await findRunnableFlow(deps, { ...slugs, within, version: run.version });
   // Another flow may have been given the slug of one that was deleted.
-  if (flow?.flowVersionId !== run.flow_version_id) throw flowNotFound();
+  if (flow?.flowVersionId !== run.flow_version_id) throw flowNotFound(run.version);
   // Callers send no keys with a space.
   const once = `retry ${run.execution_id}`;
   const request = {

@@ -89,7 +89,7 @@ export function runErrors(
       examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
     ),
     404: refusal('The flow is unknown, belongs to another project, or is not published.', {
-      ...examplesOf(isDraft ? noSuchFlow() : flowNotFound()),
+      ...examplesOf(isDraft ? noSuchFlow() : flowNotFound('production')),
       ...more[404],
     }),
     ...(isDraft && changed('draft')),

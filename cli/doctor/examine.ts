@@ -1,14 +1,15 @@
 // Looks at everything that the service depends on. Loaded when it is needed: it needs the packages of the service.
 import { type Config, readConfig } from '../../config.ts';
+import { findStart } from '../../embedded/processes/start-lock.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
-import { serviceEnvironment } from '../operator/environment.ts';
+import { hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkEngine } from './check-engine.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkDisk, checkSandbox } from './check-machine.ts';
 import { checkModels, checkService, checkWebhooks } from './check-network.ts';
 import { checkObjects } from './check-objects.ts';
-import { type Check, type Finding, runCheck } from './finding.ts';
+import { type Check, type Finding, failure, type Result, runCheck } from './finding.ts';
 
 /** Makes all checks at once; only the first where the configuration is not valid. */
 export async function examine(): Promise<Finding[]> {
@@ -23,17 +24,34 @@ export async function examine(): Promise<Finding[]> {
     return [{ check, state: 'error', message, mend }];
   }
   const local = findLocalStart() ? stateFolder() : undefined;
-  const checks: Check[] = [
+  const away = local !== undefined && !hasDatabaseUrl() ? findStopped(local) : undefined;
+  const ofService: Check[] = [
     { name: 'database', look: () => checkDatabase(config) },
     { name: 'engine', look: () => checkEngine(config) },
     { name: 'identity', look: (signal) => checkIdentity(config, signal) },
     { name: 'service', look: (signal) => checkService(config, signal) },
+    { name: 'objects', look: () => checkObjects(config) },
+  ];
+  const checks: Check[] = [
+    ...(away ? [{ name: 'service', look: async () => [away] }] : ofService),
     { name: 'models', look: (signal) => checkModels(config, signal) },
     { name: 'webhooks', look: (signal) => checkWebhooks(config, signal) },
-    { name: 'objects', look: () => checkObjects(config) },
     { name: 'sandbox', look: checkSandbox },
     { name: 'disk', look: () => checkDisk(local) },
   ];
   const found = await Promise.all(checks.map(runCheck));
   return [{ check, state: 'ok', message: 'Every variable is valid.' }, ...found.flat()];
+}
+
+/** Says that the local `npm start`, with its database and all else, does not run, or not yet. */
+function findStopped(folder: string): Result | undefined {
+  const start = findStart(folder);
+  if (!start)
+    return failure(
+      `npm start does not run; ${folder} has the state of the last one.`,
+      'Run npm start, or set DATABASE_URL and the other variables of the service that is meant.',
+    );
+  if (start.url === undefined)
+    return failure('npm start is still starting.', 'Repeat weir doctor when it says that Weir is ready.');
+  return undefined;
 }

@@ -22,6 +22,13 @@ describe('a flow without a production version', () => {
   it('is not run without a version', async () => {
     const { status, body } = await call('POST', 'execute', { message: 'm' });
     assert.deepEqual([status, body.detail.code], [404, 'FLOW_NOT_FOUND']);
+    assert.match(body.detail.message, /no production version/);
+  });
+
+  it('is not run in a version that is not published, which the error does not blame on production', async () => {
+    const { status, body } = await call('POST', 'v9/execute', { message: 'm' });
+    assert.deepEqual([status, body.detail.code], [404, 'FLOW_NOT_FOUND']);
+    assert.match(body.detail.message, /no published version with this number\.$/);
   });
 
   for (const version of ['', 'v1/'])

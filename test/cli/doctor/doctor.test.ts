@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { inspectDatabase } from '../../../db/inspect-database.ts';
+import type { LocalEnvironment } from '../../../embedded/state-folder.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
 import { PEPPER, weirIn } from '../cli-harness.ts';
@@ -76,6 +79,27 @@ describe('weir doctor', () => {
       );
   });
 
+  it('says of a local npm start that does not run only that', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'weir-state-'));
+    const state: LocalEnvironment = {
+      DATABASE_URL: 'postgres://weir@127.0.0.1:1/weir',
+      WEIR_API_KEY_PEPPER: PEPPER,
+      WEIR_SECRETS_KEYS: SECRETS_KEYS,
+      WEIR_URL: 'http://127.0.0.1:1',
+      WEIR_API_KEY: 'weir_test_1_a-secret',
+    };
+    await writeFile(path.join(folder, 'env.json'), JSON.stringify(state));
+    const { PATH } = env();
+    const { code, stdout } = await weirIn({ PATH, WEIR_STATE_DIR: folder }, ['doctor', '--json']);
+    const errors = (JSON.parse(stdout).findings as Finding[]).filter((finding) => finding.state === 'error');
+    assert.equal(code, 1);
+    assert.deepEqual(
+      errors.map(({ message }) => message),
+      [`npm start does not run; ${folder} has the state of the last one.`],
+    );
+    await rm(folder, { recursive: true });
+  });
+
   it('names every variable that is wrong', async () => {
     const { errors } = await examine({ WEIR_PORT: 'http', WEIR_SECRETS_KEYS: 'a-secret' });
     assert.match(
@@ -102,7 +126,7 @@ describe('weir doctor', () => {
     });
     assert.deepEqual(
       all.errors.map(({ check }) => check),
-      ['database', 'engine', 'identity', 'service', 'models', 'objects'],
+      ['database', 'engine', 'identity', 'service', 'objects', 'models'],
     );
     assert.doesNotMatch(all.stdout, /a-secret/);
   });
