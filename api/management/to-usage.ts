@@ -24,20 +24,20 @@ export function toUsageEntry(row: UsageRow, by: UsageDimension) {
   return { ...nameOf(row, by), ...toUsage(row, by) };
 }
 
-function nameOf({ id, version, name }: UsageRow, by: UsageDimension) {
+function nameOf({ id, version, name, project }: UsageRow, by: UsageDimension) {
   switch (by) {
     case 'day':
       return { day: id };
     case 'project':
       return { projectId: id, name };
     case 'flow':
-      return { flowId: id, name };
+      return { flowId: id, name, project };
     case 'version':
-      return { flowId: id, version, name };
+      return { flowId: id, version, name, project };
     case 'model':
       return { model: id === CODE ? null : id };
     case 'key':
-      return { keyId: id || null, name };
+      return { keyId: id || null, name, project };
   }
 }
 

@@ -69,7 +69,10 @@ const entry = z.object({
     description: 'null for users, test runs, and runs from before the key was kept.',
   }),
   name: z.string().nullable().optional().meta({
-    description: 'The slug of the project or flow, or the name of the key.',
+    description: 'The slug of the project or flow, or the name of the key; null of what is deleted.',
+  }),
+  project: z.string().nullable().optional().meta({
+    description: 'By flow, version and key: the slug of the project that it is of.',
   }),
   ...sums,
 });

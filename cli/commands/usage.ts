@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { projectUsageQuery, type usageReport } from '../../api/management/usage-schemas.ts';
 import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
+import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { getOrganization, getProject } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable } from '../terminal/format-table.ts';
@@ -54,7 +55,11 @@ async function show(path: string, { by, from, to }: Options): Promise<CommandRes
   };
 }
 
-function labelOf({ day, name, flowId, projectId, version, model, keyId }: Entry): string {
-  const label = day ?? name ?? model ?? keyId ?? flowId ?? projectId ?? 'none';
-  return version === undefined ? label : `${label} v${version}`;
+function labelOf({ day, model, keyId, name, project, flowId, projectId, version }: Entry): string {
+  if (day) return day;
+  if (model !== undefined) return model ?? 'code';
+  if (keyId === null) return 'users and test runs';
+  const label = name ? [project, name].filter(Boolean).join('/') : (keyId ?? flowId ?? projectId ?? '');
+  if (version === undefined) return label;
+  return `${label} ${version === DRAFT_VERSION ? 'draft' : `v${version}`}`;
 }

@@ -32,13 +32,18 @@ export function nameEntry(entry: Entry, by: Division): string {
     case 'day':
       return entry.day ?? '';
     case 'version':
-      return `${entry.name ?? 'deleted flow'} ${entry.version === 0 ? 'draft' : `v${entry.version}`}`;
+      return `${pathOf(entry) ?? 'deleted flow'} ${entry.version === 0 ? 'draft' : `v${entry.version}`}`;
     case 'model':
       return entry.model ?? 'Code';
     case 'key':
       if (entry.keyId === null) return 'Users and test runs';
-      return entry.name ?? entry.keyId ?? '';
+      return pathOf(entry) ?? entry.keyId ?? '';
     default:
-      return entry.name ?? entry.projectId ?? entry.flowId ?? 'Deleted';
+      return pathOf(entry) ?? entry.projectId ?? entry.flowId ?? 'Deleted';
   }
+}
+
+/** Names a flow or key with its project, which may not be the only one that has such a name. */
+function pathOf({ name, project }: Entry): string | undefined {
+  return name ? [project, name].filter(Boolean).join('/') : undefined;
 }

@@ -23,6 +23,8 @@ export type UsageRow = {
   version: number;
   /** The slug of the project or flow, or the name of the key. */
   name: string | null;
+  /** The slug of the project that the flow or key is of. */
+  project: string | null;
   microcredits: number;
   runs: number;
   failed_runs: number;
@@ -35,7 +37,7 @@ export type UsageRow = {
 
 type Sql = RawBuilder<unknown>;
 /** `none`: the ids of what is counted and belongs to none of them. */
-type Grouping = { id: Sql; version?: Sql; none?: string[]; name?: Sql; order?: Sql };
+type Grouping = { id: Sql; version?: Sql; none?: string[]; name?: Sql; project?: Sql; order?: Sql };
 
 const IS_RUNS = sql`subject = ${sql.lit(RUNS)}`;
 const IS_REFUSED = sql`subject = ${sql.lit(REFUSED)}`;
@@ -45,6 +47,7 @@ const FLOWS = {
   id: sql`flow_id`,
   none: [NO_FLOW],
   name: sql`(select slug from flow where flow.id = sums.id)`,
+  project: sql`(select slug from project where id = (select project_id from flow where flow.id = sums.id))`,
 };
 const GROUPINGS: { [by in UsageDimension]: Grouping } = {
   day: { id: sql`day`, order: sql`id` },
@@ -52,7 +55,11 @@ const GROUPINGS: { [by in UsageDimension]: Grouping } = {
   flow: FLOWS,
   version: { ...FLOWS, version: sql`version` },
   model: { id: sql`subject`, none: [RUNS, REFUSED] },
-  key: { id: sql`key_id`, name: sql`(select name from api_key where api_key.key_id = sums.id)` },
+  key: {
+    id: sql`key_id`,
+    name: sql`(select name from api_key where key_id = sums.id)`,
+    project: sql`(select slug from project where id = (select project_id from api_key where key_id = sums.id))`,
+  },
 };
 const MOST_CREDITS_FIRST = sql`microcredits desc, runs desc, id, version`;
 
@@ -66,7 +73,8 @@ export async function findUsage(
   { by, offset, limit }: { by: UsageDimension; offset: number; limit: number },
 ): Promise<{ total: UsageRow; rows: UsageRow[] }> {
   const grouping: Grouping = GROUPINGS[by];
-  const { id, version = sql`0`, none = [], name = sql`null`, order = MOST_CREDITS_FIRST } = grouping;
+  const { id, version = sql`0`, none = [], order = MOST_CREDITS_FIRST } = grouping;
+  const { name = sql`null`, project = sql`null` } = grouping;
   const { rows } = await sql<UsageRow & { is_total: boolean }>`
     with class as (
       select ${id} as id, ${version} as version, latency,
@@ -105,6 +113,7 @@ export async function findUsage(
       from ranked group by is_total, id, version
     )
     select sums.*, sums.id::text as id, case when not sums.is_total then ${name} end as name,
+      case when not sums.is_total then ${project} end as project,
       run_p50, run_p95, run_p99, model_p50, model_p95, model_p99
     from placed as sums left join percentile on percentile.is_total = sums.is_total
       and (sums.is_total or percentile.id = sums.id and percentile.version = sums.version)

@@ -47,10 +47,10 @@ describe('usage over HTTP', () => {
     const { projectId, flowId, keyId } = management.acme;
     const named: { [by: string]: object } = {
       project: { projectId, name: 'project' },
-      flow: { flowId, name: 'flow', refused: null },
-      version: { flowId, version: 1, name: 'flow', refused: null },
+      flow: { flowId, name: 'flow', project: 'project', refused: null },
+      version: { flowId, version: 1, name: 'flow', project: 'project', refused: null },
       model: { model: 'demo/chat', refused: null, runs: null, failedRuns: null, runLatencyMs: null },
-      key: { keyId, name: 'test' },
+      key: { keyId, name: 'test', project: 'project' },
     };
     for (const path of [ofProject(), ofOrganization()])
       for (const [by, name] of Object.entries(named)) {

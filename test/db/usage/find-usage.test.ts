@@ -25,6 +25,10 @@ describe('usage found again', () => {
     ]);
     const [flow] = sums(await by('flow'));
     assert.deepEqual([flow?.name, flow?.version, flow?.microcredits, flow?.runs], ['flow', 0, 60, 3]);
+    assert.deepEqual(
+      [...(await by('flow')), ...(await by('version'))].map(({ project }) => project),
+      ['main', 'main'],
+    );
     const [version] = sums(await by('version'));
     assert.deepEqual(version, { ...flow, version: 1 });
     const [project] = sums(await by('project'));
