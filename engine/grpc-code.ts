@@ -1,5 +1,15 @@
 import { isGrpcServiceError } from '@temporalio/client';
 
+/** The statuses of gRPC that are told apart. */
+export const GRPC = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  alreadyExists: 6,
+  resourceExhausted: 8,
+  unavailable: 14,
+} as const;
+
 /** Finds the gRPC status in an error of the engine's client, which may have wrapped it; undefined for other errors. */
 export function grpcCodeOf(error: unknown): number | undefined {
   const cause = error instanceof Error && error.cause ? error.cause : error;

@@ -1,7 +1,7 @@
 // Finds runs whose workers are lost again and again during blocks that run inside the workflow task, and has them parked.
 import type { Client } from '@temporalio/client';
 import { askEngine } from '../engine/ask-engine.ts';
-import { grpcCodeOf } from '../engine/grpc-code.ts';
+import { listProblems, type Problems } from '../engine/list-problems.ts';
 import { PARK_SIGNAL, RUN_FLOW } from '../flow/run.ts';
 import { log } from '../observability/log.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
@@ -10,7 +10,6 @@ import { withOpenWorkflow } from './with-open-workflow.ts';
 /** With the engine's delays, reached some twenty minutes after the first loss. */
 const LOST_MAX = 12;
 const LOOKED_AT_MAX = 500;
-const INVALID_ARGUMENT = 3;
 
 type Lost = { workflowId: string; runId: string };
 
@@ -37,16 +36,14 @@ export async function parkRunsLosingWorkers(
 }
 
 async function listLost(client: Client, taskQueue: string): Promise<Lost[]> {
-  const query =
-    `ExecutionStatus = 'Running' and WorkflowType = '${RUN_FLOW}' and TaskQueue = '${taskQueue}'` +
-    ` and TemporalReportedProblems = 'category=WorkflowTaskTimedOut'`;
+  const timedOut: Problems = {
+    problem: 'WorkflowTaskTimedOut',
+    taskQueues: [taskQueue],
+    workflowType: RUN_FLOW,
+  };
   const lost: Lost[] = [];
-  try {
-    for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: LOOKED_AT_MAX }))
-      if (lost.push({ workflowId, runId }) === LOOKED_AT_MAX) break;
-  } catch (error) {
-    if (grpcCodeOf(error) !== INVALID_ARGUMENT) throw error;
-  }
+  for await (const { workflowId, runId } of listProblems(client, timedOut, LOOKED_AT_MAX))
+    if (lost.push({ workflowId, runId }) === LOOKED_AT_MAX) break;
   return lost;
 }
 

@@ -1,6 +1,7 @@
-import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import type { NativeConnection } from '@temporalio/worker';
+import { GRPC, grpcCodeOf } from '../engine/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function registerSearchAttributes(
     });
   } catch (error) {
     // Another process may have added them in the meantime.
-    if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return;
+    if (grpcCodeOf(error) === GRPC.alreadyExists) return;
     const list = missing.map(([name, type]) => `${name} (${type})`).join(', ');
     throw new Error(
       `Temporal namespace ${namespace} lacks search attributes and did not let this process add them. Add: ${list}.`,
@@ -31,5 +32,3 @@ export async function registerSearchAttributes(
     );
   }
 }
-
-const ALREADY_EXISTS = 6;

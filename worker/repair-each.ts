@@ -1,5 +1,5 @@
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
-import { grpcCodeOf } from '../engine/grpc-code.ts';
+import { GRPC, grpcCodeOf } from '../engine/grpc-code.ts';
 
 /** Few, since running workflows need the engine and the database too. */
 const AT_ONCE = 4;
@@ -39,14 +39,8 @@ export function throwFailures({ count, first }: Failures): void {
     });
 }
 
-const DEADLINE_EXCEEDED = 4;
-const RESOURCE_EXHAUSTED = 8;
-const UNAVAILABLE = 14;
+const AWAY: (number | undefined)[] = [GRPC.deadlineExceeded, GRPC.resourceExhausted, GRPC.unavailable];
 
 function isAway(error: unknown): boolean {
-  const code = grpcCodeOf(error);
-  return (
-    error instanceof ConnectionFailed ||
-    (code !== undefined && [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE].includes(code))
-  );
+  return error instanceof ConnectionFailed || AWAY.includes(grpcCodeOf(error));
 }

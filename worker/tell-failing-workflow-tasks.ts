@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { askEngine } from '../engine/ask-engine.ts';
-import { grpcCodeOf } from '../engine/grpc-code.ts';
+import { countProblems, listProblems, type Problems } from '../engine/list-problems.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { log } from '../observability/log.ts';
 import { lasting } from '../observability/metrics/lasting.ts';
@@ -14,7 +14,6 @@ const NAMED_MAX = 3;
 const EVENTS_READ_MAX = 20;
 const CAUSE_MAX_CHARS = 500;
 const LAST_MS = 3 * 60_000;
-const INVALID_ARGUMENT = 3;
 
 const failing = lasting(failingWorkflows, LAST_MS);
 
@@ -29,16 +28,14 @@ export async function tellFailingWorkflowTasks({
   client: Client;
   taskQueue: string;
 }): Promise<void> {
-  const query =
-    `ExecutionStatus = 'Running' and TaskQueue in ('${taskQueue}', '${webhookTaskQueue(taskQueue)}')` +
-    ` and TemporalReportedProblems = 'category=WorkflowTaskFailed'`;
-  const { count } = await askEngine(client, () => client.workflow.count(query)).catch((error: unknown) => {
-    if (grpcCodeOf(error) === INVALID_ARGUMENT) return { count: 0 };
-    throw error;
-  });
+  const failed: Problems = {
+    problem: 'WorkflowTaskFailed',
+    taskQueues: [taskQueue, webhookTaskQueue(taskQueue)],
+  };
+  const count = await askEngine(client, () => countProblems(client, failed));
   failing.set([{ value: count }]);
   if (count === 0) return;
-  const named = await askEngine(client, () => listSome(client, query));
+  const named = await askEngine(client, () => listSome(client, failed));
   const workflows = await Promise.all(
     named.map(async (workflow_id) => ({ workflow_id, cause: await findCause(client, workflow_id) })),
   );
@@ -48,9 +45,9 @@ export async function tellFailingWorkflowTasks({
   );
 }
 
-async function listSome(client: Client, query: string): Promise<string[]> {
+async function listSome(client: Client, problems: Problems): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: NAMED_MAX }))
+  for await (const { workflowId } of listProblems(client, problems, NAMED_MAX))
     if (ids.push(workflowId) === NAMED_MAX) break;
   return ids;
 }

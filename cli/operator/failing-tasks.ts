@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { askEngine } from '../../engine/ask-engine.ts';
-import { grpcCodeOf } from '../../engine/grpc-code.ts';
+import { listProblems, type Problems } from '../../engine/list-problems.ts';
 import { RUN_FLOW } from '../../flow/run.ts';
 
 /** A run that makes no progress. `since` is when it began, as far as is known. */
@@ -11,11 +11,11 @@ export type Stuck = {
   lastError: string | null;
 };
 
-const INVALID_ARGUMENT = 3;
-const REASONS = {
-  'category=WorkflowTaskFailed': 'task fails',
-  'category=WorkflowTaskTimedOut': 'loses workers',
-} as const;
+const PAGE_MAX = 500;
+const REASONS = [
+  ['WorkflowTaskFailed', 'task fails'],
+  ['WorkflowTaskTimedOut', 'loses workers'],
+] as const;
 
 /** Lists runs whose workflow task fails or is lost with its worker again and again; none where the engine does not report it. */
 export async function listFailingTasks(
@@ -23,25 +23,16 @@ export async function listFailingTasks(
   { taskQueue, limit, signal }: { taskQueue: string; limit: number; signal: AbortSignal },
 ): Promise<Stuck[]> {
   const found: Stuck[] = [];
-  for (const [category, reason] of Object.entries(REASONS)) {
-    const query =
-      `ExecutionStatus = 'Running' and WorkflowType = '${RUN_FLOW}' and TaskQueue = '${taskQueue}'` +
-      ` and TemporalReportedProblems = '${category}'`;
-    try {
-      for await (const { workflowId, startTime, searchAttributes } of client.workflow.list({
-        query,
-        pageSize: Math.min(limit, 500),
-      })) {
-        const executionId = workflowId.split('/')[0] ?? workflowId;
-        const problems = searchAttributes.TemporalReportedProblems?.map(String) ?? [];
-        const cause =
-          problems.find((problem) => problem.startsWith('cause='))?.slice('cause='.length) ?? null;
-        const lastError = (await describeAttempts(client, workflowId)) ?? cause;
-        found.push({ executionId, reason, since: startTime, lastError });
-        if (found.length >= limit || signal.aborted) return found;
-      }
-    } catch (error) {
-      if (grpcCodeOf(error) !== INVALID_ARGUMENT) throw error;
+  for (const [problem, reason] of REASONS) {
+    const stuck: Problems = { problem, taskQueues: [taskQueue], workflowType: RUN_FLOW };
+    for await (const workflow of listProblems(client, stuck, Math.min(limit, PAGE_MAX))) {
+      const { workflowId, startTime, searchAttributes } = workflow;
+      const executionId = workflowId.split('/')[0] ?? workflowId;
+      const problems = searchAttributes.TemporalReportedProblems?.map(String) ?? [];
+      const cause = problems.find((each) => each.startsWith('cause='))?.slice('cause='.length) ?? null;
+      const lastError = (await describeAttempts(client, workflowId)) ?? cause;
+      found.push({ executionId, reason, since: startTime, lastError });
+      if (found.length >= limit || signal.aborted) return found;
     }
   }
   return found;
