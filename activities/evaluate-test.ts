@@ -6,6 +6,7 @@ import type { Json } from '../flow/definition.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
 import { findDifference } from '../flow/find-difference.ts';
 import { toPlan } from '../flow/plan.ts';
+import { toText } from '../flow/template.ts';
 import {
   type Expectation,
   type Judgement,
@@ -136,10 +137,6 @@ async function findProblem(
       if (toText(answer).includes(expectation.text)) return undefined;
       return `The answer does not contain ${excerpt(expectation.text)}: it is ${excerpt(answer)}.`;
   }
-}
-
-function toText(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function excerpt(value: Json | undefined): string {

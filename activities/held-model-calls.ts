@@ -97,12 +97,17 @@ const FIRST = {
 };
 
 /** Creates the holder of one process's calls; `taskQueue` is of this process alone. Without `announcements`, nobody is told. */
-export function createHeldModelCalls(
-  taskQueue: string,
-  isEngineAway: () => Promise<boolean>,
-  { maxMs, afterOutageMs, lookMs } = UNTAKEN,
-  announcements?: Announcements,
-): HeldModelCalls {
+export function createHeldModelCalls({
+  taskQueue,
+  isEngineAway,
+  untaken: { maxMs, afterOutageMs, lookMs } = UNTAKEN,
+  announcements,
+}: {
+  taskQueue: string;
+  isEngineAway: () => Promise<boolean>;
+  untaken?: UntakenTimes;
+  announcements?: Announcements;
+}): HeldModelCalls {
   const calls = new Map<string, Entry>();
   const turns = createTurns(IN_TASK);
   let drained: PromiseWithResolvers<void> | undefined;

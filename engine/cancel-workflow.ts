@@ -26,7 +26,7 @@ export async function cancelRunWorkflow(deps: EngineDeps, call: CallIds): Promis
 
 /** Cancels the workflows of all calls of a run that are under way; stops when the engine is away. */
 export async function cancelUnderWay(deps: EngineDeps, executionId: string): Promise<void> {
-  for (const call of await listUnderWay(deps.db, executionId))
+  for (const call of await listUnderWay(deps.db, [executionId]))
     if (!(await cancelRunWorkflow(deps, call))) return;
 }
 

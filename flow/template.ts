@@ -81,6 +81,7 @@ export function findUnknownVariables(template: string): string[] {
   return [...new Set(template.replace(VARIABLE, '}').match(LOOKALIKE))];
 }
 
-function toText(value: Json): string {
+/** Writes a value as it stands in a text: a text as it is, all else as JSON. */
+export function toText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -65,7 +65,11 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
   const namespace = config.temporal.namespace ?? DEFAULT_NAMESPACE;
   const callsQueue = `${config.taskQueue}-calls-${randomUUID()}`;
   const isEngineAway = createEngineProbe(deps.client, namespace, callsQueue);
-  const heldModelCalls = createHeldModelCalls(callsQueue, isEngineAway, undefined, createAnnouncements(db));
+  const heldModelCalls = createHeldModelCalls({
+    taskQueue: callsQueue,
+    isEngineAway,
+    announcements: createAnnouncements(db),
+  });
   const reserve = Math.max(MODEL_RESERVE.min, Math.ceil(config.modelConcurrency * MODEL_RESERVE.part));
   const few = Math.min(MODEL_RESERVE.few, config.modelConcurrency);
   const modelCallsMax = config.modelConcurrency + reserve;

@@ -1,6 +1,7 @@
 // POST …/projects/{project_id}/runs/cancel: cancels the runs under way that a filter finds.
 import { z } from 'zod';
-import { cancelRuns, findCancellable, listUnderWayOf } from '../../db/runs/cancel-runs.ts';
+import { listUnderWay } from '../../db/runs/cancel-run.ts';
+import { cancelRuns, findCancellable } from '../../db/runs/cancel-runs.ts';
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun } from '../../db/runs/list-runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -87,7 +88,7 @@ function cancelMatching(deps: ApiDeps): ApiMiddleware {
       });
       return ids.filter((id) => marked.has(id));
     });
-    const calls = await listUnderWayOf(db, cancelled);
+    const calls = await listUnderWay(db, cancelled);
     await cancelEach(
       calls.map((call) => () => cancelRunWorkflow(deps, call)),
       deps.stopping,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
-import { CALL_IDS, isCallOf } from './run-columns.ts';
+import { CALL_IDS } from './run-columns.ts';
 
 /** Whether a run is under way or waits for its caller, worded as in the index `run_open_by_project`. */
 export const IS_OPEN = sql<boolean>`run.status in ('started', 'tool_calls_required', 'in_progress')`;
@@ -52,12 +52,14 @@ export async function cancelFromAfar(tx: Tx, executionId: string): Promise<strin
   return run.cancel_requested_at ? undefined : run.organization_id;
 }
 
-/** Lists the calls of a run that are under way, whose workflows are to be cancelled. */
-export function listUnderWay(db: Db, executionId: string) {
+/** Lists the calls of these runs that are under way, whose workflows are to be cancelled. */
+export function listUnderWay(db: Db, executionIds: string[]) {
   return db
     .selectFrom('run')
     .select(CALL_IDS)
-    .where(isCallOf(executionId))
+    .where(
+      sql<boolean>`(execution_id = any (${executionIds}::uuid[]) or continues = any (${executionIds}::uuid[]))`,
+    )
     .where('status', '=', 'started')
     .execute();
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, CANCELLED_CHANNEL, IS_OPEN } from './cancel-run.ts';
-import { CALL_IDS } from './run-columns.ts';
 
 /** A run that was marked as cancelled, with where it belongs. */
 export type CancelledRun = { id: string; organizationId: string; projectId: string };
@@ -51,16 +50,4 @@ export async function announceCancelled(tx: Tx, executionIds: string[]): Promise
   await sql`select pg_notify(${CANCELLED_CHANNEL}, id) from unnest(${executionIds}::text[]) as id`.execute(
     tx,
   );
-}
-
-/** Lists the calls of these runs that are under way, whose workflows are to be cancelled. */
-export function listUnderWayOf(db: Db, executionIds: string[]) {
-  return db
-    .selectFrom('run')
-    .select(CALL_IDS)
-    .where(
-      sql<boolean>`(execution_id = any (${executionIds}::uuid[]) or continues = any (${executionIds}::uuid[]))`,
-    )
-    .where('status', '=', 'started')
-    .execute();
 }

@@ -14,7 +14,7 @@ const isHere = async () => false;
 
 describe('held model calls', () => {
   it('that nobody has taken over are aborted and forgotten when their run has stopped', async () => {
-    const held = createHeldModelCalls('queue', isHere);
+    const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     const call = await held.begin('key', 'acme', untilAborted);
     held.handOver('key', isStopped);
     assert('error' in ((await call?.ended) ?? {}));
@@ -22,7 +22,7 @@ describe('held model calls', () => {
   });
 
   it('of one block are one, also when two attempts begin it at a time', async () => {
-    const held = createHeldModelCalls('queue', isHere);
+    const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     const begin = (work: typeof untilAborted) => held.begin('key', 'acme', work);
     const [first, second] = await Promise.all([begin(untilAborted), begin(() => assert.fail('two calls'))]);
     assert.equal(first, second);
@@ -32,7 +32,7 @@ describe('held model calls', () => {
   });
 
   it('that were taken over hand on what they have kept, and keep from then on', async () => {
-    const held = createHeldModelCalls('queue', isHere);
+    const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     let keep: ((value: object) => boolean) | undefined;
     const call = await held.begin('key', 'acme', (attempt) => {
       keep = attempt.keep;
@@ -60,7 +60,11 @@ describe('held model calls', () => {
       return false;
     };
     const reply = Promise.withResolvers<Value>();
-    const held = createHeldModelCalls('queue', isEngineAway, { maxMs: 20, afterOutageMs: 20, lookMs: 10 });
+    const held = createHeldModelCalls({
+      taskQueue: 'queue',
+      isEngineAway,
+      untaken: { maxMs: 20, afterOutageMs: 20, lookMs: 10 },
+    });
     const call = await held.begin('key', 'acme', ({ signal }) =>
       Promise.race([reply.promise, untilAborted({ signal })]),
     );
@@ -73,7 +77,11 @@ describe('held model calls', () => {
 
   it('that fail after an outage of the engine keep their error for some time, for the attempt that comes then', async () => {
     const failed = Promise.withResolvers<never>();
-    const held = createHeldModelCalls('queue', isHere, { maxMs: 20, afterOutageMs: 50, lookMs: 10 });
+    const held = createHeldModelCalls({
+      taskQueue: 'queue',
+      isEngineAway: isHere,
+      untaken: { maxMs: 20, afterOutageMs: 50, lookMs: 10 },
+    });
     const keep = () => undefined;
     const call = held.make(
       'key',
@@ -93,7 +101,11 @@ describe('held model calls', () => {
       [goesOn, true],
       [isStopped, false],
     ] as const) {
-      const held = createHeldModelCalls('queue', isHere, { maxMs: 20, afterOutageMs: 20, lookMs: 10 });
+      const held = createHeldModelCalls({
+        taskQueue: 'queue',
+        isEngineAway: isHere,
+        untaken: { maxMs: 20, afterOutageMs: 20, lookMs: 10 },
+      });
       const call = await held.begin('key', 'acme', untilAborted);
       held.handOver('key', isCancelled);
       const ending = (await call?.ended) ?? {};
@@ -109,7 +121,12 @@ describe('held model calls', () => {
       withdraw: async (key: string) => void told.push(`withdraw ${key}`),
     };
     const times = { maxMs: 20, afterOutageMs: 60_000, lookMs: 10 };
-    const held = createHeldModelCalls('queue', isHere, times, announcements);
+    const held = createHeldModelCalls({
+      taskQueue: 'queue',
+      isEngineAway: isHere,
+      untaken: times,
+      announcements,
+    });
     const keep = () => undefined;
     const call = held.make(
       'key',
@@ -126,7 +143,11 @@ describe('held model calls', () => {
   });
 
   it('that a repeated workflow task has found wait anew, and are aborted once', async () => {
-    const held = createHeldModelCalls('queue', isHere, { maxMs: 20, afterOutageMs: 20, lookMs: 10 });
+    const held = createHeldModelCalls({
+      taskQueue: 'queue',
+      isEngineAway: isHere,
+      untaken: { maxMs: 20, afterOutageMs: 20, lookMs: 10 },
+    });
     const call = await held.begin('key', 'acme', untilAborted);
     let looks = 0;
     const look = async () => {
@@ -139,7 +160,7 @@ describe('held model calls', () => {
   });
 
   it('leave room in workflow tasks: one organization has a bound, and another still begins beside it', async () => {
-    const held = createHeldModelCalls('queue', isHere);
+    const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     let begun = 0;
     while (await held.begin(`acme ${begun}`, 'acme', untilAborted)) begun += 1;
     assert.equal(begun, 96);
@@ -153,7 +174,7 @@ describe('held model calls', () => {
   });
 
   it('begin no more once their worker stops, which waits until each was taken over or has ended', async () => {
-    const held = createHeldModelCalls('queue', isHere);
+    const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     const [taken] = [await held.begin('taken', 'acme', untilAborted)] as [HeldModelCall];
     await held.begin('ended', 'acme', async () => ({ busy: true }));
     let isDrained = false;

@@ -1,8 +1,7 @@
 import type { Step } from '../draft/steps.ts';
+import { isMembers } from './schema-form.ts';
 
 export type OutputField = { path: string; type: string };
-
-type Members = Record<string, unknown>;
 
 const DEPTH_MAX = 4;
 const FIELDS_MAX = 100;
@@ -53,8 +52,4 @@ function typeOf(schema: unknown): string {
 
 function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
