@@ -1,4 +1,5 @@
-// Refuses fields that a request does not read, like unknown ones: the caller who sends them expects them to do something.
+// Refuses fields that a request does not read, like unknown ones: the caller who sends them expects them to do something. Only
+// the message of a call that continues a run is ignored, whatever it holds: callers send it again.
 import { z } from 'zod';
 import { validationError } from '../http/json-body.ts';
 
@@ -14,15 +15,21 @@ const WITHOUT_RESULTS = 'has an effect only with toolCallMessages';
 /** Refuses what a request of /execute does not read: a resume, a fresh call. */
 export function refuseIdleOfExecute(body: unknown): void {
   const sent = RESUME_FIELDS.filter((field) => has(body, field)).length;
-  if (sent === RESUME_FIELDS.length) refuse(body, ['parameters', 'attachments'], ON_RESUME);
+  if (sent === RESUME_FIELDS.length) {
+    refuse(body, ['parameters', 'attachments'], ON_RESUME);
+    dropMessage(body);
+  }
   if (sent === 0)
     refuse(body, ['iterationsUsed', 'accumulatedOutputs', 'resumeState', ...ECHOED_FIELDS], WITHOUT_PAUSE);
 }
 
 /** Refuses what a call of /step does not read. */
 export function refuseIdleOfStep(body: unknown): void {
-  if (has(body, 'executionId') && (body as { executionId: unknown }).executionId !== null)
+  const { executionId = null, stepIndex } = Object(body) as { executionId?: unknown; stepIndex?: unknown };
+  if (executionId !== null) {
     refuse(body, ['parameters', 'attachments'], LATER);
+    if (stepIndex !== 0 || has(body, 'toolCallMessages')) dropMessage(body);
+  }
   if (!has(body, 'toolCallMessages')) refuse(body, ['iterationsUsed', 'resumeState'], WITHOUT_RESULTS);
 }
 
@@ -44,6 +51,10 @@ function refuse(body: unknown, fields: string[], message: string): void {
         })),
       ),
     );
+}
+
+function dropMessage(body: unknown): void {
+  delete (body as { message?: unknown }).message;
 }
 
 function has(body: unknown, field: string): boolean {

@@ -80,12 +80,15 @@ describe('POST …/step: what a step gets', () => {
     const flow = await createFlow(echo('a'), echo('b'), echo('c'));
     const parameters = { tone: 'dry', nested: { a: [1] } };
     const { executionId } = await begin(flow, { message: 'first', parameters });
-    for (const stepIndex of [1, 2]) {
+    for (const [stepIndex, message] of [
+      [1, 'ignored'],
+      [2, { ignored: true }],
+    ]) {
       const events = await client.step(flow, {
         executionId,
         stepIndex,
         accumulatedOutputs: { a: 1, b: 1 },
-        message: 'ignored',
+        message,
       });
       assert.deepEqual(only(events, 'block_completed').output, { message: 'first', parameters, input: 1 });
     }

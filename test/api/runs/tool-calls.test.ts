@@ -65,7 +65,7 @@ describe('tool calls of /execute', () => {
       const paused = await h.pause(flow);
       // In any order; the message of a resume is ignored.
       const resume = resumeOf(paused, resultsOf(paused).reverse());
-      const { status, body } = await h.execute(flow, { ...resume, message: 'something else' });
+      const { status, body } = await h.execute(flow, { ...resume, message: ['something', 'else'] });
       assert.equal(status, 200);
       const { blocks: receipt, cost, ...rest } = body;
       assert.deepEqual(rest, {
