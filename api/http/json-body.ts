@@ -150,8 +150,13 @@ export const PROBLEMS_MAX = 20;
 
 /** Makes the 422 that names each wrong field. */
 export function validationError(error: z.ZodError): ServiceError {
-  const errors = error.issues.slice(0, PROBLEMS_MAX).flatMap((issue) => {
-    const field = issue.path.join('.').slice(0, PATH_MAX_LENGTH);
+  const issues = error.issues.slice(0, PROBLEMS_MAX);
+  const pathKey = ({ path }: { path: PropertyKey[] }) => path.join('.');
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathKey));
+  // A value of another type has no length to be wrong: a text where a list belongs is not too long for one.
+  const apt = issues.filter((issue) => issue.code === 'invalid_type' || !mistyped.has(pathKey(issue)));
+  const errors = apt.flatMap((issue) => {
+    const field = pathKey(issue).slice(0, PATH_MAX_LENGTH);
     if (issue.code !== 'unrecognized_keys') return [{ field: field || 'body', message: issue.message }];
     return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
       field: (field ? `${field}.${key}` : key).slice(0, PATH_MAX_LENGTH),
