@@ -38,12 +38,15 @@ export async function push(sources: string[], options: PushOptions): Promise<Com
 
 function reportCheck(plans: PushPlan[]): CommandResult {
   if (plans.some(differs)) process.exitCode = 1;
-  const text = plans.map((plan) => {
-    if (!plan.flow) return `${plan.path} does not exist; ${plan.local.file} would create it.`;
-    if (!differs(plan)) return `${plan.path} is as ${plan.local.file} says.`;
-    return `${plan.path} differs from ${plan.local.file}, which would change:\n${listChanges(plan)}`;
-  });
+  const text = plans.flatMap((plan) => [describeDifference(plan), ...notesOf(plan)]);
   return { json: plans.map((plan) => ({ ...toJson(plan), differs: differs(plan) })), text: text.join('\n') };
+}
+
+function describeDifference(plan: PushPlan): string {
+  const { path, local, flow } = plan;
+  if (!flow) return `${path} does not exist; ${local.file} would create it.`;
+  if (!differs(plan)) return `${path} is as ${local.file} says.`;
+  return `${path} differs from ${local.file}, which would change:\n${listChanges(plan)}`;
 }
 
 function differs({ flow, changes, testChanges }: PushPlan): boolean {
@@ -115,7 +118,7 @@ function edited({ path }: PushPlan) {
   };
 }
 
-function notesOf({ local }: PushPlan, draft: Draft | undefined): string[] {
+function notesOf({ local }: PushPlan, draft?: Draft): string[] {
   const missing = local.missing.map(
     ({ path, message, line }) => `  to do before it can be published: line ${line}: ${path}: ${message}`,
   );

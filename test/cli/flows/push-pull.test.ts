@@ -118,10 +118,11 @@ describe('weir flow push', () => {
 
   it('pushes an unfinished draft and names by line what is missing; lists the problems of all wrong files', async () => {
     await write('todo.yaml', 'name: T\nslug: todo\nsteps:\n  - processor_type: llm\n    prompt: x\n');
-    assert.match(
-      await succeed('push', at('todo.yaml')),
-      /line 4: steps\[0\]\.model: An llm block needs a model/,
-    );
+    for (const args of [[], ['--check']])
+      assert.match(
+        await succeed('push', ...args, at('todo.yaml')),
+        /line 4: steps\[0\]\.model: An llm block needs a model/,
+      );
     await write('wrong.yaml', 'name: W\nslug: wrong\nsteps:\n  - promt: x\n    processor_type: code\n');
     await write('wrong.tests.yaml', '- name: x\n  mesage: y\n');
     await write('other.yaml', flowFile('todo'));
