@@ -67,14 +67,14 @@ export function createRequestLeases(db: Db, countTimeoutMs = COUNT_TIMEOUT_MS): 
     const used = Math.ceil(fullInUsOf(lease) / stepUs);
     // Requests that were taken before the quota was full again are in it again.
     if (used === 0) lease.left = 0;
-    const owed = Math.min(lease.owed, used);
-    lease.owed = owed;
+    lease.owed = Math.min(lease.owed, used);
     const size = Math.max(1, Math.floor(quota.perMinute * LEASE_SHARE), lease.waiting);
-    let count = Math.min(quota.perMinute, owed + Math.max(0, size - lease.left));
+    let count = Math.min(quota.perMinute, lease.owed + Math.max(0, size - lease.left));
     for (;;) {
       const { taken, fullInUs } = await takeRequests(db, quota, count);
       if (taken) {
-        const paid = Math.min(owed, count);
+        // Requests of this process may have been used meanwhile.
+        const paid = Math.min(lease.owed, lease.left + count);
         lease.owed -= paid;
         lease.left += count - paid;
       }
