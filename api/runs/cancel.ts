@@ -1,4 +1,5 @@
 // POST …/jobs/{executionId}/cancel: stops a run and its spending.
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { requestCancel } from '../../db/runs/cancel-run.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
@@ -49,7 +50,7 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
 }
 
 async function cancel(deps: ApiDeps, run: RunRow): Promise<RunRow> {
-  await requestCancel(deps.db, run.execution_id);
+  await repeatLostWrite(() => requestCancel(deps.db, run.execution_id));
   await cancelUnderWay(deps, run.execution_id);
   return (await findRun(deps.db, run.flow_id, run.execution_id)) ?? run;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { CANCELLED } from '../../flow/run.ts';
-import type { Db, Tx } from '../connect.ts';
+import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { CALL_IDS } from './run-columns.ts';
 
 /** Whether a run is under way or waits for its caller, worded as in the index `run_open_by_project`. */
@@ -19,15 +19,17 @@ export const CANCELLATION = sql`
  * Marks a run that has not ended, and its calls under way, as cancelled: from here on nothing is charged for them and none of
  * their workflows is started. A run that waits for its caller ends with this.
  */
-export async function requestCancel(db: Db | Tx, executionId: string): Promise<void> {
-  await sql`update run set ${CANCELLATION} where execution_id = ${executionId} and ${IS_OPEN}`.execute(db);
-  // Only now, because a later call is accepted before the run is marked, or not at all.
-  await db
-    .updateTable('run')
-    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
-    .where('continues', '=', executionId)
-    .where('status', '=', 'started')
-    .execute();
+export function requestCancel(db: Db | Tx, executionId: string): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    await sql`update run set ${CANCELLATION} where execution_id = ${executionId} and ${IS_OPEN}`.execute(tx);
+    // Only now, because a later call is accepted before the run is marked, or not at all.
+    await tx
+      .updateTable('run')
+      .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
+      .where('continues', '=', executionId)
+      .where('status', '=', 'started')
+      .execute();
+  });
 }
 
 /** The channel on which the ids of runs are announced whose workflows a worker is to cancel at once. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { llm } from '../../blocks.ts';
+import { lockBalance } from '../../db/credits/ledger-fixture.ts';
+import { lockWaiters } from '../../db/lock-waiters.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
 
 describe('POST …/projects/{project_id}/runs/cancel', () => {
@@ -60,6 +63,20 @@ describe('POST …/projects/{project_id}/runs/cancel', () => {
     await cancel({ flow: slugOf(flow) });
     const repeated = await cancel({ flow: slugOf(flow), dryRun: true });
     assert.deepEqual(repeated.body.matching, []);
+    assertCancelled((await finish(flow, id)).body);
+  });
+
+  it('locks no organization before its runs, so that a block which is charged meanwhile is not in its way', async () => {
+    const flow = await createFlow();
+    const id = await startHeld(flow);
+    const { cancelling } = await weir.db.transaction().execute(async (tx) => {
+      await sql`select from run where execution_id = ${id} for no key update`.execute(tx);
+      const cancelling = cancel({ flow: slugOf(flow) });
+      await lockWaiters(tx, 1);
+      await lockBalance(tx, weir.tenant);
+      return { cancelling };
+    });
+    assert.deepEqual((await cancelling).body.cancelled, [id]);
     assertCancelled((await finish(flow, id)).body);
   });
 
