@@ -1,30 +1,49 @@
+import { findRole } from '../../db/tenants/memberships.ts';
+import { findRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { log } from '../../observability/log.ts';
+import { isUsable, refuseCredentials } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { flowNotFound } from './load-flow.ts';
 import type { AcceptedCall } from './store-call.ts';
+
+/** After so long in line, a request is let in anew. */
+const WAITED_LONG_MS = 1_000;
 
 /**
  * Waits for a place for the flow's organization. The request holds it until it is answered or starts its run, which then holds
  * it. A patient request, which does not wait for its run, lets the organization's others go first.
  */
-export function admit(
-  { admission, cutOff, largeValues }: ApiDeps,
-  options?: { patient: boolean },
-): ApiMiddleware {
+export function admit(deps: ApiDeps, options?: { patient: boolean }): ApiMiddleware {
+  const { admission, cutOff, largeValues } = deps;
   return async function admit(ctx, next) {
     const { organizationId } = ctx.state.flow;
     largeValues.presence.note(organizationId);
+    const began = performance.now();
     ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx.res, cutOff), options);
     try {
+      if (performance.now() - began >= WAITED_LONG_MS) await letInAnew(deps, ctx.state);
       await next();
     } finally {
       ctx.state.place?.end();
     }
   };
+}
+
+/**
+ * Looks again at what may have changed while a request waited: the API key or the membership that lets its caller in, and the
+ * quota of runs. So a key that is revoked begins nothing any more, however many requests it has in line.
+ */
+async function letInAnew({ db, apiKeys }: ApiDeps, { principal, flow }: ApiState): Promise<void> {
+  const { organizationId } = flow;
+  if (principal.kind === 'key' && !isUsable(await apiKeys.find(principal.key.key_id))) refuseCredentials();
+  if (principal.kind === 'user' && !(await findRole(db, organizationId, principal.userId)))
+    throw flowNotFound();
+  flow.runsUnderWayMax = await findRunsUnderWayMax(db, organizationId);
 }
 
 /** Takes a request's place over from it, for `startInPlace`. */

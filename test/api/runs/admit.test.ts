@@ -1,11 +1,58 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import type { ApiDeps } from '../../../api/deps.ts';
 import type { ApiContext, Route } from '../../../api/http/context.ts';
+import { admit } from '../../../api/runs/admit.ts';
 import { executeRoutes } from '../../../api/runs/execute.ts';
 import { jobRoutes } from '../../../api/runs/jobs.ts';
 import type { News } from '../../../api/runs/news.ts';
 import { stepRoutes } from '../../../api/runs/step.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { createPresence } from '../../../fairness/presence.ts';
+import { type Account, openAccount } from '../../db/credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+
+describe('a request that has waited in line for a second', () => {
+  let database: TestDatabase;
+  let account: Account;
+  before(async () => {
+    database = await createTestDatabase();
+    account = await openAccount(database.db, 0, 0);
+  });
+  after(() => database.drop());
+  afterEach(() => {
+    mock.restoreAll();
+  });
+
+  async function wait(principal: object, isRevoked = false): Promise<object> {
+    let now = performance.now();
+    mock.method(performance, 'now', () => now);
+    const admission = {
+      async enter() {
+        now += 1_000;
+        return { end: () => undefined, holdFor: () => undefined };
+      },
+    };
+    const apiKeys = { find: async () => ({ revoked_at: isRevoked ? new Date() : null, expires_at: null }) };
+    const largeValues = { presence: createPresence() };
+    const deps = { db: database.db, admission, apiKeys, largeValues, config: { providerUrls: {} } };
+    const flow = { organizationId: account.organizationId, runsUnderWayMax: null };
+    const ctx = { state: { flow, principal } } as unknown as ApiContext;
+    await admit(deps as unknown as ApiDeps)(ctx, async () => undefined);
+    return flow;
+  }
+  const key = { kind: 'key', key: { key_id: 'AAAAAAAA' } };
+
+  it('is refused when its key was revoked, or its user left, meanwhile', async () => {
+    await assert.rejects(wait(key, true), { code: 'UNAUTHENTICATED' });
+    await assert.rejects(wait({ kind: 'user', userId: 'gone' }), { code: 'FLOW_NOT_FOUND' });
+  });
+
+  it('is under the quota of runs that was set meanwhile', async () => {
+    await updateRunsUnderWayMax(database.db, account.organizationId, 7);
+    assert.deepEqual(await wait(key), { organizationId: account.organizationId, runsUnderWayMax: 7 });
+  });
+});
 
 describe('requests that begin a run', () => {
   /** Admits a request of the route and returns whether it is patient. */
