@@ -36,6 +36,16 @@ export async function takeTurn(db: Db, call: DeliveryCall, isWorkflow: boolean):
     .where('id', '=', deliveryId)
     .where('round', '=', round)
     .where('status', 'in', OPEN_STATUSES)
+    // It may have been given a turn by now.
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('webhook_turn')
+          .select('host')
+          .where('delivery_id', '=', deliveryId)
+          .where('webhook_turn.round', '=', round)
+          .where('held_until', 'is', null),
+      ),
+    )
     .execute();
   return false;
 }
@@ -82,16 +92,20 @@ export async function giveTurns(
   db: Db,
   { host, after, atMost }: { host: string; after: string; atMost: number },
 ): Promise<GivenTurn[]> {
+  // The turns and when their deliveries are looked at are one statement, so that none is left waiting for a turn it had. One
+  // that somebody else changes just now is skipped: whoever has the lock of the host waits for nobody.
   const { rows } = await sql<Parameters<typeof toDeliveryCall>[0] & Given>`
     with given as materialized (
       select * from give_webhook_turns(${host}, ${after}, ${atMost}, ${TURN_LENGTH}, ${BOUNDS})
+    ), checked as (
+      update webhook_delivery set check_at = ${GIVEN_CHECK} where id in (
+        select id from webhook_delivery join given on id = given_delivery and is_open
+        for no key update of webhook_delivery skip locked
+      )
     )
     select d.id, d.organization_id, d.event_type, d.target_url, d.attempt, given_round as round,
       waits_in_workflow, is_open
     from given join webhook_delivery d on d.id = given_delivery`.execute(db);
-  const open = rows.filter((row) => row.is_open).map((row) => row.id);
-  if (open.length > 0)
-    await db.updateTable('webhook_delivery').set({ check_at: GIVEN_CHECK }).where('id', 'in', open).execute();
   return rows.map((row) => ({
     call: toDeliveryCall(row),
     hasWorkflow: row.waits_in_workflow,

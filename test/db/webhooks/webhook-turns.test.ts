@@ -16,6 +16,7 @@ import {
 } from '../../../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall } from '../../../flow/delivery.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+import { watchStatements } from '../watch-statements.ts';
 
 describe('turns of webhook deliveries', () => {
   let database: TestDatabase;
@@ -69,6 +70,23 @@ describe('turns of webhook deliveries', () => {
       taken += (await take([await record(busy, freshHost())])).length;
     assert.equal(taken, ORGANIZATION_MAX);
     assert.equal((await take([await record(other, freshHost())])).length, 1);
+  });
+
+  it('are given in one statement with the time at which the delivery is looked at, in case the giver dies', async () => {
+    const host = freshHost();
+    const [owner = ''] = await organizations(1);
+    const calls = await recordMany(PAIR_MAX + 1, owner, host);
+    const [first] = await take(calls);
+    await endTurn(database.db, first as DeliveryCall);
+    let statements = 0;
+    const counted = watchStatements(database.db, () => {
+      statements += 1;
+    });
+    const [given] = await giveTurns(counted, { host, after: owner, atMost: 1 });
+    const { rows } = await sql<{ soon: boolean }>`
+      select check_at < now() + interval '1 minute' as soon from webhook_delivery
+      where id = ${given?.call.deliveryId ?? null}`.execute(database.db);
+    assert.deepEqual([statements, rows], [1, [{ soon: true }]]);
   });
 
   it('stay with whoever asks again, and are queued for once', async () => {
