@@ -1,26 +1,19 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { listUnderWay } from '../db/runs/cancel-run.ts';
-import { finishRun } from '../db/runs/runs.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
-import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
-import { CANCELLED, type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
+import { CANCELLED, type CallIds, workflowIdOf } from '../flow/run.ts';
 import { log } from '../observability/log.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
 import { describeEngineError } from './describe-engine-error.ts';
-import { tryStartDelivery } from './start-delivery-workflow.ts';
+import { endRun } from './end-run.ts';
 
 /** Cancels the workflow of a call whose run is marked as cancelled. Answers false when the engine is away. */
 export async function cancelRunWorkflow(deps: EngineDeps, call: CallIds): Promise<boolean> {
-  const { db, client, inProcessRuns } = deps;
-  const cancelled = await cancelWorkflow(client, workflowIdOf(call));
+  const cancelled = await cancelWorkflow(deps.client, workflowIdOf(call));
   if (cancelled !== 'missing') return cancelled;
   // Its workflow was not started yet, or has just ended.
-  const outcome: RunOutcome = { status: 'failed', error: CANCELLED };
-  if (!(await finishRun(db, call.callId, outcome))) return true;
-  inProcessRuns?.end(call.callId, outcome);
-  const delivery = await findRunDelivery(db, call.callId);
-  if (delivery) await tryStartDelivery(deps, delivery);
+  await endRun(deps, call.callId, { status: 'failed', error: CANCELLED });
   return true;
 }
 

@@ -22,6 +22,7 @@ import { encodeFailures } from './encode-failures.ts';
 import { isPolling } from './is-polling.ts';
 import type { QueueWorker } from './queue-worker.ts';
 import { createRunSinks } from './run-sinks.ts';
+import { shutDown } from './shut-down.ts';
 import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 import { workerVersion } from './worker-version.ts';
@@ -173,8 +174,4 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     },
     shutdown,
   };
-}
-
-function shutDown(worker: Worker): void {
-  if (worker.getState() === 'RUNNING') worker.shutdown();
 }

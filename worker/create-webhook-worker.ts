@@ -11,6 +11,7 @@ import { createResolvePublic } from '../net/resolve-public.ts';
 import { encodeFailures } from './encode-failures.ts';
 import { isPolling } from './is-polling.ts';
 import type { QueueWorker } from './queue-worker.ts';
+import { shutDown } from './shut-down.ts';
 import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 import { workerVersion } from './worker-version.ts';
@@ -58,6 +59,6 @@ export async function createWebhookWorker({
   return {
     isPolling: () => isPolling(worker),
     run: () => worker.run(),
-    shutdown: () => worker.shutdown(),
+    shutdown: () => shutDown(worker),
   };
 }

@@ -27,6 +27,11 @@ export async function hearCancellations(
     for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX))
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;
   }
+  const underWay = new Set<Promise<void>>();
+  function begin(work: Promise<void>): void {
+    underWay.add(work);
+    void work.then(() => underWay.delete(work));
+  }
   const waiting = new Set<string>();
   let busy = 0;
   async function cancelWaiting(): Promise<void> {
@@ -43,10 +48,12 @@ export async function hearCancellations(
     CANCELLED_CHANNEL,
     (executionId) => {
       waiting.add(executionId);
-      void cancelWaiting();
+      begin(cancelWaiting());
     },
-    () => void cancelMissed().catch(complain),
+    () => begin(cancelMissed().catch(complain)),
   );
   if (!signal.aborted) await once(signal, 'abort');
   await close().catch(complain);
+  // They use the database, which is closed next.
+  await Promise.all(underWay);
 }

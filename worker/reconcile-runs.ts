@@ -1,8 +1,8 @@
 // No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
 import { findRunStarts } from '../db/runs/find-run-starts.ts';
 import { unparkRun } from '../db/runs/parked-runs.ts';
-import { finishRun } from '../db/runs/runs.ts';
 import type { EngineDeps } from '../engine/deps.ts';
+import { endRun } from '../engine/end-run.ts';
 import { startRun } from '../engine/start-run.ts';
 import { CANCELLED } from '../flow/run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
@@ -19,7 +19,8 @@ export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: A
   return reconcileUnfinished(deps, 'run', quietSeconds, (run) => reconcileRun(deps, run), signal);
 }
 
-async function reconcileRun({ db, client, taskQueue }: EngineDeps, run: Reconciled): Promise<void> {
+async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
+  const { db, client, taskQueue } = deps;
   const { id, workflowId, cancelled, state } = run;
   if (state === 'open') return cancelOpenWorkflow(client, workflowId);
   if (state === 'missing' && !cancelled) {
@@ -36,7 +37,7 @@ async function reconcileRun({ db, client, taskQueue }: EngineDeps, run: Reconcil
       ? TERMINATED
       : `The run's workflow ended as ${state} before its result was recorded.`;
   const code = state === 'cancelled' || state === 'terminated' ? 'CANCELLED' : 'INTERNAL_ERROR';
-  await finishRun(db, id, {
+  await endRun(deps, id, {
     status: 'failed',
     error: state === 'missing' ? CANCELLED : { code, message: reason, reason: 'error' },
   });

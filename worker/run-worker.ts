@@ -64,8 +64,13 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
   );
   return {
     isPolling: () => workers.every((worker) => worker.isPolling()),
-    ended: Promise.all([...ends, reconciling, ...hearing]).then(() => undefined),
+    ended: allEnded([...ends, reconciling, ...hearing]),
     stopReconciling,
     shutdown,
   };
+}
+
+/** Resolves once all have ended, and rejects then when one has failed. */
+async function allEnded(parts: Promise<void>[]): Promise<void> {
+  for (const end of await Promise.allSettled(parts)) if (end.status === 'rejected') throw end.reason;
 }

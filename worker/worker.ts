@@ -42,11 +42,15 @@ worker = await exitOnFailure(() =>
 endOnSignal(stop, END_MAX_SECONDS);
 endOnFatal(stop);
 log.info({ task_queue: config.taskQueue }, 'The worker takes runs.');
-await worker.ended;
-await health?.close();
-await dependencies.close();
-await metrics.shutdown();
-await traces.shutdown();
+try {
+  await worker.ended;
+} finally {
+  // Also of a worker that failed: what is open would keep its process from ending.
+  await health?.close();
+  await dependencies.close();
+  await metrics.shutdown();
+  await traces.shutdown();
+}
 
 async function stop(): Promise<void> {
   stopping = true;

@@ -7,6 +7,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { toCaller } from '../test-runs/caller.ts';
 import { authenticateMcp } from './authenticate-mcp.ts';
 import { createMcpServer } from './create-mcp-server.ts';
@@ -38,10 +39,9 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
   );
   return async function serveMcp(ctx) {
     const { user, requestId } = ctx.state;
-    const gone = new AbortController();
-    ctx.res.once('close', () => gone.abort());
+    const gone = readerSignal(ctx.res, deps.stopping);
     const response = await handler.fetch(
-      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone.signal }),
+      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone }),
       {
         parsedBody: ctx.state.body,
         authInfo: {
@@ -49,7 +49,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           clientId: '',
           scopes: user.scopes,
           resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
-          extra: { user, ...toCaller(user, requestId) } satisfies Omit<McpCall, 'deps'>,
+          extra: { user, gone, ...toCaller(user, requestId) } satisfies Omit<McpCall, 'deps'>,
         },
       },
     );

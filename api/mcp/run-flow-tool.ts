@@ -113,10 +113,9 @@ function notPublished(version: number | undefined): ServiceError {
 }
 
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
-  const { deps } = call;
+  const { deps, gone } = call;
   const { organizationId } = request.flow;
-  const stopping = deps.stopping ?? new AbortController().signal;
-  const place = await deps.admission.enter(organizationId, () => stopping);
+  const place = await deps.admission.enter(organizationId, () => gone);
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
     (error: unknown) => {
       place.end();
@@ -130,12 +129,7 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   }
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
-  const waited = waitForRun(
-    deps,
-    run,
-    started,
-    AbortSignal.any([AbortSignal.timeout(RUN_WAIT_MS), stopping]),
-  );
+  const waited = waitForRun(deps, run, started, AbortSignal.any([AbortSignal.timeout(RUN_WAIT_MS), gone]));
   // The run is stored: the reconciler starts it when the engine is back.
   await waited.catch(() => undefined);
   return describeRun(deps, request.flow, executionId);

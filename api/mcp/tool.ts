@@ -5,8 +5,8 @@ import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import type { Caller } from '../test-runs/caller.ts';
 
-/** One call of a tool: its caller and its dependencies. */
-export type McpCall = Caller & { deps: ApiDeps; user: UserPrincipal };
+/** One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer any more. */
+export type McpCall = Caller & { deps: ApiDeps; user: UserPrincipal; gone: AbortSignal };
 
 /** MCP's tool annotations: what clients may assume of a call before they make it. */
 type Hints = {

@@ -24,13 +24,16 @@ export async function takeRequests(
 ): Promise<{ taken: boolean; fullInUs: number }> {
   const stepUs = stepUsOf({ perMinute });
   const ahead = sql`${stepUs * count} * interval '1 microsecond'`;
+  const minute = sql`${stepUs * perMinute} * interval '1 microsecond'`;
+  // It is later only where the limit was raised, or the clock was set back, since.
+  const fullAt = sql`least(r.full_at, now() + ${minute})`;
   // GCRA's theoretical arrival time moves ahead, unless it is then over a minute's quota ahead.
-  const next = sql`greatest(r.full_at, now()) + ${ahead}`;
-  const fits = sql`${next} <= now() + ${stepUs * perMinute} * interval '1 microsecond'`;
+  const next = sql`greatest(${fullAt}, now()) + ${ahead}`;
+  const fits = sql`${next} <= now() + ${minute}`;
   const { rows } = await sql<{ allowed: boolean; full_in_us: number }>`
     insert into rate_limit as r (subject, full_at, allowed) values (${subject}::uuid, now() + ${ahead}, true)
     on conflict (subject) do update set
-      allowed = ${fits}, full_at = case when ${fits} then ${next} else r.full_at end
+      allowed = ${fits}, full_at = case when ${fits} then ${next} else ${fullAt} end
     returning allowed, (extract(epoch from full_at - now()) * 1000000)::bigint as full_in_us`.execute(db);
   const [row] = rows as [(typeof rows)[number]];
   return { taken: row.allowed, fullInUs: Math.max(0, row.full_in_us) };

@@ -3,6 +3,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
+/** No duty rests for as long as this. */
+const REST_MAX = sql`interval '15 minutes'`;
+
 /** Takes a due duty for the next `seconds`; false when it is not due or another process has it. */
 export async function takeDuty(db: Db, name: string, seconds: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
@@ -12,7 +15,8 @@ export async function takeDuty(db: Db, name: string, seconds: number): Promise<b
       conflict
         .column('name')
         .doUpdateSet({ due_at: fromNow(seconds) })
-        .where('duty.due_at', '<=', sql<Date>`now()`),
+        // One that is due only after a longer time than any duty rests was taken before the clock was set back.
+        .where(sql<boolean>`(duty.due_at <= now() or duty.due_at > now() + ${REST_MAX})`),
     )
     .executeTakeFirst();
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import type { Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { findRunStarts } from '../../db/runs/find-run-starts.ts';
+import { findRunDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { startRun } from '../../engine/start-run.ts';
+import { deliveryWorkflowId } from '../../flow/delivery.ts';
 import { keepReconciling } from '../../worker/keep-reconciling.ts';
 import { reconcileRuns } from '../../worker/reconcile-runs.ts';
 import { registerSearchAttributes } from '../../worker/register-search-attributes.ts';
@@ -64,6 +66,20 @@ describe('what workers look after', () => {
       rows.map((row) => [row.execution_id, row.error?.code]),
       [[terminated, 'CANCELLED']],
     );
+  });
+
+  it('has its webhook started at once when its end is recorded', async () => {
+    const callback = { url: 'https://example.com/', events: ['flow.failed' as const] };
+    const { executionId } = await acceptRun(weir, tenant, flow, { callback });
+    const [run] = await findRunStarts(weir.db, [executionId]);
+    assert.ok(run);
+    await startRun({ client: weir.client, taskQueue: weir.config.taskQueue }, run);
+    await weir.client.workflow.getHandle(executionId).terminate('by hand');
+    const delivery = await waitUntil(async () => {
+      await reconcileRuns(deps(), 0);
+      return findRunDelivery(weir.db, executionId);
+    });
+    assert.equal(await state(deliveryWorkflowId(delivery)), 'RUNNING');
   });
 
   it('costs one question to the engine, and no write, when all is well', async () => {

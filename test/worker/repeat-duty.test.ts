@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { ServiceError } from '@temporalio/client';
+import { sql } from 'kysely';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
 import { dutyInterval } from '../../worker/duty-interval.ts';
@@ -23,6 +24,13 @@ describe('what workers do now and then', () => {
     await deferDuty(db, 'one', 0);
     assert.equal(await takeDuty(db, 'one', 30), true);
     assert.equal(await takeDuty(db, 'other', 30), true);
+  });
+
+  it('is due again at once when the clock of the database was set back', async () => {
+    const { db } = database;
+    await takeDuty(db, 'set back', 30);
+    await sql`update duty set due_at = now() + interval '1 hour' where name = 'set back'`.execute(db);
+    assert.equal(await takeDuty(db, 'set back', 30), true);
   });
 
   it('is taken over from a process that died with it', async () => {

@@ -1,0 +1,14 @@
+import { finishRun } from '../db/runs/runs.ts';
+import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
+import type { RunOutcome } from '../flow/run.ts';
+import type { EngineDeps } from './deps.ts';
+import { tryStartDelivery } from './start-delivery-workflow.ts';
+
+/** Ends a call that has no workflow which could: records its outcome, tells who waits for it here, and starts its webhook. */
+export async function endRun(deps: EngineDeps, callId: string, outcome: RunOutcome): Promise<void> {
+  const { db, inProcessRuns } = deps;
+  if (!(await finishRun(db, callId, outcome))) return;
+  inProcessRuns?.end(callId, outcome);
+  const delivery = await findRunDelivery(db, callId);
+  if (delivery) await tryStartDelivery(deps, delivery);
+}
