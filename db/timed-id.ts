@@ -12,7 +12,7 @@ export function createTimedId(at: Date = new Date()): string {
 }
 
 /** Whether an id begins with a time. */
-export function isTimedId(id: string): boolean {
+function isTimedId(id: string): boolean {
   return id[14] === '7';
 }
 

@@ -11,8 +11,8 @@ export type Line<Waiter> = {
 };
 
 /**
- * Creates a line in which patient waiters let the others go first, but for every fourth turn, so that they go on however
- * many others come. Within each kind, the one that has waited longest is next.
+ * Creates a line in which patient waiters let the others go first. Every fourth turn is theirs, so that they go on however many
+ * others come. Within each kind, the one that has waited longest is next.
  */
 export function createLine<Waiter>(): Line<Waiter> {
   const prompt: Waiter[] = [];

@@ -79,7 +79,7 @@ export function noInvitationFor(email: string): ServiceError {
   );
 }
 
-export function invitationExpired(at: Date, organization: string): ServiceError {
+function invitationExpired(at: Date, organization: string): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
     `The invitation to ${organization} expired on ${at.toISOString().slice(0, 10)}: ask an owner or admin of the organization for a new one.`,

@@ -132,7 +132,7 @@ function toCursor({ created_at, seq }: DeliveryRow): string {
   return created_at.toISOString().replace('Z', `${String(seq).padStart(SEQ_DIGITS, '0')}Z`);
 }
 
-/** Reads a cursor, or any other time: that one comes before every delivery of its millisecond. */
+/** Reads a cursor, or any other time. */
 function parsePlace(text: string): DeliveryPlace {
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
   const beyond = fraction.slice(MS_DIGITS, MS_DIGITS + SEQ_DIGITS).padEnd(SEQ_DIGITS, '0');

@@ -81,7 +81,7 @@ async function chooseVersion(named: ExistingFlow, version: number | undefined): 
 }
 
 /** Throws CONFLICT unless the file, where there is one, has the steps of what is there. */
-export function requireSame({ path, local, flow }: ExistingFlow, side: string, content: FlowContent): void {
+function requireSame({ path, local, flow }: ExistingFlow, side: string, content: FlowContent): void {
   if (!local || isSameFlow(local.flow, content)) return;
   const changes = describeChanges(findFlowChanges(content, local.flow));
   throw new ServiceError(
