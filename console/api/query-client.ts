@@ -1,10 +1,14 @@
-import { MutationCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query';
 import { showToast } from '../ui/toast.tsx';
 import { ApiError } from './api-error.ts';
 import type { paths } from './schema.d.ts';
 
 const STALE_MS = 10_000;
 const RETRIES_MAX = 3;
+
+// A change is shown as pending before the next event of the browser: a timer, as the library has it, comes after the
+// second press of a double click, which would do it twice.
+notifyManager.setScheduler(queueMicrotask);
 
 /** Keeps what was fetched. A request that was refused is not repeated; one that met an outage is. */
 export const queryClient = new QueryClient({

@@ -45,7 +45,8 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
     onSuccess(executionId, how) {
       showToast({ tone: 'good', title: how === 'retry' ? 'The run is retried.' : 'The run begins again.' });
       void client.invalidateQueries({ queryKey: ['runs'] });
-      void navigate({
+      // Until the other page is shown, the button is still that of this one.
+      return navigate({
         to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId',
         params: { ...path, executionId },
       });

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { code } from '../../blocks.ts';
+import { createFlow } from './create-flow.ts';
+import { describeWalks } from './describe-walks.ts';
+
+const PROJECT = 'orgs/demo/projects/demo';
+
+/** What the page has posted to the service since, by the last names of the addresses. */
+function listPosts(page: Page): string[] {
+  const posts: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.method() === 'POST' && pathname.startsWith('/api/')) posts.push(path.basename(pathname));
+  });
+  return posts;
+}
+
+describeWalks('a change in the console', (walk) => {
+  walk('is made once when its button is pressed twice', 'owner', async ({ page, weir, open }) => {
+    page.setDefaultTimeout(30_000);
+    const posts = listPosts(page);
+    const flow = await createFlow(weir, 'pressed-twice', [code('a', 'throw new Error("no");')]);
+    await open(flow.path);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('button', { name: 'Publish to production' }).dblclick();
+    await page.getByText('v1 in production').first().waitFor();
+
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body: run } = await weir.call('POST', 'demo/demo/pressed-twice/execute', request);
+    await open(`${flow.path}/runs/${run.executionId}`);
+    await page.getByRole('button', { name: 'Retry from the failed step' }).dblclick();
+    await page.getByText('The run is retried.').waitFor();
+
+    await open(`${PROJECT}/keys`);
+    await page.getByRole('button', { name: 'New API key' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill('pressed twice');
+    await page.getByRole('button', { name: 'Create key' }).dblclick();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+
+    const [hook] = weir.hooks;
+    await open('orgs/demo/webhooks');
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('dialog').getByLabel('Receiver').fill(`https://${hook?.host}/hook`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).dblclick();
+    await page.getByRole('heading', { level: 1, name: /^Delivery / }).waitFor();
+    assert.deepEqual(posts, ['versions', 'retry', 'api-keys', 'test']);
+  });
+});
