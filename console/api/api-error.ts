@@ -37,10 +37,16 @@ export async function toApiError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, { code: 'UNKNOWN', message }, requestId);
 }
 
-/** The error for a request without an answer. */
-export function unreachable(): ApiError {
-  return new ApiError(0, {
-    code: 'UNREACHABLE',
-    message: 'The service cannot be reached. Check that it runs and that you are online, then try again.',
-  });
+/** The error for a request without an answer: one that only reads can be sent again, another may have been carried out. */
+export function unreachable(method: string): ApiError {
+  const message =
+    method === 'GET'
+      ? 'The service cannot be reached. Check that it runs and that you are online, then try again.'
+      : 'No answer came: it may have been done. Look before you try again.';
+  return new ApiError(0, { code: 'UNREACHABLE', message });
+}
+
+/** Whether nothing is known of what became of a request: it was not answered, or not by the service. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status >= 502);
 }

@@ -18,6 +18,6 @@ async function send(request: Request, token: string): Promise<Response> {
     return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw unreachable();
+    throw unreachable(request.method);
   }
 }

@@ -1,6 +1,6 @@
 import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query';
 import { showToast } from '../ui/toast.tsx';
-import { ApiError } from './api-error.ts';
+import { isOutage } from './api-error.ts';
 import type { paths } from './schema.d.ts';
 
 const STALE_MS = 10_000;
@@ -25,6 +25,8 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     onError(error, _variables, _result, mutation) {
       if (!mutation.meta?.quiet) showToast({ tone: 'bad', title: error.message, error });
+      // It may have been done: what the page shows is read again.
+      if (isOutage(error)) void queryClient.invalidateQueries();
     },
   }),
 });
@@ -32,8 +34,4 @@ export const queryClient = new QueryClient({
 /** Fetches again what was read at these paths, whatever its parameters; to be called after a change. */
 export async function refetch(...changed: (keyof paths)[]): Promise<void> {
   await Promise.all(changed.map((path) => queryClient.invalidateQueries({ queryKey: ['get', path] })));
-}
-
-function isOutage(error: Error): boolean {
-  return error instanceof ApiError && (error.status === 0 || error.status >= 502);
 }

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis, RotateCcw, Square } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../api/client.ts';
+import { sendOnce } from '../api/send-once.ts';
 import type { Step } from '../flow/draft/steps.ts';
 import { loadSettings } from '../sign-in/settings.ts';
 import { Button } from '../ui/button.tsx';
@@ -37,9 +38,11 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   const isOver = run.status === 'completed' || run.status === 'failed';
   const repeat = useMutation({
     mutationFn: async (how: 'rerun' | 'retry') => {
-      const { data } = await api.POST(`/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/${how}`, {
-        params: { path, header: { 'Idempotency-Key': crypto.randomUUID() } },
-      });
+      const { data } = await sendOnce(`${how} ${path.executionId}`, (key) =>
+        api.POST(`/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/${how}`, {
+          params: { path, header: { 'Idempotency-Key': key } },
+        }),
+      );
       return data?.executionId as string;
     },
     onSuccess(executionId, how) {

@@ -39,7 +39,9 @@ function toResult(error: unknown): SaveResult {
     return { type: 'failed', message: error instanceof Error ? error.message : String(error) };
   const { status, message, detail } = error;
   if (status === 412) return { type: 'changed' };
-  if (status === 0 || status === 408 || status === 429 || status >= 500) return { type: 'failed', message };
+  // Whether it was done is found out when it is saved again.
+  if (status === 0) return { type: 'failed', message: 'The service cannot be reached.' };
+  if (status === 408 || status === 429 || status >= 500) return { type: 'failed', message };
   const reported = (detail.problems ?? detail.errors ?? []) as Reported[];
   const problems = reported.map((problem) => ({
     path: problem.path ?? problem.field ?? '',

@@ -17,6 +17,17 @@ function listPosts(page: Page): string[] {
   return posts;
 }
 
+/** Lets the service carry out the first POST to such an address, and the page see no answer. */
+async function loseAnswer(page: Page, address: string): Promise<void> {
+  let isLost = false;
+  await page.route(address, async (route) => {
+    if (isLost || route.request().method() !== 'POST') return route.fallback();
+    isLost = true;
+    await route.fetch();
+    await route.abort();
+  });
+}
+
 describeWalks('a change in the console', (walk) => {
   walk('is made once when its button is pressed twice', 'owner', async ({ page, weir, open }) => {
     page.setDefaultTimeout(30_000);
@@ -46,5 +57,45 @@ describeWalks('a change in the console', (walk) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).dblclick();
     await page.getByRole('heading', { level: 1, name: /^Delivery / }).waitFor();
     assert.deepEqual(posts, ['versions', 'retry', 'api-keys', 'test']);
+  });
+
+  walk('whose answer is lost may have been made, and is shown if it was', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    page.setDefaultTimeout(30_000);
+    allow(/ERR_FAILED/);
+    const flow = await createFlow(weir, 'lost-version', [code('a', 'return 1')]);
+    await open(flow.path);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await loseAnswer(page, '**/versions');
+    await page.getByRole('button', { name: 'Publish to production' }).click();
+    await page.getByRole('dialog').getByText('No answer came: it may have been done.').waitFor();
+    await page.getByText('The draft is the same as version 1').waitFor();
+
+    await open(`${PROJECT}/keys`);
+    await page.getByRole('button', { name: 'New API key' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill('lost key');
+    await loseAnswer(page, '**/api-keys');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('dialog').getByText('Look before you try again.').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('cell', { name: /^lost key/ }).waitFor();
+  });
+
+  walk('that starts a run starts no second one after a lost answer', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    page.setDefaultTimeout(30_000);
+    allow(/ERR_FAILED/);
+    const flow = await createFlow(weir, 'lost-retry', [code('a', 'throw new Error("no");')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body: run } = await weir.call('POST', 'demo/demo/lost-retry/v1/execute', request);
+    await open(`${flow.path}/runs/${run.executionId}`);
+    await loseAnswer(page, '**/retry');
+    await page.getByRole('button', { name: 'Retry from the failed step' }).click();
+    await page.getByText('No answer came').waitFor();
+    await page.getByRole('button', { name: 'Retry from the failed step' }).click();
+    await page.getByText('The run is retried.').waitFor();
+    const { body } = await weir.call('GET', 'demo/demo/lost-retry/runs?mode=jobs', { key: weir.demoKey });
+    assert.equal(body.runs.length, 1);
   });
 });
