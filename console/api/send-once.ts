@@ -1,24 +1,39 @@
-import { isOutage } from './api-error.ts';
+import { ApiError, isOutage } from './api-error.ts';
 
+const REPEATS = 2;
+const PAUSE_MS = 1_000;
 /** The Idempotency-Keys of requests that were sent and not answered, by what they ask for. */
 const unanswered = new Map<string, string>();
 
 /**
- * Sends a request with an Idempotency-Key that `what` keeps until it is answered: asked for again after a lost answer, it
- * is not done a second time.
+ * Sends a request that starts a run, with an Idempotency-Key that `what` keeps until it is answered. It is repeated when
+ * no answer comes; and asked for again after that, it still starts no second run.
  */
 export async function sendOnce<Answer>(
   what: string,
   send: (idempotencyKey: string) => Promise<Answer>,
+  pauseMs = PAUSE_MS,
 ): Promise<Answer> {
   const key = unanswered.get(what) ?? crypto.randomUUID();
   unanswered.set(what, key);
-  try {
-    const answer = await send(key);
-    unanswered.delete(what);
-    return answer;
-  } catch (error) {
-    if (!isOutage(error)) unanswered.delete(what);
-    throw error;
-  }
+  for (let sent = 0; ; sent++)
+    try {
+      const answer = await send(key);
+      unanswered.delete(what);
+      return answer;
+    } catch (error) {
+      if (!isOutage(error)) unanswered.delete(what);
+      else if (sent < REPEATS) {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        continue;
+      }
+      throw error instanceof ApiError && error.status === 0 ? notKnown() : error;
+    }
+}
+
+function notKnown(): ApiError {
+  return new ApiError(0, {
+    code: 'UNREACHABLE',
+    message: 'No answer came: it is not known whether the run has begun. Try again: it does not begin twice.',
+  });
 }

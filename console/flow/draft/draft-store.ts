@@ -102,9 +102,9 @@ export class DraftStore {
     return this.#state.saveState === 'saved';
   }
 
-  /** Saves what is not saved yet, for a request that runs the draft. Throws an error that says why it cannot be. */
-  async saveToRun(): Promise<void> {
-    if (await this.flush()) return;
+  /** Saves what is not saved yet, for a request that runs the draft; answers its ETag. Throws an error that says why not. */
+  async saveToRun(): Promise<string> {
+    if (await this.flush()) return this.#state.saved.etag;
     const { saveState, message } = this.#state;
     throw new Error(
       saveState === 'conflict'

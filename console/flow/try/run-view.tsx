@@ -24,6 +24,7 @@ const BADGES: Partial<Record<TryRun['status'], string>> = {
   starting: 'pending',
   waiting: 'in_progress',
   tools: 'paused',
+  unknown: 'Not known',
 };
 
 /** One run: how it stands, what it waits for, its blocks and its result. */
@@ -32,7 +33,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   const open = useOpenStep();
   const cancel = useMutation({ mutationFn: () => store.cancel() });
   const { executionId, status, failure, pause, blocks } = run;
-  const isOver = ['completed', 'failed', 'cancelled'].includes(status);
+  const isOver = ['completed', 'failed', 'cancelled', 'unknown'].includes(status);
   const tokens = blocks.reduce(
     (sum, { usage }) => sum + (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0),
     0,
@@ -47,8 +48,12 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
             </span>
           </Fact>
           <Fact name="Runs">{run.version === 0 ? 'Draft' : `v${run.version}`}</Fact>
-          <Fact name="Credits">{formatCredits(run.cost)}</Fact>
-          <Fact name="Tokens">{formatCount(tokens)}</Fact>
+          {status !== 'unknown' && (
+            <>
+              <Fact name="Credits">{formatCredits(run.cost)}</Fact>
+              <Fact name="Tokens">{formatCount(tokens)}</Fact>
+            </>
+          )}
           {run.durationMs !== undefined && <Fact name="Time">{formatDuration(run.durationMs)}</Fact>}
           {executionId && (
             <Fact name="Run">

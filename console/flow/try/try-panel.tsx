@@ -25,13 +25,14 @@ export function TryPanel() {
   }
   async function start(version: number, mode: TryRun['mode'], request: Parameters<typeof store.start>[2]) {
     setUnsaved(undefined);
+    let etag: string;
     try {
-      if (version === 0) await saveToRun();
+      etag = version === 0 ? await saveToRun() : '';
     } catch (error) {
       setUnsaved(error as Error);
       return;
     }
-    await store.start(version, mode, request);
+    await store.start(version, mode, request, etag);
   }
 
   return (

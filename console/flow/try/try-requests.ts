@@ -14,8 +14,8 @@ export type FollowOptions = {
 
 /** The service, for the runs of one flow; version 0 is its draft. */
 export type TryServer = {
-  /** Starts a whole run; answers its executionId. */
-  startJob(version: number, request: object): Promise<string>;
+  /** Starts a whole run, of the draft that has this ETag; answers its executionId. */
+  startJob(version: number, request: object, etag: string): Promise<string>;
   /** Reads how a run stands, with its result and receipt. */
   readJob(executionId: string): Promise<Schemas['JobState']>;
   /** Cancels a run; what it has cost stays charged. */

@@ -41,7 +41,8 @@ export type TryRun = {
   /** `whole`: a job; `steps`: a session, which goes on when it is told to. */
   mode: 'whole' | 'steps';
   executionId: string | undefined;
-  status: 'starting' | 'running' | 'waiting' | 'tools' | 'completed' | 'failed' | 'cancelled';
+  /** `unknown`: the service did not answer, so that the run may have begun, and go on. */
+  status: 'starting' | 'running' | 'waiting' | 'tools' | 'completed' | 'failed' | 'cancelled' | 'unknown';
   /** Milliseconds since 1970. */
   startedAt: number;
   durationMs: number | undefined;

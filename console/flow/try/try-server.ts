@@ -1,4 +1,5 @@
 import { api, type Schemas } from '../../api/client.ts';
+import { sendOnce } from '../../api/send-once.ts';
 import { followStream } from './follow-stream.ts';
 import type { TryServer } from './try-requests.ts';
 
@@ -10,19 +11,22 @@ export function tryServer({ org, project, flow, projectId, flowId }: FlowIds): T
   const slugs = { org, project, flow };
   const draft = { project_id: projectId, flow_id: flowId };
   return {
-    async startJob(version, request) {
-      const header = { 'Idempotency-Key': crypto.randomUUID() };
+    async startJob(version, request, etag) {
       const body = request as Schemas['JobRequest'];
-      const { data } =
-        version === 0
-          ? await api.POST('/api/v1/projects/{project_id}/flows/{flow_id}/draft/runs', {
+      // Another draft is another run.
+      const what = JSON.stringify([flowId, version, etag, request]);
+      const { data } = await sendOnce<{ data?: unknown }>(what, (key) => {
+        const header = { 'Idempotency-Key': key };
+        return version === 0
+          ? api.POST('/api/v1/projects/{project_id}/flows/{flow_id}/draft/runs', {
               params: { path: draft, header },
               body,
             })
-          : await api.POST('/api/v1/seq/{org}/{project}/{flow}/v{version}/jobs', {
+          : api.POST('/api/v1/seq/{org}/{project}/{flow}/v{version}/jobs', {
               params: { path: { ...slugs, version }, header },
               body,
             });
+      });
       return (data as Schemas['JobAccepted']).executionId;
     },
 

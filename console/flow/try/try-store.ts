@@ -1,3 +1,4 @@
+import { isOutage } from '../../api/api-error.ts';
 import { applyRunEvent, applyRunState, isLastRunEvent } from './apply-run-event.ts';
 import { applyStepEvent, isLastStepEvent } from './apply-step-event.ts';
 import type { ParsedInput } from './try-input.ts';
@@ -29,20 +30,21 @@ export class TryStore {
   };
   run = (): TryRun | undefined => this.#run;
 
-  /** Starts a run. With tools, and step by step, it is a session of `/step`; otherwise a job. */
-  async start(version: number, mode: TryRun['mode'], input: ParsedInput): Promise<void> {
+  /** Starts a run, of the draft with this ETag. With tools, and step by step, it is a session of `/step`; otherwise a job. */
+  async start(version: number, mode: TryRun['mode'], input: ParsedInput, etag = ''): Promise<void> {
     this.#begin(beginRun(version, mode, Date.now()), input);
     if (mode === 'steps' || input.tools) return this.#call(0, { runRemaining: mode === 'whole' });
     const { signal } = this.#abort;
     try {
-      const executionId = await this.#server.startJob(version, input);
+      const executionId = await this.#server.startJob(version, input, etag);
       if (signal.aborted) return;
       this.#set({ executionId, status: 'running' });
       await this.#follow(executionId, signal);
     } catch (error) {
+      if (signal.aborted || !this.#run) return;
       // A run whose events have told how it ended has not failed because its result cannot be read.
-      if (!signal.aborted)
-        this.#refuse(error, this.#run && !isUnderWay(this.#run) ? this.#run.status : 'failed');
+      const { status } = this.#run;
+      this.#refuse(error, !isUnderWay(this.#run) ? status : isOutage(error) ? 'unknown' : 'failed');
     }
   }
 

@@ -17,12 +17,12 @@ function listPosts(page: Page): string[] {
   return posts;
 }
 
-/** Lets the service carry out the first POST to such an address, and the page see no answer. */
-async function loseAnswer(page: Page, address: string): Promise<void> {
-  let isLost = false;
+/** Lets the service carry out the first POST requests to such an address, and the page see no answer. */
+async function loseAnswers(page: Page, address: string, count: number): Promise<void> {
+  let left = count;
   await page.route(address, async (route) => {
-    if (isLost || route.request().method() !== 'POST') return route.fallback();
-    isLost = true;
+    if (left === 0 || route.request().method() !== 'POST') return route.fallback();
+    left -= 1;
     await route.fetch();
     await route.abort();
   });
@@ -66,7 +66,7 @@ describeWalks('a change in the console', (walk) => {
     const flow = await createFlow(weir, 'lost-version', [code('a', 'return 1')]);
     await open(flow.path);
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
-    await loseAnswer(page, '**/versions');
+    await loseAnswers(page, '**/versions', 1);
     await page.getByRole('button', { name: 'Publish to production' }).click();
     await page.getByRole('dialog').getByText('No answer came: it may have been done.').waitFor();
     await page.getByText('The draft is the same as version 1').waitFor();
@@ -74,7 +74,7 @@ describeWalks('a change in the console', (walk) => {
     await open(`${PROJECT}/keys`);
     await page.getByRole('button', { name: 'New API key' }).first().click();
     await page.getByRole('dialog').getByLabel('Name').fill('lost key');
-    await loseAnswer(page, '**/api-keys');
+    await loseAnswers(page, '**/api-keys', 1);
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('dialog').getByText('Look before you try again.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -90,12 +90,24 @@ describeWalks('a change in the console', (walk) => {
     const request = { key: weir.demoKey, body: { message: 'm' } };
     const { body: run } = await weir.call('POST', 'demo/demo/lost-retry/v1/execute', request);
     await open(`${flow.path}/runs/${run.executionId}`);
-    await loseAnswer(page, '**/retry');
+    await loseAnswers(page, '**/retry', 3);
     await page.getByRole('button', { name: 'Retry from the failed step' }).click();
-    await page.getByText('No answer came').waitFor();
+    await page.getByText('it is not known whether the run has begun').waitFor();
     await page.getByRole('button', { name: 'Retry from the failed step' }).click();
     await page.getByText('The run is retried.').waitFor();
     const { body } = await weir.call('GET', 'demo/demo/lost-retry/runs?mode=jobs', { key: weir.demoKey });
     assert.equal(body.runs.length, 1);
+
+    await open(`${flow.path}?try=true`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('m');
+    await loseAnswers(page, '**/draft/runs', 3);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('Not known', { exact: true }).waitFor();
+    await page.getByText('it is not known whether the run has begun').waitFor();
+    assert.equal(await page.getByRole('region', { name: 'Run' }).getByText('Credits').count(), 0);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('region', { name: 'Run' }).getByText('Failed').first().waitFor();
+    const { body: tries } = await weir.call('GET', 'demo/demo/lost-retry/runs', { key: weir.demoKey });
+    assert.equal(tries.runs.filter(({ version }: { version: number }) => version === 0).length, 1);
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { unreachable } from '../../../../console/api/api-error.ts';
 import type { FollowOptions, TryServer } from '../../../../console/flow/try/try-requests.ts';
 import { TryStore } from '../../../../console/flow/try/try-store.ts';
 
@@ -60,6 +61,14 @@ describe('the run that is tried', () => {
     await Promise.all([start, cancel]);
     assert.deepEqual(cancelled, []);
     assert.equal(store.run()?.refused?.message, 'The flow is not complete.');
+  });
+
+  it('that was not answered is not said to have failed', async () => {
+    const { store, accepted } = setUp();
+    const start = store.start(0, 'whole', { message: '' });
+    accepted.reject(unreachable('POST'));
+    await start;
+    assert.equal(store.run()?.status, 'unknown');
   });
 
   it('that has taken the place of another is not cancelled by a cancel of the other', async () => {
