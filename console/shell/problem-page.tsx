@@ -4,11 +4,22 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Page } from '../ui/page.tsx';
 
+/** How browsers, and Vite for styles, say that a file of the console did not come. */
+const NOT_LOADED = /dynamically imported module|Importing a module script failed|Unable to preload CSS/;
+const NOT_LOADED_TEXT =
+  'A part of the console could not be loaded. Check that you are online, then try again.';
+
 /** Stands for a page that failed. */
 export function ProblemPage({ error, reset }: ErrorComponentProps) {
+  const isNotLoaded = NOT_LOADED.test(String(error));
   return (
     <Page title="This page cannot be shown">
-      <ErrorNote error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
+      {isNotLoaded ? (
+        // What failed to load once is not asked for again before the page is.
+        <ErrorNote error={new Error(NOT_LOADED_TEXT)} onRetry={() => location.reload()} />
+      ) : (
+        <ErrorNote error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
+      )}
     </Page>
   );
 }

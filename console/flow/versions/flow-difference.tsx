@@ -19,7 +19,7 @@ export function FlowDifference({ from, to }: { from: Side; to: Side }) {
   const { projectId, flowId, etag } = useDraft();
   const before = useSide(from);
   const after = useSide(to);
-  const write = useYaml();
+  const yaml = useYaml();
   const query = useQuery({
     // What differs from the draft is another answer once the draft is another.
     queryKey: ['difference', flowId, from, to, etag],
@@ -34,7 +34,9 @@ export function FlowDifference({ from, to }: { from: Side; to: Side }) {
   });
   const error = before.error ?? after.error ?? query.error;
   if (error) return <ErrorNote error={error} />;
-  if (!before.steps || !after.steps || !write || !query.data) return <Loading />;
+  if (yaml.error) return <ErrorNote error={yaml.error} onRetry={() => void yaml.refetch()} />;
+  if (!before.steps || !after.steps || !yaml.data || !query.data) return <Loading />;
+  const { write } = yaml.data;
   const changes = describeChanges(query.data);
   if (changes.length === 0) return <p className={style.soft}>They are the same.</p>;
   return (

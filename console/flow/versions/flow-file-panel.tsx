@@ -3,8 +3,8 @@ import { useMemo } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Loading } from '../../ui/loading.tsx';
 import { Panel, Row } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import type { Step } from '../draft/steps.ts';
 import { useFlow } from '../flow-context.ts';
@@ -13,8 +13,8 @@ import { toFlowFile, useYaml } from './use-flow-text.ts';
 /** The flow file of these steps, as `weir flow pull` writes it: to read, copy and download. */
 export function FlowFilePanel({ name, steps }: { name: string; steps: Step[] }) {
   const { flow } = useFlow();
-  const write = useYaml();
-  const text = useMemo(() => write?.(toFlowFile(flow, steps)), [write, flow, steps]);
+  const yaml = useYaml();
+  const text = useMemo(() => yaml.data?.write(toFlowFile(flow, steps)), [yaml.data, flow, steps]);
   return (
     <Panel
       title="Flow file"
@@ -29,11 +29,9 @@ export function FlowFilePanel({ name, steps }: { name: string; steps: Step[] }) 
         )
       }
     >
-      {text === undefined ? (
-        <Loading />
-      ) : (
-        <CodeEditor label="Flow file" hideLabel language="text" value={text} lines={[3, 40]} />
-      )}
+      <QueryView query={yaml}>
+        {() => <CodeEditor label="Flow file" hideLabel language="text" value={text ?? ''} lines={[3, 40]} />}
+      </QueryView>
     </Panel>
   );
 }

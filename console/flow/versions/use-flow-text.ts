@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Step } from '../draft/steps.ts';
 
-/** Writes values as flow files are written; undefined until the writer of YAML is loaded. */
-export function useYaml(): ((value: object) => string) | undefined {
+/** What writes values as flow files are written; it is loaded when it is first needed. */
+export function useYaml() {
   return useQuery({
     queryKey: ['yaml'],
     queryFn: async () => {
-      const { stringify } = await import('yaml');
+      const { stringify } = await import('yaml').catch(() => {
+        throw new Error('What writes YAML could not be loaded. Check that you are online.');
+      });
       return { write: (value: object) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }) };
     },
     staleTime: Number.POSITIVE_INFINITY,
-  }).data?.write;
+  });
 }
 
 /** A flow file, as `weir flow pull` writes it. */

@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
+import { ErrorNote } from '../error-note.tsx';
 import style from './code-difference.module.css';
 import type { DifferenceLanguage } from './create-difference.ts';
 
@@ -14,23 +15,29 @@ type Props = {
 export function CodeDifference({ label, before, after, language = 'text' }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const id = useId();
+  const [error, setError] = useState<Error>();
   useEffect(() => {
+    if (error) return;
     let isGone = false;
     let destroy: (() => void) | undefined;
-    void import('./create-difference.ts').then(({ createDifference }) => {
-      if (!isGone && host.current)
-        destroy = createDifference(host.current, { before, after, language, label });
-    });
+    import('./create-difference.ts').then(
+      ({ createDifference }) => {
+        if (!isGone && host.current)
+          destroy = createDifference(host.current, { before, after, language, label });
+      },
+      () => setError(new Error('The difference could not be loaded. Check that you are online.')),
+    );
     return () => {
       isGone = true;
       destroy?.();
     };
-  }, [before, after, language, label]);
+  }, [before, after, language, label, error]);
   return (
     <section aria-labelledby={id} className={style.difference}>
       <span id={id} className="visually-hidden">
         {label}
       </span>
+      {error && <ErrorNote error={error} onRetry={() => setError(undefined)} />}
       <div ref={host} />
     </section>
   );

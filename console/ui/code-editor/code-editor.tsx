@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { classes } from '../classes.ts';
+import { ErrorNote } from '../error-note.tsx';
 import field from '../field.module.css';
 import style from './code-editor.module.css';
 import type { Editor } from './create-editor.ts';
@@ -28,7 +29,10 @@ type Props = {
 const SAY_AFTER_MS = 1_000;
 const NO_PROBLEMS: EditorProblem[] = [];
 
-/** Edits code, JSON, a JSON Schema or a prompt. It is loaded when it is first shown; until then the text can be read. */
+/**
+ * Edits code, JSON, a JSON Schema or a prompt. It is loaded when it is first shown; until then the text can be read, and
+ * where that fails it is edited plainly.
+ */
 export function CodeEditor(props: Props) {
   const { label, language, value, onChange, help, error, scope, lines: [least, most] = [3, 24] } = props;
   const { problems = NO_PROBLEMS } = props;
@@ -37,15 +41,18 @@ export function CodeEditor(props: Props) {
   const latest = useRef(props);
   latest.current = props;
   const [editor, setEditor] = useState<Editor>();
+  const [loadError, setLoadError] = useState<Error>();
   const [found, setFound] = useState<string[]>([]);
   const [isTyped, setTyped] = useState(false);
   const said = useSettled([...found, ...(error === undefined ? [] : [error])].join('\n'), SAY_AFTER_MS);
   const isInvalid = error !== undefined || found.length > 0;
 
   useEffect(() => {
+    if (loadError) return;
     let isGone = false;
     let made: Editor | undefined;
-    void import('./create-editor.ts').then(async ({ createEditor }) => {
+    async function load() {
+      const { createEditor } = await import('./create-editor.ts');
       if (isGone || !host.current) return;
       const { value, placeholder = '', onChange } = latest.current;
       made = await createEditor(host.current, {
@@ -63,13 +70,14 @@ export function CodeEditor(props: Props) {
       });
       if (isGone) made.destroy();
       else setEditor(made);
-    });
+    }
+    load().catch(() => setLoadError(new Error('The editor could not be loaded. Check that you are online.')));
     return () => {
       isGone = true;
       made?.destroy();
       setEditor(undefined);
     };
-  }, [language, id]);
+  }, [language, id, loadError]);
   useEffect(() => editor?.setValue(value), [editor, value]);
   useEffect(() => editor?.setProblems(problems), [editor, problems]);
   useEffect(() => editor?.setScope(scope), [editor, scope]);
@@ -88,8 +96,19 @@ export function CodeEditor(props: Props) {
         className={classes(style.editor, error !== undefined && style.invalid, !onChange && style.readOnly)}
         style={height}
       >
-        {!editor && <pre className={style.waiting}>{value || ' '}</pre>}
+        {!editor && !loadError && <pre className={style.waiting}>{value || ' '}</pre>}
+        {loadError && (
+          <textarea
+            aria-labelledby={`${id}-label`}
+            className={style.plain}
+            rows={least}
+            value={value}
+            readOnly={!onChange}
+            onChange={(event) => onChange?.(event.target.value)}
+          />
+        )}
       </div>
+      {loadError && <ErrorNote error={loadError} onRetry={() => setLoadError(undefined)} />}
       <div id={`${id}-help`} className={classes(field.help, style.note)}>
         {help}
         {hasTabs && onChange && (

@@ -1,0 +1,42 @@
+import { code } from '../../blocks.ts';
+import { createFlow } from './create-flow.ts';
+import { describeWalks } from './describe-walks.ts';
+
+describeWalks('a part of the console that cannot be loaded', (walk) => {
+  walk('is said where it is missing, and loaded when that is asked for', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    page.setDefaultTimeout(30_000);
+    allow(/ERR_FAILED/);
+    const flow = await createFlow(weir, 'not-loaded', [code('a', 'return 1')]);
+    await flow.publish();
+    await flow.replace([code('a', 'return 2')]);
+    const again = page.getByRole('button', { name: 'Try again' });
+
+    await page.route('**/create-difference-*.js', (route) => route.abort(), { times: 1 });
+    await open(`${flow.path}/versions?version=draft&compare=1`);
+    await page.getByText('The difference could not be loaded').waitFor();
+    await again.click();
+    await page.getByText('return 2').first().waitFor();
+    await again.waitFor({ state: 'detached' });
+
+    await page.route('**/create-editor-*.js', (route) => route.abort(), { times: 1 });
+    await open(`${flow.path}?step=a`);
+    await page.getByText('The editor could not be loaded').first().waitFor();
+    await page.locator('textarea').getByText('return 2').fill('return 3');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await again.first().click();
+    await page.locator('.cm-content').getByText('return 3').waitFor();
+  });
+
+  walk('is a page, which is loaded anew with all that it needs', 'owner', async ({ page, open, allow }) => {
+    page.setDefaultTimeout(30_000);
+    allow(/ERR_FAILED|could not be loaded|preload CSS/);
+    await open('orgs/demo/projects/demo');
+    await page.route('**/usage-page-*.css', (route) => route.abort());
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText('A part of the console could not be loaded.').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  });
+});
