@@ -46,6 +46,13 @@ export function unreachable(method: string): ApiError {
   return new ApiError(0, { code: 'UNREACHABLE', message });
 }
 
+/** What a body that cannot be read has thrown: an error for an answer that has ended before its time. */
+export function toCutOff(error: unknown, method: string): unknown {
+  if (!(error instanceof SyntaxError || error instanceof TypeError)) return error;
+  if (method !== 'GET') return unreachable(method);
+  return new ApiError(0, { code: 'CUT_OFF', message: 'The answer was cut off. Try again.' });
+}
+
 /** Whether nothing is known of what became of a request: it was not answered, or not by the service. */
 export function isOutage(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);

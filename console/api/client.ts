@@ -1,18 +1,31 @@
 // The service as the console calls it, typed by the API document: `api` sends requests, `$api` makes queries of them.
 import createFetchClient, { type Client } from 'openapi-fetch';
 import createQueryClient from 'openapi-react-query';
-import { type ApiError, toApiError } from './api-error.ts';
+import { type ApiError, toApiError, toCutOff } from './api-error.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import type { components, paths } from './schema.d.ts';
 
 /** A shape of the API document by its name, such as `Schemas['Flow']`. */
 export type Schemas = components['schemas'];
 
-/** Sends one request: `await api.GET('/api/v1/me')`. Throws an ApiError for every answer that is not a success. */
-export const api = createFetchClient<paths>({ baseUrl: location.origin, fetch: authorizedFetch });
-api.use({
+const client = createFetchClient<paths>({ baseUrl: location.origin, fetch: authorizedFetch });
+client.use({
   async onResponse({ response }) {
     if (!response.ok && response.status !== 304) throw await toApiError(response);
+  },
+});
+
+/**
+ * Sends one request: `await api.GET('/api/v1/me')`. Throws an ApiError for every answer that is not a success, or does not
+ * come whole.
+ */
+export const api = new Proxy(client, {
+  get: (target, method: 'GET') => async (path: never, init: never) => {
+    try {
+      return await target[method](path, init);
+    } catch (error) {
+      throw toCutOff(error, method);
+    }
   },
 });
 

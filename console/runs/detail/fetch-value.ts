@@ -1,11 +1,12 @@
 // Values of a run that the API answers alone.
-import { toApiError } from '../../api/api-error.ts';
+import { toApiError, toCutOff } from '../../api/api-error.ts';
 import { authorizedFetch } from '../../api/authorized-fetch.ts';
 import { saveFile } from '../../ui/save-file.ts';
 
 /** Fetches a value. */
 export async function fetchValue(url: string, signal: AbortSignal): Promise<unknown> {
-  return await (await ask(url, signal)).json();
+  const response = await ask(url, signal);
+  return await response.json().catch(cutOff);
 }
 
 /** Fetches the first bytes of a value as text, and leaves the rest where it is. */
@@ -14,7 +15,7 @@ export async function fetchBeginning(url: string, bytes: number, signal: AbortSi
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   while (reader && text.length < bytes) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(cutOff);
     if (done) break;
     text += value;
   }
@@ -24,7 +25,12 @@ export async function fetchBeginning(url: string, bytes: number, signal: AbortSi
 
 /** Saves a value as a file of the reader's. */
 export async function downloadValue(url: string, name: string): Promise<void> {
-  saveFile(await (await ask(url)).blob(), name);
+  const response = await ask(url);
+  saveFile(await response.blob().catch(cutOff), name);
+}
+
+function cutOff(error: unknown): never {
+  throw toCutOff(error, 'GET');
 }
 
 async function ask(url: string, signal?: AbortSignal): Promise<Response> {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { code } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
@@ -38,5 +39,20 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  });
+
+  walk('is an answer that is cut off, which is asked for again', 'owner', async ({ page, open }) => {
+    page.setDefaultTimeout(30_000);
+    let asked = 0;
+    await page.route('**/deliveries?**', async (route) => {
+      asked += 1;
+      await route.fulfill({ status: 200, contentType: 'application/json', body: '{"deliveries":[{"id":"a' });
+    });
+    await open('orgs/demo/webhooks');
+    await page.getByText('The answer was cut off. Try again.').waitFor();
+    assert.ok(asked > 1, `asked ${asked} times`);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('The answer was cut off. Try again.').waitFor({ state: 'detached' });
   });
 });
