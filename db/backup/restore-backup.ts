@@ -11,6 +11,7 @@ import type { End, Manifest } from './backup-format.ts';
 import { dropEverything } from './drop-everything.ts';
 import { listTables } from './list-tables.ts';
 import { checkBackup, readRows } from './read-backup.ts';
+import { renumberRecorded } from './renumber-recorded.ts';
 import { withoutChecks } from './without-checks.ts';
 import type { Progress } from './write-backup.ts';
 
@@ -38,7 +39,10 @@ export async function restoreBackup(
       if (!replace) await requireNoRows(client);
       await dropEverything(client);
       await makeSchema(tx, client, manifest);
-      await withoutChecks(client, () => copyRows(client, file, manifest, progress));
+      await withoutChecks(client, async () => {
+        await copyRows(client, file, manifest, progress);
+        await renumberRecorded(client);
+      });
       await checkCounts(client, manifest, end);
       await setSequences(client, end);
     });

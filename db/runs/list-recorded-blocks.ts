@@ -41,6 +41,8 @@ export async function listRecordedBlocks(db: Db, executionId: string, after: big
     .select('block_run.recorded')
     .where('run.execution_id', '=', executionId)
     .orderBy('block_run.recorded')
+    // Of a restored run, many may have the same number.
+    .orderBy('block_run.finished_at')
     .execute();
   const [first] = rows;
   if (!first) throw runNotFound(executionId);
