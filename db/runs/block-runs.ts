@@ -76,7 +76,6 @@ const PARAMETERS = [
   'latency_ms',
   'attempts',
   'started_at',
-  'finished_at',
   'result',
   'charged_to',
   'maximum',
@@ -89,12 +88,14 @@ const RECORD_AND_LINK = recordStatement(3, ', link_output($1, $2, $3)');
 /** Returns the statement whose first parameters, as many as `before`, are those of `link`. */
 function recordStatement(before: number, link = ''): string {
   const values = PARAMETERS.map((name, index) => `p_${name} => $${before + index + 1}`);
+  const startedAt = `$${before + PARAMETERS.indexOf('started_at') + 1}`;
+  // By the database's clock, on which readers wait for blocks that are on their way: a worker's may be behind.
+  values.push(`p_finished_at => greatest(clock_timestamp(), ${startedAt})`);
   return `select recorded, cancelled${link} from record_block_run(${values.join(', ')})`;
 }
 
 async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undefined): Promise<Recorded> {
   const { organizationId, maxMicrocredits } = payer;
-  const finishedAt = new Date();
   const row = {
     execution_id: run.callId,
     block_key: run.blockKey,
@@ -108,10 +109,9 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     prompt_tokens: run.promptTokens ?? 0,
     completion_tokens: run.completionTokens ?? 0,
     cost_microcredits: run.costMicrocredits ?? 0,
-    latency_ms: Math.max(0, finishedAt.getTime() - run.startedAt.getTime()),
+    latency_ms: Math.max(0, Date.now() - run.startedAt.getTime()),
     attempts: run.attempts,
     started_at: run.startedAt,
-    finished_at: finishedAt,
     result: result ? JSON.stringify(result) : null,
     charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,

@@ -29,7 +29,8 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
   const { status } = outcome;
   const ending = {
     status,
-    finished_at: status === 'tool_calls_required' ? null : new Date(),
+    // The run began by the database's clock too.
+    finished_at: status === 'tool_calls_required' ? null : sql<Date>`statement_timestamp()`,
     result: status === 'completed' ? JSON.stringify(outcome.result) : null,
     error: status === 'failed' ? JSON.stringify(outcome.error) : null,
   };

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { sql } from 'kysely';
 import type { Db } from '../../../db/connect.ts';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
 import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
+import { finishRun } from '../../../db/runs/runs.ts';
+import { CANCELLED } from '../../../flow/run.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
@@ -21,17 +24,7 @@ describe('the recorded blocks of a run', () => {
       recordBlockRun(
         by,
         { organizationId },
-        {
-          callId: executionId,
-          blockKey,
-          stepId: blockKey,
-          name: blockKey,
-          processorType: 'passthrough',
-          input: { ref: '$message' },
-          output: '1',
-          attempts: 1,
-          startedAt: new Date(),
-        },
+        { ...BLOCK, callId: executionId, blockKey, startedAt: new Date() },
       );
     /** Looks as a reader does until there are `count`: what runs elsewhere on the server may hold them up. */
     const read = async (after: bigint, count: number) => {
@@ -63,4 +56,38 @@ describe('the recorded blocks of a run', () => {
       ['early', 'late'],
     );
   });
+
+  it('and the run end by the clock of the database, on which readers wait for them, however wrong that of the worker is', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 2);
+    const [failing = '', completing = ''] = runs;
+    const before = new Date();
+    const payer = { organizationId };
+    mock.timers.enable({ apis: ['Date'], now: before.getTime() - 3_600_000 });
+    try {
+      const block = { ...BLOCK, blockKey: 'a', startedAt: new Date() };
+      await recordBlockRun(db, payer, { ...block, callId: failing });
+      await finishRun(db, failing, { status: 'failed', error: CANCELLED });
+      await recordBlockRun(db, payer, { ...block, callId: completing }, { ref: 'a', bytes: 1 });
+    } finally {
+      mock.timers.reset();
+    }
+    for (const callId of runs) {
+      const ofCall = (table: 'run' | 'block_run') =>
+        db.selectFrom(table).selectAll().where('execution_id', '=', callId).executeTakeFirstOrThrow();
+      for (const table of ['run', 'block_run'] as const) {
+        const { finished_at: at } = await ofCall(table);
+        assert.ok(at && at >= before && at <= new Date(), `${table}: ${at?.toISOString()}`);
+      }
+    }
+  });
 });
+
+const BLOCK = {
+  stepId: 'a',
+  name: 'a',
+  processorType: 'passthrough',
+  input: { ref: '$message' },
+  output: '1',
+  attempts: 1,
+} as const;
