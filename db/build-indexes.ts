@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
+import { fillDeliveryProjects } from './fill-delivery-projects.ts';
 
 /** Where each run of a list stands: after all that a filter can name, the newest first. */
 const KIND = 'status, mode, environment, started_at desc, execution_id desc';
@@ -22,6 +23,12 @@ const INDEXES: { [name: string]: string } = {
     where status in ('pending', 'failed_retry')`,
   webhook_delivery_failed: `webhook_delivery (organization_id, created_at desc, seq desc)
     where status in ('failed_permanent', 'dead_letter')`,
+  webhook_delivery_of_project: `webhook_delivery (project_id, created_at desc, seq desc) where project_id is not null`,
+  webhook_delivery_of_event: `webhook_delivery (organization_id, event_type, created_at desc, seq desc)`,
+};
+/** Work on the rows of old, which is done as long as the index that needs it is missing. */
+const BEFORE: { [name: string]: (db: Db) => Promise<void> } = {
+  webhook_delivery_of_project: fillDeliveryProjects,
 };
 const REPLACED = ['run_by_flow', 'run_by_project'];
 
@@ -42,6 +49,7 @@ export async function buildIndexes(db: Db): Promise<void> {
       for (const [name, definition] of Object.entries(INDEXES)) {
         if (built.get(name) === true) continue;
         await sql`drop index concurrently if exists ${sql.id(name)}`.execute(connection);
+        await BEFORE[name]?.(connection);
         await sql`create index concurrently ${sql.id(name)} on ${sql.raw(definition)}`.execute(connection);
       }
       for (const name of REPLACED)

@@ -5,8 +5,8 @@ CREATE OR REPLACE FUNCTION public.add_webhook_delivery()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into webhook_delivery (organization_id, execution_id, event_type, target_url)
-        select new.organization_id, new.execution_id, 'flow.' || new.status, new.callback_url
+      insert into webhook_delivery (organization_id, project_id, execution_id, event_type, target_url)
+        select new.organization_id, new.project_id, new.execution_id, 'flow.' || new.status, new.callback_url
         from project where id = new.project_id and deleted_at is null;
       return new;
     end $function$;
@@ -756,6 +756,7 @@ CREATE TABLE webhook_delivery (
   body text,
   created_at timestamp(3) with time zone not null default now(),
   check_at timestamp with time zone not null default (now() + '00:00:30'::interval),
+  project_id uuid,
   constraint webhook_delivery_event_type_check CHECK ((event_type = ANY (ARRAY['flow.completed'::text, 'flow.failed'::text]))),
   constraint webhook_delivery_pkey PRIMARY KEY (id),
   constraint webhook_delivery_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'succeeded'::text, 'failed_retry'::text, 'failed_permanent'::text, 'dead_letter'::text])))
@@ -848,6 +849,10 @@ CREATE INDEX test_run_unfinished ON public.test_run USING btree (started_at, id)
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (COALESCE(next_attempt_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'failed_retry'::text]));
 
 CREATE INDEX webhook_delivery_failed ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC) WHERE (status = ANY (ARRAY['failed_permanent'::text, 'dead_letter'::text]));
+
+CREATE INDEX webhook_delivery_of_event ON public.webhook_delivery USING btree (organization_id, event_type, created_at DESC, seq DESC);
+
+CREATE INDEX webhook_delivery_of_project ON public.webhook_delivery USING btree (project_id, created_at DESC, seq DESC) WHERE (project_id IS NOT NULL);
 
 CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
 

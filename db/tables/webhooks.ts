@@ -20,6 +20,8 @@ interface WebhookDeliveryTable {
   id: Generated<string>;
   seq: Generated<number>;
   organization_id: string;
+  /** That of the run; null: a test. */
+  project_id: Generated<string | null>;
   /** null: a test. */
   execution_id: string | null;
   event_type: WebhookEvent;

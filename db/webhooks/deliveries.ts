@@ -51,7 +51,7 @@ export function listDeliveries(
     .$if(status !== undefined, (query) => query.where('status', '=', status as DeliveryStatus))
     .$if(event !== undefined, (query) => query.where('event_type', '=', event as WebhookEvent))
     .$if(executionId !== undefined, (query) => query.where('execution_id', '=', executionId as string))
-    .$if(projectId !== undefined, (query) => query.where(isOfProject(projectId as string)))
+    .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId as string))
     .$if(before !== undefined, (query) =>
       query.where(sql<boolean>`(created_at, seq) < (${before?.createdAt}, ${before?.seq})`),
     )
@@ -61,12 +61,6 @@ export function listDeliveries(
     .execute();
 }
 export type DeliveryRow = Awaited<ReturnType<typeof listDeliveries>>[number];
-
-function isOfProject(projectId: string) {
-  return sql<boolean>`exists (
-    select from run where run.execution_id = webhook_delivery.execution_id and run.project_id = ${projectId}
-  )`;
-}
 
 /** Finds a delivery of the organization; with `projectId`, only one of that project. */
 export function findDelivery(
@@ -80,7 +74,7 @@ export function findDelivery(
     .select(COLUMNS)
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
-    .$if(projectId !== undefined, (query) => query.where(isOfProject(projectId as string)))
+    .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId as string))
     .executeTakeFirst();
 }
 
@@ -115,9 +109,8 @@ export async function findRequestBody(
 ): Promise<string | null | undefined> {
   const row = await db
     .selectFrom('webhook_delivery')
-    .leftJoin('run', 'run.execution_id', 'webhook_delivery.execution_id')
-    .select(['body', 'run.project_id'])
-    .where('webhook_delivery.id', '=', id)
+    .select(['body', 'project_id'])
+    .where('id', '=', id)
     .executeTakeFirst();
   const ofKey = access && 'projectId' in access ? access.projectId : undefined;
   const isForeign = ofKey !== undefined && row?.project_id && row.project_id !== ofKey;

@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { buildIndexes } from '../../db/build-indexes.ts';
 import { dumpSchema } from '../../db/dump-schema.ts';
+import { listDeliveries } from '../../db/webhooks/deliveries.ts';
+import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { waitUntil } from '../wait-until.ts';
+import { openAccount } from './credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 describe('the indexes of large tables', () => {
@@ -59,5 +62,29 @@ describe('the indexes of large tables', () => {
       });
     });
     await building;
+  });
+
+  it('of deliveries by project come after the projects of those that were made without', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 2);
+    const callback = { callback_url: 'https://receiver.example/', callback_events: ['flow.failed' as const] };
+    await db.updateTable('run').set(callback).where('execution_id', 'in', runs).execute();
+    await db.updateTable('run').set({ status: 'failed' }).where('execution_id', 'in', runs).execute();
+    const test = { id: randomUUID(), organizationId, event: 'flow.failed' as const, body: '{}' };
+    await insertTestDelivery(db, { ...test, url: callback.callback_url });
+    const { project_id: projectId } = await db
+      .selectFrom('run')
+      .select('project_id')
+      .where('execution_id', '=', runs[0] ?? '')
+      .executeTakeFirstOrThrow();
+    const listOfProject = async () => {
+      const deliveries = await listDeliveries(db, { organizationId, projectId, limit: 10 });
+      return deliveries.map(({ execution_id }) => execution_id).sort();
+    };
+    assert.deepEqual(await listOfProject(), runs.toSorted());
+    await db.updateTable('webhook_delivery').set({ project_id: null }).execute();
+    await sql`drop index webhook_delivery_of_project`.execute(db);
+    await buildIndexes(db);
+    assert.deepEqual(await listOfProject(), runs.toSorted());
   });
 });

@@ -13,6 +13,7 @@ import { listUnparkRequested } from '../../db/runs/parked-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
+import { insertProject } from '../../db/tenants/projects.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-deleted.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
@@ -38,6 +39,7 @@ describe('with many runs', () => {
   let database: TestDatabase;
   let organizationId: string;
   let projectId: string;
+  let emptyProjectId: string;
   let flowId: string;
   let oldest: string;
   before(async () => {
@@ -51,6 +53,7 @@ describe('with many runs', () => {
         if (name === 'busy') [organizationId, projectId, flowId] = [organization.id, project.id, flow.id];
       }
     }
+    emptyProjectId = (await insertProject(database.db, { organizationId, slug: 'empty', name: 'Empty' })).id;
     for (const days of [36, 22, 6]) await preparePartitions(database.db, 30, ago(days));
     await seedRuns(database.db, { count: RUNS, busyFlowId: flowId });
     const { execution_id } = await database.db
@@ -118,6 +121,16 @@ describe('with many runs', () => {
     'deliveries of an organization': (db) => listDeliveries(db, { organizationId, limit: LIMIT }),
     'the last deliveries of an organization': (db) =>
       listDeliveries(db, { organizationId, before: { createdAt: ago(30), seq: 0 }, limit: LIMIT }),
+    'deliveries of a project that has none': (db) =>
+      listDeliveries(db, { organizationId, projectId: emptyProjectId, limit: LIMIT }),
+    'the last deliveries of a project': (db) =>
+      listDeliveries(db, {
+        ...{ organizationId, projectId },
+        before: { createdAt: ago(30), seq: 0 },
+        limit: LIMIT,
+      }),
+    'deliveries of an event that is rare': (db) =>
+      listDeliveries(db, { organizationId, event: 'flow.failed', limit: LIMIT }),
     'the audit log of an organization': (db) => listAuditEntries(db, organizationId, { limit: LIMIT }),
     'the end of the audit log of an organization': (db) =>
       listAuditEntries(db, organizationId, { beforeUs: BigInt(ago(30).getTime()) * 1000n, limit: LIMIT }),

@@ -83,12 +83,12 @@ function statements(count: number, busyFlowId: string) {
       from seed_run join seed_flow using (n) where g % 3 = 0`,
     sql`
       create temporary table seed_delivery as
-        select g, timed_id(started_at) as id, execution_id, organization_id, started_at
-        from seed_run join seed_flow using (n) where status = 'completed' and g % 10 = 0`,
+        select g, timed_id(started_at) as id, execution_id, organization_id, project_id, started_at
+        from seed_run join seed_flow using (n) where status = 'completed' and g % 5 = 0`,
     sql`
-      insert into webhook_delivery (id, organization_id, execution_id, event_type, target_url, status, attempt,
+      insert into webhook_delivery (id, organization_id, project_id, execution_id, event_type, target_url, status, attempt,
         response_status, last_attempted_at, created_at, check_at)
-      select id, organization_id, execution_id, 'flow.completed', 'https://receiver.example/hook',
+      select id, organization_id, project_id, execution_id, 'flow.completed', 'https://receiver.example/hook',
         case when g <= ${10 * rare} then 'failed_retry' when g % 30 = 0 then 'dead_letter' else 'succeeded' end, 1, 200,
         started_at, started_at, now() + interval '1 hour'
       from seed_delivery`,
