@@ -52,7 +52,8 @@ export async function inspectDatabase(connectionString: string, timeoutMs: numbe
   }
 }
 
-async function listMigrations(): Promise<string[]> {
+/** Lists the migrations of this release. */
+export async function listMigrations(): Promise<string[]> {
   const files = await fs.readdir(path.join(import.meta.dirname, 'migrations'));
   return files
     .filter((file) => file.endsWith('.ts'))

@@ -2,9 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import { findWriteRefusal } from '../db/connection/find-write-refusal.ts';
+import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
+import { listMigrations } from '../db/inspect-database.ts';
 import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { log } from '../observability/log.ts';
 import { dependencyUp } from '../observability/metrics/process-metrics.ts';
 
 /** A part that takes longer counts as away, so that every probe is answered within 2 s. */
@@ -19,8 +21,9 @@ const WORKFLOW_TASKS = 1;
 
 /** The parts that are away, and why, in words that may be public. */
 export type Away = { database?: string; engine?: string; workers?: string; objects?: string };
-type Check = { away: Away; done: Promise<unknown>; at: number };
-type Deps = { config: Config; client: Client; db: Db };
+/** `mend`: what nothing but an operator mends. */
+type Check = { away: Away; mend: string[]; done: Promise<unknown>; at: number };
+type Deps = { config: Config; client: Client; db: Db; migrations: Promise<string[]> };
 
 export type HealthCheck = {
   /** Answers within half a second; a part that has not answered by then counts as away. */
@@ -31,18 +34,30 @@ export type HealthCheck = {
 };
 
 /** Creates the check of what the process needs, which is also the metric `weir.dependency.up`. */
-export function createHealthCheck(deps: Deps): HealthCheck {
+export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck {
+  const deps = { ...given, migrations: listMigrations() };
   let last: Check | undefined;
   let found: Away | undefined;
+  let told: string[] = [];
+  /** Tells the log once, as long as it lasts, what an operator has to mend. */
+  function tell({ mend }: Check): void {
+    for (const reason of mend)
+      if (!told.includes(reason)) log.error({ reason }, 'The service is not ready until this is mended.');
+    told = mend;
+  }
   function check(): Check {
     if (last && performance.now() - last.at <= KEEP_MS) return last;
     const started = startCheck(deps);
     last = started;
     void started.done.then(() => {
       found = started.away;
+      tell(started);
     });
     return started;
   }
+  // The log says so even where nobody asks.
+  const first = startCheck(deps);
+  void first.done.then(() => tell(first));
   const close = dependencyUp.observe(() => {
     // Each export has what was asked for at the one before: exports do not wait for answers.
     check();
@@ -67,13 +82,17 @@ export function createHealthCheck(deps: Deps): HealthCheck {
 const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 
 /** Asks all parts at once; each counts as away until it has answered. */
-function startCheck({ config, client, db }: Deps): Check {
+function startCheck({ config, client, db, migrations }: Deps): Check {
   const away: Away = { database: 'does not answer', engine: 'does not answer' };
+  const mend: string[] = [];
   if (db.objects) away.objects = 'does not answer';
-  const database = findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS).then((refusal) => {
-    if (refusal === undefined) delete away.database;
-    else away.database = refusal;
-  });
+  const database = migrations
+    .then((needed) => findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS, needed))
+    .then((refusal) => {
+      if (refusal === undefined) delete away.database;
+      else away.database = refusal;
+      if (refusal === NOT_MIGRATED) mend.push(`The database ${refusal}.`);
+    });
   const objects = db.objects?.findProblem(CHECK_TIMEOUT_MS).then((problem) => {
     if (problem === undefined) delete away.objects;
     else away.objects = problem;
@@ -83,7 +102,7 @@ function startCheck({ config, client, db }: Deps): Check {
     if (count === 0) away.workers = 'no worker asks for work';
   });
   const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
-  return { away, done, at: performance.now() };
+  return { away, mend, done, at: performance.now() };
 }
 
 async function countPollers({ config, client }: Pick<Deps, 'config' | 'client'>): Promise<number> {

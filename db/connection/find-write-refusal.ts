@@ -1,6 +1,10 @@
 import pg from 'pg';
 
 const DISK_FULL = '53100';
+const NO_TABLE = '42P01';
+const NO_RIGHT = '42501';
+
+export const NOT_MIGRATED = 'has not been migrated: run npm run migrate';
 
 /** Keeps more rows than fit into memory, so that PostgreSQL writes a temporary file: reads alone succeed on a full disk. */
 const PROBE = `
@@ -9,13 +13,14 @@ const PROBE = `
   show transaction_read_only`;
 
 /**
- * Finds why the database takes no writes: it is a standby or read-only, or its disk is full; undefined when it takes them.
- * Throws when it does not answer within `timeoutMs`. Uses a connection of its own: a pool that is in use does not mean that the
- * database is away.
+ * Finds why the database takes no writes: it is a standby or read-only, its disk is full, or it lacks one of `migrations`;
+ * undefined when it takes them. Throws when it does not answer within `timeoutMs`. Uses a connection of its own: a pool that
+ * is in use does not mean that the database is away.
  */
 export async function findWriteRefusal(
   connectionString: string,
   timeoutMs: number,
+  migrations: string[] = [],
 ): Promise<string | undefined> {
   const client = new pg.Client({
     connectionString,
@@ -26,11 +31,27 @@ export async function findWriteRefusal(
   try {
     await client.connect();
     const results = (await client.query(PROBE)) as unknown as pg.QueryResult[];
-    return results.at(-1)?.rows[0]?.transaction_read_only === 'off' ? undefined : 'does not accept writes';
+    if (results.at(-1)?.rows[0]?.transaction_read_only !== 'off') return 'does not accept writes';
+    return migrations.length === 0 || (await hasApplied(client, migrations)) ? undefined : NOT_MIGRATED;
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === DISK_FULL) return 'has no room left on its disk';
     throw error;
   } finally {
     client.end().catch(() => undefined);
+  }
+}
+
+/** Whether all of these were applied. What newer releases have applied does not matter. */
+async function hasApplied(client: pg.Client, migrations: string[]): Promise<boolean> {
+  try {
+    const { rows } = await client.query('select name from kysely_migration');
+    const applied = new Set<string>(rows.map(({ name }) => name));
+    return migrations.every((name) => applied.has(name));
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    if (error.code === NO_TABLE) return false;
+    // A user who may use the tables of the service alone.
+    if (error.code === NO_RIGHT) return true;
+    throw error;
   }
 }

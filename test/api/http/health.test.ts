@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { captureLog } from '../../capture-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { startWeir, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
+
+/** An answer is kept for a second. */
+const KEPT_MS = 1_100;
 
 describe('/healthz and /readyz', () => {
   let engine: TcpProxy;
@@ -73,6 +78,38 @@ describe('/healthz and /readyz', () => {
     await sql`alter database ${sql.id(name)} reset search_path`.execute(weir.db);
     await sql`drop schema full_disk cascade`.execute(weir.db);
     await until(({ away }) => away.database === undefined);
+  });
+
+  it('name a database that lacks a migration, and the log says so once: /readyz is 503 until it is applied', async () => {
+    const captured = captureLog();
+    const taken = await sql<{ name: string; timestamp: string }>`
+      delete from kysely_migration where name = (select max(name) from kysely_migration) returning *`.execute(
+      weir.db,
+    );
+    const away = 'has not been migrated: run npm run migrate';
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await until(({ away: { database } }) => database === away);
+      assert.deepEqual([answer.code, answer.status], [503, 'not ready']);
+      await setTimeout(KEPT_MS);
+    }
+    for (const { name, timestamp } of taken.rows)
+      await sql`insert into kysely_migration values (${name}, ${timestamp})`.execute(weir.db);
+    assert.equal((await until(({ away }) => away.database === undefined)).code, 200);
+    captured.stop();
+    const lines = captured.lines.filter(({ reason }) => reason === `The database ${away}.`);
+    assert.deepEqual(
+      lines.map(({ level }) => level),
+      ['error'],
+    );
+  });
+
+  it('stay ready on the schema of a newer release', async () => {
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-newer', now()::text)`.execute(
+      weir.db,
+    );
+    await setTimeout(KEPT_MS);
+    assert.equal((await until(({ away }) => !away.database && !away.engine)).code, 200);
+    await sql`delete from kysely_migration where name = '9999-newer'`.execute(weir.db);
   });
 
   it('name an engine that is silent', async () => {
