@@ -5,9 +5,12 @@ export const GRPC = {
   cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
+  notFound: 5,
   alreadyExists: 6,
+  permissionDenied: 7,
   resourceExhausted: 8,
   unavailable: 14,
+  unauthenticated: 16,
 } as const;
 
 /** Finds the gRPC status in an error of the engine's client, which may have wrapped it; undefined for other errors. */

@@ -1,11 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import pg from 'pg';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
+import { ADDRESS_REFUSALS } from '../db/connection/address-refusals.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
 import { listMigrations } from '../db/inspect-database.ts';
 import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
+import { describeNetworkError } from '../net/describe-network-error.ts';
 import { log } from '../observability/log.ts';
 import { dependencyUp } from '../observability/metrics/process-metrics.ts';
 
@@ -79,30 +83,50 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
   };
 }
 
+const NO_ANSWER = 'does not answer';
 const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 
 /** Asks all parts at once; each counts as away until it has answered. */
 function startCheck({ config, client, db, migrations }: Deps): Check {
-  const away: Away = { database: 'does not answer', engine: 'does not answer' };
+  const away: Away = { database: NO_ANSWER, engine: NO_ANSWER };
   const mend: string[] = [];
-  if (db.objects) away.objects = 'does not answer';
+  if (db.objects) away.objects = NO_ANSWER;
   const database = migrations
     .then((needed) => findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS, needed))
     .then((refusal) => {
       if (refusal === undefined) delete away.database;
       else away.database = refusal;
       if (refusal === NOT_MIGRATED) mend.push(`The database ${refusal}.`);
+    })
+    .catch((error: unknown) => {
+      const { code = '' } = error instanceof pg.DatabaseError ? error : {};
+      const refusal = ADDRESS_REFUSALS[code];
+      if (refusal) mend.push(`The database ${refusal}.`);
+      away.database = refusal ?? (code ? `refuses service (SQLSTATE ${code})` : describeSilence(error));
     });
   const objects = db.objects?.findProblem(CHECK_TIMEOUT_MS).then((problem) => {
     if (problem === undefined) delete away.objects;
     else away.objects = problem;
   });
-  const engine = countPollers({ config, client }).then((count) => {
-    delete away.engine;
-    if (count === 0) away.workers = 'no worker asks for work';
-  });
+  const engine = countPollers({ config, client }).then(
+    (count) => {
+      delete away.engine;
+      if (count === 0) away.workers = 'no worker asks for work';
+    },
+    (error: unknown) => {
+      const refusal = findNamespaceRefusal(error, config.temporal.namespace ?? DEFAULT_NAMESPACE);
+      if (!refusal) return;
+      away.engine = refusal;
+      mend.push(`The engine ${refusal}.`);
+    },
+  );
   const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
   return { away, mend, done, at: performance.now() };
+}
+
+function describeSilence(error: unknown): string {
+  const reason = describeNetworkError(error, '');
+  return reason ? `${NO_ANSWER}: ${reason}` : NO_ANSWER;
 }
 
 async function countPollers({ config, client }: Pick<Deps, 'config' | 'client'>): Promise<number> {

@@ -1,6 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import type { NativeConnection } from '@temporalio/worker';
+import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
 import { GRPC, grpcCodeOf } from '../engine/grpc-code.ts';
 import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
 
@@ -12,7 +13,12 @@ export async function registerSearchAttributes(
   connection: Connection | NativeConnection,
   namespace: string,
 ): Promise<void> {
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const { customAttributes } = await connection.operatorService
+    .listSearchAttributes({ namespace })
+    .catch((error: unknown) => {
+      const refusal = findNamespaceRefusal(error, namespace);
+      throw refusal ? new Error(`Temporal ${refusal}.`, { cause: error }) : error;
+    });
   const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
   if (missing.length === 0) return;
   try {

@@ -1,5 +1,6 @@
 // db/connection is between the driver and the queries: it tells outages from faults, and waits out short ones.
 import pg from 'pg';
+import { ADDRESS_REFUSALS } from './address-refusals.ts';
 
 /**
  * How the database is away:
@@ -16,9 +17,7 @@ export class ConnectionFailed extends Error {
   readonly failure: ConnectionFailure;
 
   constructor(failure: ConnectionFailure, cause: unknown) {
-    super(`The database is ${failure === 'refused' ? 'refusing service' : failure}: ${describe(cause)}`, {
-      cause,
-    });
+    super(describeFailure(failure, cause), { cause });
     this.failure = failure;
   }
 }
@@ -56,6 +55,12 @@ export function toConnectFailure(error: unknown): ConnectionFailed {
 
 function hasTimedOut(error: unknown): boolean {
   return error instanceof Error && TIMED_OUT.includes(error.message);
+}
+
+function describeFailure(failure: ConnectionFailure, cause: unknown): string {
+  const refusal = cause instanceof pg.DatabaseError && ADDRESS_REFUSALS[cause.code ?? ''];
+  if (refusal) return `The database ${refusal} (${describe(cause)})`;
+  return `The database is ${failure === 'refused' ? 'refusing service' : failure}: ${describe(cause)}`;
 }
 
 /** The AggregateError of a host with several addresses has no message of its own. */

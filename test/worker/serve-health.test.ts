@@ -83,6 +83,13 @@ describe('WEIR_HEALTH_PORT', () => {
     taken.close();
   });
 
+  it('ends a worker in words whose namespace is not there', async () => {
+    await assert.rejects(
+      startProgram(weir, 'worker/worker.ts', { TEMPORAL_NAMESPACE: 'nosuch' }),
+      /Temporal has no namespace nosuch: correct TEMPORAL_NAMESPACE, or create it\./,
+    );
+  });
+
   it('probes in words an address where nobody answers', async () => {
     const port = await findFreePort();
     await assert.rejects(run(process.execPath, ['process/probe.ts', `http://127.0.0.1:${port}/readyz`]), {

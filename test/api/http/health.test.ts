@@ -150,3 +150,53 @@ describe('/readyz, where the database is silent', () => {
     await waitUntil(async () => (await fetch(`${weir.url}/readyz`)).status !== 503);
   });
 });
+
+describe('/readyz, where the configuration is wrong', () => {
+  const wrong = (change: { password?: string; pathname?: string; port?: string }) =>
+    Object.assign(new URL(process.env.TEST_DATABASE_URL ?? 'postgres://postgres:weir@127.0.0.1'), change)
+      .href;
+  const cases: {
+    [what: string]: { env: NodeJS.ProcessEnv; away: { [part: string]: string }; logs: boolean };
+  } = {
+    'the password': {
+      env: { DATABASE_URL: wrong({ password: 'a-wrong-secret' }) },
+      away: { database: 'refuses the password: correct DATABASE_URL (or PGPASSWORD)' },
+      logs: true,
+    },
+    'the name of the database': {
+      env: { DATABASE_URL: wrong({ pathname: 'nosuch' }) },
+      away: { database: 'is not there by that name: correct DATABASE_URL' },
+      logs: true,
+    },
+    'the port of the database': {
+      env: { DATABASE_URL: wrong({ port: '1' }) },
+      away: { database: 'does not answer: the connection was refused' },
+      logs: false,
+    },
+    'the namespace': {
+      env: { TEMPORAL_NAMESPACE: 'nosuch' },
+      away: { engine: 'has no namespace nosuch: correct TEMPORAL_NAMESPACE, or create it' },
+      logs: true,
+    },
+  };
+  for (const [what, { env, away, logs }] of Object.entries(cases))
+    it(`names ${what}, and so does the log, without secrets`, async () => {
+      const captured = captureLog();
+      const weir = await startWeir({ env, worker: false });
+      try {
+        const [[part, words] = []] = Object.entries(away);
+        const told = await waitUntil(async () => {
+          const response = await fetch(`${weir.url}/readyz`);
+          const body = (await response.json()) as { away: { [part: string]: string } };
+          return part !== undefined && body.away[part] === words && { status: response.status, body };
+        });
+        assert.equal(told.status, 503);
+        const lines = captured.lines.filter(({ reason }) => reason === `The ${part} ${words}.`);
+        assert.equal(lines.length, logs ? 1 : 0);
+        assert.doesNotMatch(JSON.stringify([told.body, captured.lines]), /a-wrong-secret/);
+      } finally {
+        await weir.stop();
+        captured.stop();
+      }
+    });
+});

@@ -62,11 +62,15 @@ describe('an outage of the database', () => {
     }
   });
 
-  it('is not waited out when the password is wrong', async () => {
+  it('is not waited out when the password is wrong, and its reason names DATABASE_URL', async () => {
     const url = Object.assign(new URL(proxy.url), { password: 'wrong' });
     const stranger = connect(url.href, 1);
     const before = proxy.connections();
-    await assert.rejects(sql`select 1`.execute(stranger), { name: 'ConnectionFailed', failure: 'refused' });
+    await assert.rejects(sql`select 1`.execute(stranger), {
+      name: 'ConnectionFailed',
+      failure: 'refused',
+      message: /^The database refuses the password: correct DATABASE_URL .*password authentication failed/,
+    });
     assert.equal(proxy.connections(), before + 1);
     await stranger.destroy();
   });
