@@ -14,6 +14,8 @@ export type LogContext = {
   /** The caller: the id of an API key, which is no secret, or of a user. */
   key_id?: string;
   user_id?: string;
+  /** The limit that refused the request. */
+  limit?: string;
 };
 
 const storage = new AsyncLocalStorage<LogContext>();

@@ -3,7 +3,7 @@ import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import type { Quota } from '../../db/tenants/rate-limits.ts';
 import { log } from '../../observability/log.ts';
-import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { ownerOf, rateLimitSubject } from '../http/principal.ts';
 import { RetryLater } from '../http/retry-later.ts';
@@ -45,7 +45,7 @@ export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
         'RateLimit-Reset': String(shown.resetSeconds),
       });
     if (exceeded) {
-      rateLimitRefusals.add(1, { limit: exceeded.name === 'API key' ? 'key' : exceeded.name });
+      countRefusal(exceeded.name === 'API key' ? 'key' : exceeded.name);
       throw overLimit(exceeded);
     }
     await onBehalfOf(ownerOf(principal), next);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
-import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { networkOf } from '../http/network-of.ts';
 import { RetryLater } from '../http/retry-later.ts';
 
@@ -49,7 +49,7 @@ export function createSignInLimiter({
       const address = networkOf(request, proxies);
       const left = leftOf(address);
       if (left < 1 && !valid.has(digest)) {
-        rateLimitRefusals.add(1, { limit: 'sign_in' });
+        countRefusal('sign_in');
         const seconds = Math.ceil(((1 - left) * MINUTE_MS) / perMinute / 1_000);
         throw new RetryLater(
           'RATE_LIMITED',

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createPlace, type Place } from '../../fairness/place.ts';
 import { createTurns } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { observeTurns } from '../../observability/metrics/sharing-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
@@ -88,7 +88,7 @@ export function serviceBusy(): ServiceError {
 
 /** Counts the refusal, and makes its error. */
 function overShare(): RetryLater {
-  rateLimitRefusals.add(1, { limit: 'waiting' });
+  countRefusal('waiting');
   return new RetryLater(
     'RATE_LIMITED',
     `Too many runs of this organization wait to be started: try again in ${RETRY_AFTER_SECONDS} s.`,

@@ -26,12 +26,16 @@ export const identifyRequest: Middleware = async (ctx, next) => {
     // The line is written outside of the request's span.
     const trace = traceFields();
     ctx.res.once('close', () => {
+      const status = statusOf(ctx);
+      const { limit, ...others } = fields ?? {};
       const line = {
-        ...fields,
+        ...others,
         ...trace,
         method: ctx.method,
         route: routeOf(ctx),
-        status: statusOf(ctx),
+        status,
+        ...(status !== null && status >= 400 && { code: ctx.state.errorCode }),
+        ...(status === 429 && { limit }),
         duration_ms: Math.round(performance.now() - began),
         // The caller hung up, or was cut off, before the end of the answer.
         ...(!ctx.res.writableFinished && { aborted: true }),

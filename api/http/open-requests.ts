@@ -1,6 +1,6 @@
 // Requests that are held open, often for long, are counted by organization: each costs memory and work as long as it lasts.
 import { ServiceError } from '../../flow/errors.ts';
-import { openRequests, rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal, openRequests } from '../../observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from './context.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
@@ -85,7 +85,7 @@ const CALL_LESS = 'calls that wait for their run: wait for some, or start jobs i
 
 /** Counts the refusal, and makes its error. */
 function overShare(max: number, advice: string): RetryLater {
-  rateLimitRefusals.add(1, { limit: 'open_requests' });
+  countRefusal('open_requests');
   return new RetryLater(
     'RATE_LIMITED',
     `This organization has ${max} requests open here, the most it may have of ${advice}. Try again in ${RETRY_AFTER_SECONDS} s.`,

@@ -1,7 +1,7 @@
 import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
-import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /** Shorter than a request may take to arrive. */
@@ -34,7 +34,7 @@ export async function waitInTime<T>(take: (late: AbortSignal) => Promise<T>): Pr
     return await take(late);
   } catch (error) {
     if (!late.aborted) throw error;
-    rateLimitRefusals.add(1, { limit: 'bytes' });
+    countRefusal('bytes');
     throw new RetryLater(
       'RATE_LIMITED',
       `Too many large requests and answers are under way: try again in ${RETRY_AFTER_SECONDS} s.`,

@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { ThreadStarved } from '../../json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
-import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /** The request that failed: `fields` say in the log which it was. */
@@ -17,7 +17,7 @@ type FailedRequest = { requestId: string; fields: object; mayWrite: boolean };
 export function toServiceError(error: unknown, { requestId, fields, mayWrite }: FailedRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof ConnectionShareUsed) {
-    rateLimitRefusals.add(1, { limit: 'connections' });
+    countRefusal('connections');
     return new RetryLater(
       'RATE_LIMITED',
       mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE,

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../../flow/errors.ts';
-import { rateLimitRefusals } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import type { Tx } from '../connect.ts';
 
 /** Makes the id of the organization, to insert a run with; the statement fails while `most` of its runs are under way. */
@@ -41,7 +41,7 @@ export function isOverQuota(error: unknown): boolean {
 
 /** Counts the refusal, and makes its error. */
 export function overQuota(most: number): ServiceError {
-  rateLimitRefusals.add(1, { limit: 'runs_under_way' });
+  countRefusal('runs_under_way');
   return new ServiceError(
     'RATE_LIMITED',
     `The organization has ${most} runs under way, as many as it may have. Nothing was started: try again when one has ended. The operator of the service sets this number.`,

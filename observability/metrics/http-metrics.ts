@@ -1,3 +1,4 @@
+import { addToLogContext } from '../log-context.ts';
 import { counter, gauge, histogram } from './instruments.ts';
 
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -38,13 +39,19 @@ const LIMITS = [
   ...['runs_under_way', 'waiting', 'open_requests', 'bytes', 'connections'],
 ];
 
-export const rateLimitRefusals = counter({
+const rateLimitRefusals = counter({
   name: 'weir.rate_limit.refusals',
   unit: '{request}',
   description: 'Requests that were answered 429, by the limit that refused.',
   labels: ['limit'],
   zeros: LIMITS.map((limit) => ({ limit })),
 });
+
+/** Counts a request that `limit` refuses, and has the log name the limit in the request's line. */
+export function countRefusal(limit: string): void {
+  rateLimitRefusals.add(1, { limit });
+  addToLogContext({ limit });
+}
 
 export const unreadableRequests = counter({
   name: 'weir.http.unreadable_requests',

@@ -86,6 +86,31 @@ describe('the line of a request in the log', () => {
     assert.doesNotMatch(JSON.stringify(captured.lines), /guess/);
   });
 
+  it('has the code of a refusal, and of a 429 the limit that refused', async () => {
+    const missing = await lineOf((await send(`/api/v1/seq/${flow}x/jobs/1`, {})).headers.get('x-request-id'));
+    assert.deepEqual([missing.status, missing.code, missing.limit], [404, 'FLOW_NOT_FOUND', undefined]);
+    const limited = await startWeir({
+      env: { WEIR_RUNS_UNDER_WAY_MAX: '1', WEIR_RATE_LIMIT_PER_KEY: '4' },
+      worker: false,
+    });
+    const caller = await limited.createTenant();
+    const path = await limited.createFlow(caller, [passthrough('a')]);
+    const limits = new Set<unknown>();
+    for (let request = 0; request < 6; request += 1) {
+      const { headers } = await limited.call('POST', `${path}/jobs`, {
+        key: caller.key,
+        body: { message: 'm' },
+      });
+      const { status, code, limit } = await lineOf(headers.get('x-request-id'));
+      limits.add(`${status} ${code} ${limit}`);
+    }
+    assert.deepEqual(
+      [...limits],
+      ['202 undefined undefined', '429 RATE_LIMITED runs_under_way', '429 RATE_LIMITED key'],
+    );
+    await limited.stop();
+  });
+
   it('says that the caller hung up before the answer ended', async () => {
     const { port } = new URL(weir.url);
     const socket = connect(Number(port), '127.0.0.1');
