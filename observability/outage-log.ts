@@ -7,10 +7,13 @@ const SETTLED_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
 export type OutageLog = {
-  /** Notes that something failed because the part is away. */
-  failed(reason: string): void;
-  /** Notes that the part works: it is back when nothing has failed for 5 s. */
-  works(): void;
+  /** Notes that something failed because the part is away; `inPart`: other things may work meanwhile. */
+  failed(reason: string, inPart?: boolean): void;
+  /**
+   * Notes that the part works: it is back when nothing has failed for 5 s. After a failure in part it is back only when
+   * `isWhole`, which is asked every 5 s then, says so.
+   */
+  works(isWhole?: () => Promise<boolean>): void;
 };
 
 /**
@@ -20,18 +23,26 @@ export type OutageLog = {
 export function createOutageLog(part: string, now: () => number = () => performance.now()): OutageLog {
   // An outage is found out during some request, and is none of it.
   const outsideRequests = AsyncLocalStorage.snapshot();
-  let outage: { since: number; lastFailure: number; quietUntil: number; failures: number } | undefined;
+  let outage:
+    | { since: number; lastFailure: number; quietUntil: number; failures: number; inPart: boolean }
+    | undefined;
+  let asking = false;
   const extent = () => ({
     failures: outage?.failures,
     away_s: Math.round((now() - (outage?.since ?? now())) / MS_PER_SECOND),
   });
+  const end = () => {
+    outsideRequests(() => log.info(extent(), `${part} is back.`));
+    outage = undefined;
+  };
   return {
-    failed(reason) {
+    failed(reason, inPart = false) {
       const at = now();
       const isNew = outage === undefined;
-      outage ??= { since: at, lastFailure: at, quietUntil: at, failures: 0 };
+      outage ??= { since: at, lastFailure: at, quietUntil: at, failures: 0, inPart };
       outage.lastFailure = at;
       outage.failures += 1;
+      outage.inPart ||= inPart;
       if (at < outage.quietUntil) return;
       outage.quietUntil = at + REPEAT_MS;
       outsideRequests(() =>
@@ -40,10 +51,21 @@ export function createOutageLog(part: string, now: () => number = () => performa
           : log.warn({ reason, ...extent() }, `${part} is still away.`),
       );
     },
-    works() {
-      if (!outage || now() - outage.lastFailure < SETTLED_MS) return;
-      outsideRequests(() => log.info(extent(), `${part} is back.`));
-      outage = undefined;
+    works(isWhole) {
+      if (!outage || asking || now() - outage.lastFailure < SETTLED_MS) return;
+      if (!outage.inPart) return end();
+      if (!isWhole) return;
+      const asked = outage;
+      const { lastFailure } = asked;
+      asking = true;
+      void outsideRequests(isWhole)
+        .catch(() => false)
+        .then((whole) => {
+          asking = false;
+          if (asked.lastFailure !== lastFailure) return;
+          if (whole) end();
+          else asked.lastFailure = now();
+        });
     },
   };
 }

@@ -15,10 +15,13 @@ type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'refused';
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
   readonly failure: ConnectionFailure;
+  /** Whether the database refuses to write, and may answer what only reads. */
+  readonly refusesWrites: boolean;
 
   constructor(failure: ConnectionFailure, cause: unknown) {
     super(describeFailure(failure, cause), { cause });
     this.failure = failure;
+    this.refusesWrites = cause instanceof pg.DatabaseError && WRITES_REFUSED.test(cause.code ?? '');
   }
 }
 
@@ -34,6 +37,9 @@ const TIMED_OUT = [
 const LOST = /^(08|57P0[1-5])/;
 /** Insufficient resources (too many connections, a full disk), a cancelled statement, a read-only database. */
 const REFUSED = /^(53|57014|25006)/;
+
+/** A full disk, and a database that is read-only. */
+const WRITES_REFUSED = /^(53100|25006)$/;
 
 /** Turns a statement's error into ConnectionFailed when the database is away. `lost`: the connection is gone. */
 export function toQueryFailure(error: unknown, lost: boolean): unknown {

@@ -12,6 +12,6 @@ export const databaseOutage = createOutageLog('The database');
 export function tellOutage(error: unknown): boolean {
   if (error instanceof ConnectionShareUsed) return true;
   if (!(error instanceof ConnectionFailed)) return false;
-  databaseOutage.failed(error.message);
+  databaseOutage.failed(error.message, error.refusesWrites);
   return true;
 }

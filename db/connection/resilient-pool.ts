@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
 import { ConnectionShareUsed, createConnectionTurns } from './connection-turns.ts';
 import { databaseOutage } from './database-outage.ts';
+import { findWriteRefusal } from './find-write-refusal.ts';
 import { inStatementSpan } from './in-statement-span.ts';
 import { isTransactionConflict } from './is-transaction-conflict.ts';
 import { measurePool } from './measure-pool.ts';
@@ -14,6 +15,8 @@ import type { SilenceDetector } from './silence-detector.ts';
 const PATIENCE_MS = 3_500;
 const DELAY_MIN_MS = 50;
 const DELAY_MAX_MS = 500;
+/** A database that takes longer to say whether it takes writes does not take them yet. */
+const WRITE_CHECK_TIMEOUT_MS = 3_000;
 /** How often a statement outside a transaction is repeated that PostgreSQL rolled back in favour of another. */
 const CONFLICTS_MAX = 3;
 
@@ -34,6 +37,9 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
     client.on('error', () => lost.add(client));
     client.on('end', () => lost.add(client));
   });
+
+  const takesWrites = async () =>
+    (await findWriteRefusal(pool.options.connectionString ?? '', WRITE_CHECK_TIMEOUT_MS)) === undefined;
 
   let waiting = 0;
   const stopMeasuring = measurePool(pool, () => waiting);
@@ -100,7 +106,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       try {
         const answer = await inStatementSpan(sql, () => silence.watch(client.query(sql, [...parameters])));
         silence.hear();
-        databaseOutage.works();
+        databaseOutage.works(takesWrites);
         return answer;
       } catch (error) {
         const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, lost.has(client));

@@ -46,6 +46,30 @@ describe('an outage in the log', () => {
     assert.equal(captured.lines.length, 1);
   });
 
+  it('in part is over only when the part is whole again, which is asked every five seconds', async () => {
+    const outage = create();
+    let whole = false;
+    let asked = 0;
+    const isWhole = async () => {
+      asked += 1;
+      return whole;
+    };
+    outage.failed('no room', true);
+    for (let second = 0; second < 20; second += 1) {
+      now += 1_000;
+      outage.works();
+      outage.works(isWhole);
+      await new Promise(setImmediate);
+    }
+    assert.equal(captured.lines.length, 1);
+    assert.equal(asked, 4);
+    whole = true;
+    now += 5_000;
+    outage.works(isWhole);
+    await new Promise(setImmediate);
+    assert.deepEqual(linesOf().at(-1), ['info', 'The database is back.', undefined, 1, 25]);
+  });
+
   it('is none of the request that meets it', () => {
     const outage = create();
     withLogContext({ request_id: 'req_1' }, () => outage.failed('lost'));

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connect, type Db, inTransaction } from '../../../db/connect.ts';
+import { tellOutage } from '../../../db/connection/database-outage.ts';
+import { captureLog } from '../../capture-log.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { endLockWaiters, lockWaiters } from '../lock-waiters.ts';
@@ -165,6 +167,26 @@ describe('an outage of the database', () => {
     await assert.rejects(insert(), { name: 'ConnectionFailed', failure: 'refused' });
     await insert();
     await db.deleteFrom('organization').where('slug', '=', slug).execute();
+  });
+
+  it('is not over while the database takes no writes, whatever is read meanwhile', async () => {
+    const captured = captureLog();
+    const isOver = () => captured.lines.some(({ msg }) => msg === 'The database is back.');
+    const name = sql.id(new URL(database.url).pathname.slice(1));
+    await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
+    await assert.rejects(db.deleteFrom('organization').execute(), tellOutage);
+    const until = performance.now() + 7_000;
+    while (performance.now() < until) {
+      await read();
+      await setTimeout(50);
+    }
+    assert.equal(isOver(), false);
+    await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
+    await waitUntil(async () => {
+      await read();
+      return isOver();
+    });
+    captured.stop();
   });
 
   it('is not assumed for a deadlock: the transaction that lost it is repeated', async () => {
