@@ -101,7 +101,10 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       const flow = await weir.createFlow(tenant, []);
       const run = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: '' } });
       const [id] = await recordDeliveries(weir, tenant, 1);
-      await changeDeliveries(weir, [id as string], { execution_id: run.body.executionId });
+      await changeDeliveries(weir, [id as string], {
+        execution_id: run.body.executionId,
+        project_id: tenant.projectId,
+      });
       const { organizationId } = tenant;
       const other = await insertProject(weir.db, { organizationId, slug: 'other', name: 'Other' });
       const { plaintext, keyId, secretHmac } = mintApiKey('live', weir.config.apiKeyPepper);
