@@ -7,24 +7,33 @@ const LISTED_MAX = 5;
 /** A task queue: the role of its workers (WEIR_WORKER_ROLES), and what waits on it when there are none. */
 export type PolledQueue = { name: string; role: 'flows' | 'webhooks'; work: string };
 
+/** A worker that asks for tasks: how long ago it did, and whether it gets those of what begins now. */
+export type Poller = { secondsAgo: number; getsNew: boolean };
+
 /**
- * Says whether workers poll a task queue, by how many seconds ago the engine saw each, the last first. The engine keeps a killed
- * worker in mind for five minutes.
+ * Says whether workers poll a task queue, by when the engine saw each, the last first. The engine keeps a killed worker in mind
+ * for five minutes.
  */
-export function describePollers({ name, role, work }: PolledQueue, secondsAgo: number[]): Result {
-  const seen = secondsAgo.filter((seconds) => seconds <= POLLED_WITHIN_SECONDS);
-  const gone = secondsAgo.length - seen.length;
+export function describePollers({ name, role, work }: PolledQueue, pollers: Poller[]): Result {
+  const seen = pollers.filter(({ secondsAgo }) => secondsAgo <= POLLED_WITHIN_SECONDS);
+  const gone = pollers.length - seen.length;
+  const count = `${seen.length} ${seen.length === 1 ? 'worker polls' : 'workers poll'} ${name}`;
+  if (seen.length > 0 && !seen.some(({ getsNew }) => getsNew))
+    return failure(
+      `${count}, none of the version that is current: new ${work} wait.`,
+      'Make its version current, or start a worker of the current one: docs/operating/worker-versions.md.',
+    );
   if (seen.length === 0)
     return failure(
-      `No worker polls ${name}: ${work} wait.${gone > 0 ? ` The last one was seen ${secondsAgo[0]} s ago.` : ''}`,
+      `No worker polls ${name}: ${work} wait.${gone > 0 ? ` The last one was seen ${pollers[0]?.secondsAgo} s ago.` : ''}`,
       `Start a worker (npm run worker) whose WEIR_WORKER_ROLES has ${role} or is not set, with this WEIR_TASK_QUEUE and namespace. If one runs, look at its log.`,
     );
-  const listed = seen.slice(0, LISTED_MAX).map((seconds) => `${seconds} s`);
+  const listed = seen.slice(0, LISTED_MAX).map(({ secondsAgo }) => `${secondsAgo} s`);
   const further = seen.length > LISTED_MAX ? ' and more' : '';
   return ok(
-    `${seen.length} ${seen.length === 1 ? 'worker polls' : 'workers poll'} ${name}, last seen ${listed.join(', ')}${further} ago.` +
+    `${count}, last seen ${listed.join(', ')}${further} ago.` +
       (gone > 0
-        ? ` ${gone} more ${gone === 1 ? 'was' : 'were'} last seen ${secondsAgo.at(seen.length)} s ago or longer.`
+        ? ` ${gone} more ${gone === 1 ? 'was' : 'were'} last seen ${pollers.at(seen.length)?.secondsAgo} s ago or longer.`
         : ''),
   );
 }

@@ -20,9 +20,22 @@ describe('what weir doctor says of workers', () => {
     ],
   ] as const)
     it(`is right for those seen ${secondsAgo.join(', ') || 'never'} s ago`, () => {
-      const found = describePollers(QUEUE, [...secondsAgo]);
+      const found = describePollers(
+        QUEUE,
+        secondsAgo.map((seconds) => ({ secondsAgo: seconds, getsNew: true })),
+      );
       assert.deepEqual([found.state, found.message], [state, message]);
     });
+
+  it('is wrong where none of them is of the current version', () => {
+    const old = { secondsAgo: 3, getsNew: false };
+    const found = describePollers(QUEUE, [old, old]);
+    assert.deepEqual(
+      [found.state, found.message],
+      ['error', '2 workers poll weir-webhooks, none of the version that is current: new deliveries wait.'],
+    );
+    assert.equal(describePollers(QUEUE, [old, { secondsAgo: 4, getsNew: true }]).state, 'ok');
+  });
 
   it('names the role that a worker needs', () => {
     assert.match(describePollers(QUEUE, []).mend ?? '', /whose WEIR_WORKER_ROLES has webhooks or is not set/);

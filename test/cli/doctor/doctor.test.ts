@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -8,7 +9,9 @@ import { sql } from 'kysely';
 import { inspectDatabase } from '../../../db/inspect-database.ts';
 import type { LocalEnvironment } from '../../../embedded/state-folder.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import { startProgram } from '../../faults/processes.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { PEPPER, weirIn } from '../cli-harness.ts';
 
 type Finding = { check: string; state: string; message: string; mend?: string };
@@ -139,6 +142,29 @@ describe('weir doctor', () => {
     assert.match(await errorOf('engine', { TEMPORAL_NAMESPACE: 'nowhere' }), /namespace nowhere/);
     const issuer = `${weir.config.oidc?.issuer}/`;
     assert.match(await errorOf('identity', { WEIR_OIDC_ISSUER: issuer }), /cannot be used/);
+  });
+
+  it('says when workers poll whose version is not current', async () => {
+    const queue = `${weir.config.taskQueue}-versions`;
+    const worker = await startProgram(weir, 'worker/worker.ts', {
+      WEIR_TASK_QUEUE: queue,
+      TEMPORAL_DEPLOYMENT_NAME: `weir-${randomUUID()}`,
+      TEMPORAL_WORKER_BUILD_ID: '1',
+    });
+    try {
+      const { errors } = await waitUntil(async () => {
+        const found = await examine({ WEIR_TASK_QUEUE: queue });
+        return found.errors.every(({ message }) => !message.startsWith('No worker polls')) && found;
+      });
+      assert.deepEqual(
+        errors.map(({ message }) => message.split(':')[0]),
+        [queue, `${queue}-blocks`, `${queue}-webhooks`].map(
+          (name) => `1 worker polls ${name}, none of the version that is current`,
+        ),
+      );
+    } finally {
+      await worker.kill();
+    }
   });
 
   it('says when migrations are missing, and when the database takes no writes', async () => {
