@@ -2,11 +2,10 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { listUnderWay } from '../db/runs/cancel-run.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { CANCELLED, type CallIds, workflowIdOf } from '../flow/run.ts';
-import { log } from '../observability/log.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
-import { describeEngineError } from './describe-engine-error.ts';
 import { endRun } from './end-run.ts';
+import { tellEngineFailure } from './engine-outage.ts';
 
 /** Cancels the workflow of a call whose run is marked as cancelled. Answers false when the engine is away. */
 export async function cancelRunWorkflow(deps: EngineDeps, call: CallIds): Promise<boolean> {
@@ -37,10 +36,7 @@ async function cancelWorkflow(client: Client, workflowId: string): Promise<boole
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'missing';
-    log.warn(
-      { workflow_id: workflowId, reason: describeEngineError(error) },
-      'A workflow could not be cancelled yet.',
-    );
+    tellEngineFailure(error, { workflow_id: workflowId }, 'A workflow could not be cancelled yet.');
     return false;
   }
 }

@@ -16,11 +16,10 @@ import {
   TURN_GIVEN,
   webhookTaskQueue,
 } from '../flow/delivery.ts';
-import { log } from '../observability/log.ts';
 import { continueTrace } from '../observability/tracing.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
-import { describeEngineError } from './describe-engine-error.ts';
+import { tellEngineFailure } from './engine-outage.ts';
 import { searchAttributesOf } from './search-attributes-of.ts';
 
 /**
@@ -34,10 +33,7 @@ export async function startDeliveryWorkflow(deps: EngineDeps, call: DeliveryCall
 /** Starts a delivery as above, but only logs a failure: the reconciler starts the delivery later. */
 export async function tryStartDelivery(deps: EngineDeps, call: DeliveryCall): Promise<void> {
   await startDeliveryWorkflow(deps, call).catch((error: unknown) =>
-    log.warn(
-      { delivery_id: call.deliveryId, reason: describeEngineError(error) },
-      'A delivery could not be started yet.',
-    ),
+    tellEngineFailure(error, { delivery_id: call.deliveryId }, 'A delivery could not be started yet.'),
   );
 }
 
@@ -53,7 +49,7 @@ export async function startNextDeliveries(deps: EngineDeps, calls: DeliveryCall[
       if (left <= 0) return;
     }
   } catch (error) {
-    log.warn({ reason: describeEngineError(error) }, 'Waiting deliveries could not be started yet.');
+    tellEngineFailure(error, {}, 'Waiting deliveries could not be started yet.');
   }
 }
 
@@ -63,10 +59,7 @@ export async function beginTurn(deps: EngineDeps, { call, hasWorkflow, isOpen }:
     const isSignalled = hasWorkflow && (await signalDelivery(deps.client, call));
     if (isOpen && !isSignalled) await startWorkflow(deps, call);
   } catch (error) {
-    log.warn(
-      { delivery_id: call.deliveryId, reason: describeEngineError(error) },
-      'A delivery could not be given its turn yet.',
-    );
+    tellEngineFailure(error, { delivery_id: call.deliveryId }, 'A delivery could not be given its turn yet.');
   }
 }
 

@@ -5,7 +5,7 @@ import { findOutcome } from '../db/runs/runs.ts';
 import { type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { log } from '../observability/log.ts';
 import type { EngineDeps } from './deps.ts';
-import { describeEngineError } from './describe-engine-error.ts';
+import { tellEngineFailure } from './engine-outage.ts';
 import { untilClosed } from './until-closed.ts';
 
 /** Between two questions about a call, the first and the longest: an engine that refuses is asked by thousands at once. */
@@ -61,21 +61,25 @@ async function waitAtEngine(
 ): Promise<RunOutcome | undefined> {
   let isTold = false;
   // Once for each call: many wait through an outage.
-  const tell = (reason: string, message: string) => {
-    if (!isTold) log.warn({ call_id: call.callId, reason }, message);
+  const once = (tell: () => void) => {
+    if (!isTold) tell();
     isTold = true;
   };
+  const fields = { call_id: call.callId };
   for (let delay = RETRY_MIN_MS; !signal.aborted; delay = Math.min(2 * delay, RETRY_MAX_MS)) {
     const failure = await untilClosed(client, workflowIdOf(call), signal).catch((error: unknown) => ({
       error,
     }));
     if (signal.aborted) return undefined;
     const outcome = await findOutcome(db, call.callId).catch((error: unknown) =>
-      tell(String(error), 'The outcome of a call could not be read yet.'),
+      once(() =>
+        log.warn({ ...fields, reason: String(error) }, 'The outcome of a call could not be read yet.'),
+      ),
     );
     if (outcome) return outcome;
     // A workflow that has ended without an outcome was stopped by an operator: the reconciler records that.
-    if (failure) tell(describeEngineError(failure.error), 'The engine could not be asked about a call yet.');
+    if (failure)
+      once(() => tellEngineFailure(failure.error, fields, 'The engine could not be asked about a call yet.'));
     await setTimeout(delay, undefined, { signal }).catch(() => undefined);
   }
   return undefined;

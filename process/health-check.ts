@@ -8,6 +8,7 @@ import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refu
 import { listMigrations } from '../db/inspect-database.ts';
 import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { engineOutage } from '../engine/engine-outage.ts';
 import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
 import { log } from '../observability/log.ts';
@@ -111,6 +112,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
   const engine = countPollers({ config, client }).then(
     (count) => {
       delete away.engine;
+      engineOutage.works();
       if (count === 0) away.workers = 'no worker asks for work';
     },
     (error: unknown) => {

@@ -1,9 +1,8 @@
 import { findRole } from '../../db/tenants/memberships.ts';
 import { findRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
+import { tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
-import { log } from '../../observability/log.ts';
 import { isUsable, refuseCredentials } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState } from '../http/context.ts';
@@ -71,10 +70,7 @@ export async function startInPlace(
     return started;
   } catch (error) {
     leave?.();
-    log.warn(
-      { execution_id: run.executionId, reason: describeEngineError(error) },
-      'A run could not be started yet.',
-    );
+    tellEngineFailure(error, { execution_id: run.executionId }, 'A run could not be started yet.');
     throw error;
   }
 }

@@ -1,0 +1,25 @@
+import { log } from '../observability/log.ts';
+import { createOutageLog } from '../observability/outage-log.ts';
+import { describeEngineError } from './describe-engine-error.ts';
+import { GRPC, grpcCodeOf } from './grpc-code.ts';
+
+/** The log of the outages of the engine, which all of a process share. */
+export const engineOutage = createOutageLog('The engine');
+
+/** Answers that say nothing of what was asked for: there was none, the engine is busy, or it does not serve this process. */
+const AWAY: (number | undefined)[] = [
+  GRPC.cancelled,
+  GRPC.deadlineExceeded,
+  GRPC.permissionDenied,
+  GRPC.resourceExhausted,
+  GRPC.unavailable,
+  GRPC.unauthenticated,
+];
+
+/** Logs that the engine could not be asked for something: in an outage at `debug`, beside the line that all share. */
+export function tellEngineFailure(error: unknown, fields: object, message: string): void {
+  const reason = describeEngineError(error);
+  const isAway = AWAY.includes(grpcCodeOf(error));
+  if (isAway) engineOutage.failed(reason);
+  log[isAway ? 'debug' : 'warn']({ ...fields, reason }, message);
+}
