@@ -55,30 +55,32 @@ export function VersionView({ side, version, versions }: Props) {
           <bdi>{version.note}</bdi>
         </p>
       )}
-      <Row>
-        {side === 'draft' ? <PublishButton /> : <VersionActions version={side} steps={steps} />}
-        <Select
-          label="Compare with"
-          hideLabel
-          options={[
-            { id: NOTHING, label: 'Compare with …' },
-            ...others.map((other) => ({
-              id: String(other),
-              label: `Changes since ${nameOf(other).toLowerCase()}`,
-            })),
-          ]}
-          value={compare === undefined || compare === side ? NOTHING : String(compare)}
-          onChange={(id) =>
-            void navigate({
-              search: (search) => ({
-                version: search.version ?? side,
-                ...(id !== NOTHING && { compare: id === 'draft' ? id : Number(id) }),
-              }),
-              replace: true,
-            })
-          }
-        />
-      </Row>
+      {(version || steps) && (
+        <Row>
+          {side === 'draft' ? <PublishButton /> : <VersionActions version={side} steps={steps} />}
+          <Select
+            label="Compare with"
+            hideLabel
+            options={[
+              { id: NOTHING, label: 'Compare with …' },
+              ...others.map((other) => ({
+                id: String(other),
+                label: `Changes since ${nameOf(other).toLowerCase()}`,
+              })),
+            ]}
+            value={compare === undefined || compare === side ? NOTHING : String(compare)}
+            onChange={(id) =>
+              void navigate({
+                search: (search) => ({
+                  version: search.version ?? side,
+                  ...(id !== NOTHING && { compare: id === 'draft' ? id : Number(id) }),
+                }),
+                replace: true,
+              })
+            }
+          />
+        </Row>
+      )}
       {error && <ErrorNote error={error} />}
       {!error && !steps && <Loading />}
       {compare !== undefined && compare !== side && (

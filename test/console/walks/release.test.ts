@@ -85,6 +85,17 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByText('v1 in production').first().waitFor();
   });
 
+  walk('has nothing to do for a version that is not there', 'owner', async ({ page, weir, open, allow }) => {
+    allow(/404/);
+    const flow = await createFlow(weir, 'one-version', [named('First')]);
+    await flow.publish();
+    await open(`${flow.path}/versions?version=99`);
+    const version = page.getByRole('region', { name: 'Version 99' });
+    await version.getByText('The flow has no published version 99').waitFor();
+    const buttons = version.getByRole('button', { name: /production|Restore|Compare/ });
+    assert.equal(await buttons.count(), 0);
+  });
+
   walk(
     'keeps the buttons of a dialog in their place while what changes is fetched',
     'owner',
