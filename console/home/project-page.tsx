@@ -38,6 +38,7 @@ export function ProjectPage() {
     { params: { path: { project_id: project.id }, query: { limit: RECENT } } },
     { refetchInterval: REFRESH_MS },
   );
+  const all = flows.data?.pages.flatMap((page) => page.flows) ?? [];
   const newest = runs.data?.runs ?? [];
   const create = (
     <Button variant="primary" onPress={() => setOpen(true)}>
@@ -48,8 +49,7 @@ export function ProjectPage() {
     <Page title={project.name} actions={create}>
       <Invitations />
       <QueryView query={flows}>
-        {({ pages }) => {
-          const all = pages.flatMap((page) => page.flows);
+        {() => {
           const wanted = search.trim().toLowerCase();
           const found = all.filter(({ name, slug }) => `${name} ${slug}`.toLowerCase().includes(wanted));
           if (all.length === 0)
@@ -64,41 +64,40 @@ export function ProjectPage() {
               </Panel>
             );
           return (
-            <>
-              {runs.data && <NextSteps slugs={slugs} flows={all} runs={newest} />}
-              <Panel
-                title="Flows"
-                isFlush
-                actions={
-                  (all.length > SEARCH_FROM || flows.hasNextPage) && (
-                    <div className={style.search}>
-                      <TextField
-                        label="Find a flow"
-                        hideLabel
-                        placeholder="Find a flow"
-                        type="search"
-                        value={search}
-                        onChange={setSearch}
-                      />
-                    </div>
-                  )
-                }
-              >
-                {found.length > 0 ? (
-                  <FlowsTable flows={found} slugs={slugs} />
-                ) : (
-                  <EmptyState
-                    title="No such flow"
-                    text={`None of the ${all.length} flows ${flows.hasNextPage ? 'fetched so far ' : ''}has “${search.trim()}” in its name or slug.`}
-                  />
-                )}
-                <MoreButton query={flows} />
-              </Panel>
-            </>
+            <Panel
+              title="Flows"
+              isFlush
+              actions={
+                (all.length > SEARCH_FROM || flows.hasNextPage) && (
+                  <div className={style.search}>
+                    <TextField
+                      label="Find a flow"
+                      hideLabel
+                      placeholder="Find a flow"
+                      type="search"
+                      value={search}
+                      onChange={setSearch}
+                    />
+                  </div>
+                )
+              }
+            >
+              {found.length > 0 ? (
+                <FlowsTable flows={found} slugs={slugs} />
+              ) : (
+                <EmptyState
+                  title="No such flow"
+                  text={`None of the ${all.length} flows ${flows.hasNextPage ? 'fetched so far ' : ''}has “${search.trim()}” in its name or slug.`}
+                />
+              )}
+              <MoreButton query={flows} />
+            </Panel>
           );
         }}
       </QueryView>
       <QueryView query={runs}>{() => <RecentRuns runs={newest} slugs={slugs} />}</QueryView>
+      {/* Last, so that it moves nothing when it comes late. */}
+      {runs.data && <NextSteps slugs={slugs} flows={all} runs={newest} />}
       {isOpen && <NewFlowDialog projectId={project.id} slugs={slugs} onClose={() => setOpen(false)} />}
     </Page>
   );

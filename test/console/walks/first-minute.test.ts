@@ -34,6 +34,22 @@ describeWalks('the first minute in the console', (walk) => {
     await lookAt('project');
   });
 
+  walk('moves nothing when it is known what to do next', 'owner', async ({ page, open }) => {
+    const known = Promise.withResolvers<void>();
+    await page.route('**/assistants', async (route) => {
+      await known.promise;
+      await route.continue();
+    });
+    await open('orgs/demo/projects/demo');
+    const panels = page.getByRole('table');
+    await page.getByRole('table', { name: 'Recent runs' }).waitFor();
+    const places = () => Promise.all([0, 1].map((index) => panels.nth(index).boundingBox()));
+    const before = await places();
+    known.resolve();
+    await page.getByRole('heading', { name: /^What to do next/ }).waitFor();
+    assert.deepEqual(await places(), before);
+  });
+
   walk('keeps tokens out of every storage of the browser', 'owner', async ({ page, open }) => {
     await open('orgs/demo/projects/demo');
     const stored: string = await page.evaluate(
