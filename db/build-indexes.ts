@@ -16,9 +16,12 @@ const INDEXES: { [name: string]: string } = {
   run_of_version: `run (flow_version_id)`,
   run_under_way: `run (organization_id) where status = 'started' and parked_at is null`,
   test_run_newest: 'test_run (flow_id, started_at desc, id desc)',
+  test_run_finished: 'test_run (finished_at)',
   test_run_of_version: 'test_run (flow_version_id)',
   ledger_entry_page: 'ledger_entry (organization_id, created_at desc, id desc)',
   ledger_entry_grants: `ledger_entry (organization_id, created_at desc, id desc) where kind = 'grant'`,
+  audit_entry_of_actor: 'audit_entry (organization_id, actor, created_at desc)',
+  audit_entry_of_action: 'audit_entry (organization_id, action, created_at desc)',
   webhook_delivery_due: `webhook_delivery (coalesce(next_attempt_at, created_at))
     where status in ('pending', 'failed_retry')`,
   webhook_delivery_failed: `webhook_delivery (organization_id, created_at desc, seq desc)

@@ -792,6 +792,10 @@ CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (r
 
 CREATE INDEX audit_entry_by_organization ON public.audit_entry USING btree (organization_id, created_at DESC);
 
+CREATE INDEX audit_entry_of_action ON public.audit_entry USING btree (organization_id, action, created_at DESC);
+
+CREATE INDEX audit_entry_of_actor ON public.audit_entry USING btree (organization_id, actor, created_at DESC);
+
 CREATE INDEX idempotency_key_age ON public.idempotency_key USING btree (created_at);
 
 CREATE INDEX idempotency_key_by_run ON public.idempotency_key USING btree (execution_id);
@@ -839,6 +843,8 @@ CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id)
 CREATE INDEX stored_object_doomed ON public.stored_object USING btree (doomed_at) WHERE (doomed_at IS NOT NULL);
 
 CREATE INDEX stored_object_unlinked ON public.stored_object USING btree (created_at) WHERE ((NOT linked) AND (doomed_at IS NULL));
+
+CREATE INDEX test_run_finished ON public.test_run USING btree (finished_at);
 
 CREATE INDEX test_run_newest ON public.test_run USING btree (flow_id, started_at DESC, id DESC);
 

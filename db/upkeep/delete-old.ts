@@ -35,8 +35,8 @@ export async function deleteOld(
   const testRuns = await sql`
     with old as (
       select id from test_run where status <> 'started' and finished_at < ${cutoff} limit ${limit}
-    ), results as (delete from test_result where test_run_id in (select id from old))
-    delete from test_run where id in (select id from old)`.execute(db);
+    ), results as (delete from test_result where test_run_id = any(array(select id from old)))
+    delete from test_run where id = any(array(select id from old))`.execute(db);
   const deliveries = await sql`
     with old as (
       select id from webhook_delivery

@@ -134,6 +134,10 @@ describe('with many runs', () => {
     'the audit log of an organization': (db) => listAuditEntries(db, organizationId, { limit: LIMIT }),
     'the end of the audit log of an organization': (db) =>
       listAuditEntries(db, organizationId, { beforeUs: BigInt(ago(30).getTime()) * 1000n, limit: LIMIT }),
+    'what an author who is rare has done': (db) =>
+      listAuditEntries(db, organizationId, { actor: 'user-2', limit: LIMIT }),
+    'where something rare was done': (db) =>
+      listAuditEntries(db, organizationId, { action: 'api_key.revoke', limit: LIMIT }),
     'the last page of a ledger': (db) => listLedger(db, organizationId, { until: ago(29.9), limit: LIMIT }),
     'the grants of a ledger': (db) => listLedger(db, organizationId, { kind: 'grant', limit: LIMIT }),
     'what a run was charged': (db) => listLedger(db, organizationId, { executionId: oldest, limit: LIMIT }),

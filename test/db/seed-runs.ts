@@ -4,10 +4,11 @@ import type { Db } from '../../db/connect.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
 
 /**
- * Inserts `count` runs that began in the last 30 days, each with one block, some with deliveries, ledger entries, audit entries
- * and keys. Six in ten belong to the first published version of the flow `busyFlowId`, the others to all published versions in
- * turn. Most are live, came through `/execute` or `/jobs` and completed or failed; every other kind is among the oldest
- * thousandth (`count` / 1000, at least 200), and costs a hundred times as much, so that whoever walks from the newest meets all others first.
+ * Inserts `count` runs that began in the last 30 days, each with one block, some with deliveries, ledger entries, audit entries,
+ * test runs and keys. Six in ten belong to the first published version of the flow `busyFlowId`, the others to all published
+ * versions in turn. Most are live, came through `/execute` or `/jobs` and completed or failed; every other kind is among the
+ * oldest thousandth (`count` / 1000, at least 200), and costs a hundred times as much, so that whoever walks from the newest
+ * meets all others first.
  */
 export async function seedRuns(
   db: Db,
@@ -99,6 +100,10 @@ function statements(count: number, busyFlowId: string) {
       insert into audit_entry (organization_id, actor, action, resource_id, details, request_id, created_at)
       select organization_id, 'user-1', 'project.update', project_id::text, '{"name":"Main"}', gen_random_uuid(), started_at
       from seed_run join seed_flow using (n) where g % 10 = 3`,
+    sql`
+      insert into test_run (id, flow_id, flow_version_id, status, started_at, finished_at)
+      select gen_random_uuid(), flow_id, flow_version_id, 'completed', started_at, started_at + interval '1 minute'
+      from seed_run join seed_flow using (n) where g % 2 = 0`,
     sql`
       insert into idempotency_key (project_id, endpoint, key, digest, execution_id, created_at)
       select project_id, 'execute', 'key-' || execution_id, '\\x00', execution_id, now() - interval '1 hour'
