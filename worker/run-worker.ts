@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { log } from '../observability/log.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
@@ -8,6 +9,9 @@ import { keepReconciling } from './keep-reconciling.ts';
 import type { QueueWorker } from './queue-worker.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
+
+/** Longer than the grace time of what the workers run. */
+const FAILED_END_MAX_MS = 40_000;
 
 export type RunningWorker = {
   /** Whether it asks for work. */
@@ -70,7 +74,12 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
   };
 }
 
-/** Resolves once all have ended, and rejects then when one has failed. */
+/** Resolves once all have ended. When one fails, the others may end first, if they do in time; then it rejects. */
 async function allEnded(parts: Promise<void>[]): Promise<void> {
-  for (const end of await Promise.allSettled(parts)) if (end.status === 'rejected') throw end.reason;
+  try {
+    await Promise.all(parts);
+  } catch (error) {
+    await Promise.race([Promise.allSettled(parts), sleep(FAILED_END_MAX_MS)]);
+    throw error;
+  }
 }

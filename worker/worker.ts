@@ -1,6 +1,7 @@
 // main of `npm run worker`. worker/ runs workflows and activities from Temporal's task queues, and the duties that repair
 // what died (keep-reconciling.ts). Configuration comes in; runs, deliveries and test runs are carried out.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { installRuntime } from '../engine/install-runtime.ts';
 import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
@@ -17,6 +18,8 @@ import { serveHealth } from './serve-health.ts';
 
 /** Longer than the grace period of what the worker runs, deliveries included. */
 const END_MAX_SECONDS = 45;
+/** What a worker that failed has left open may not be closed in order. */
+const CLOSE_MAX_MS = 5_000;
 
 const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir-worker');
@@ -42,10 +45,14 @@ worker = await exitOnFailure(() =>
 endOnSignal(stop, END_MAX_SECONDS);
 endOnFatal(stop);
 log.info({ task_queue: config.taskQueue }, 'The worker takes runs.');
-try {
-  await worker.ended;
-} finally {
-  // Also of a worker that failed: what is open would keep its process from ending.
+await worker.ended.catch(async (error: unknown) => {
+  log.fatal({ err: error }, 'The worker failed, which ends this process.');
+  await Promise.race([close().catch(() => undefined), sleep(CLOSE_MAX_MS)]);
+  process.exit(1);
+});
+await close();
+
+async function close(): Promise<void> {
   await health?.close();
   await dependencies.close();
   await metrics.shutdown();
