@@ -48,7 +48,8 @@ export async function completeSignIn(): Promise<Tokens> {
   // A page that was opened or reloaded at this address by itself begins anew.
   if (!pending) return beginSignIn('/console/');
   const answer = new URL(location.href);
-  history.replaceState(null, '', pending.returnTo);
+  // With the state of the router, by which it knows the page again.
+  history.replaceState(history.state, '', pending.returnTo);
   const { server, client, options, wanted } = await findProvider();
   try {
     const parameters = oauth.validateAuthResponse(server, client, answer, pending.state);

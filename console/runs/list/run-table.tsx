@@ -1,5 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows are placed by script, which elements of tables do not allow
 // biome-ignore-all lint/a11y/useFocusableInteractive: the link of a row has the focus
+import { useElementScrollRestoration } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { classes } from '../../ui/classes.ts';
@@ -14,6 +15,8 @@ const ROW_PX = 38;
 const NARROW_ROW_PX = 60;
 const MORE_WITHIN_ROWS = 30;
 const COUNTED_FROM_ROWS = 20;
+/** Names what scrolls, for the place to which Back leads. */
+const SCROLL_ID = 'runs';
 
 type Props = {
   rows: ListedRun[];
@@ -38,6 +41,7 @@ export function RunTable({
   onMore,
 }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
+  const initialOffset = useElementScrollRestoration({ id: SCROLL_ID })?.scrollY ?? 0;
   const isNarrow = useNarrow(860);
   const [activeId, setActiveId] = useState<string>();
   const active = Math.max(
@@ -46,6 +50,7 @@ export function RunTable({
   );
   const virtual = useVirtualizer({
     count: rows.length,
+    initialOffset,
     getScrollElement: () => scroll.current,
     estimateSize: () => (isNarrow ? NARROW_ROW_PX : ROW_PX),
     getItemKey: (index) => rows[index]?.executionId ?? index,
@@ -89,7 +94,11 @@ export function RunTable({
   }
 
   return (
-    <div className={classes(style.table, isOrganization && style.organization)} ref={scroll}>
+    <div
+      className={classes(style.table, isOrganization && style.organization)}
+      ref={scroll}
+      data-scroll-restoration-id={SCROLL_ID}
+    >
       <div role="table" aria-label="Runs" aria-rowcount={hasMore ? -1 : rows.length + 1} onKeyDown={move}>
         <div role="row" aria-rowindex={1} className={style.head}>
           {['Status', 'Run', 'Flow', 'Started by', 'Started', 'Duration', 'Credits'].map((name) => (

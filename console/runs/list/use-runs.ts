@@ -24,7 +24,8 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     queryFn: async ({ pageParam, signal }) => (await fetchPage(pageParam, undefined, signal)).page,
     getNextPageParam: (page) => (page.hasMore ? (page.nextCursor ?? undefined) : undefined),
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
+    // Who comes back finds as many pages as before, read again.
+    refetchOnMount: 'always',
     placeholderData: keepPreviousData,
   });
   const headKey = [...key, 'head'];

@@ -1,23 +1,29 @@
 import assert from 'node:assert/strict';
 import { seedRuns } from '../../db/seed-runs.ts';
 import { waitUntil } from '../../wait-until.ts';
+import type { ConsoleWeir } from './console-weir.ts';
 import { describeWalks } from './describe-walks.ts';
 
 const RUNS = 10_000;
 /** The rows of one window, and those kept ready above and below it. */
 const ROWS_MAX = 80;
 
+/** Adds runs to the demo project. */
+async function seed(weir: ConsoleWeir, count: number): Promise<void> {
+  const { id } = await weir.db
+    .selectFrom('flow')
+    .select('id')
+    .where('slug', '=', 'hello')
+    .executeTakeFirstOrThrow();
+  await seedRuns(weir.db, { count, busyFlowId: id });
+}
+
 describeWalks('long lists in the console', (walk) => {
   walk(
     'scrolls through 10,000 runs with only the rows in view in the page',
     'owner',
     async ({ page, weir, open }) => {
-      const { id } = await weir.db
-        .selectFrom('flow')
-        .select('id')
-        .where('slug', '=', 'hello')
-        .executeTakeFirstOrThrow();
-      await seedRuns(weir.db, { count: RUNS, busyFlowId: id });
+      await seed(weir, RUNS);
       await open('orgs/demo/projects/demo/runs');
       const table = page.getByRole('table', { name: 'Runs' });
       const rows = table.getByRole('row');
@@ -44,4 +50,28 @@ describeWalks('long lists in the console', (walk) => {
       assert.ok((await rows.count()) <= ROWS_MAX);
     },
   );
+
+  walk('come back to where the reader was in the runs', 'owner', async ({ page, weir, open }) => {
+    page.setDefaultTimeout(30_000);
+    await seed(weir, 1_000);
+    await open('orgs/demo/projects/demo/runs');
+    const table = page.getByRole('table', { name: 'Runs' });
+    // Beyond the first page.
+    const row = table.getByRole('row').and(page.locator('[aria-rowindex="300"]'));
+    await table.getByRole('link').first().focus();
+    await waitUntil(async () => {
+      await page.keyboard.press('PageDown');
+      return (await row.count()) > 0;
+    });
+    await row.scrollIntoViewIfNeeded();
+    const [place, id] = [await row.boundingBox(), await row.getByRole('link').first().textContent()];
+    await row.getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Started with' }).waitFor();
+    await page.goBack();
+    await row.waitFor();
+    assert.deepEqual(
+      [await row.boundingBox(), await row.getByRole('link').first().textContent()],
+      [place, id],
+    );
+  });
 });
