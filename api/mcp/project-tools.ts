@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { listFlowDesigns } from '../../db/flows/flow-designs.ts';
 import { listUserProjects } from '../../db/tenants/user-projects.ts';
 import { toPage } from '../http/page.ts';
-import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
+import { describeFlows } from './describe-flows.ts';
+import { flowDesign, steps } from './flow-design.ts';
 import { requireProject } from './require-project.ts';
 import { after, projectId } from './shapes.ts';
 import { defineTool } from './tool.ts';
@@ -87,25 +88,17 @@ const hydrateProject = defineTool({
       .meta({ description: 'Send it as `after` to get more flows; null at the end.' }),
   }),
   async run(call, { project_id, after = '' }) {
-    const { db, config } = call.deps;
+    const { deps, user } = call;
     const project = await requireProject(call, project_id);
-    const rows = await listFlowDesigns(db, call.user.userId, project.id, { after, limit: FLOWS_MAX + 1 });
+    const rows = await listFlowDesigns(deps.db, user.userId, project.id, { after, limit: FLOWS_MAX + 1 });
     const { page, end } = toPage(rows, FLOWS_MAX, ({ slug }) => slug);
-    let size = 0;
     return {
       project_id: project.id,
       slug: project.slug,
       name: project.name,
       description: project.description,
       organization_slug: project.organization_slug,
-      flows: page.map((flow) => {
-        const steps = shortenSteps(flow.draft, TEXT_MAX);
-        size += JSON.stringify(steps).length;
-        return {
-          ...toFlowDesign(flow, config.mcp.url),
-          steps: size > ALL_STEPS_MAX_CHARACTERS ? null : steps,
-        };
-      }),
+      flows: await describeFlows(deps, page, { textMax: TEXT_MAX, allMax: ALL_STEPS_MAX_CHARACTERS }),
       next: end.nextCursor,
     };
   },

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 
-/** Selects flows. `draft_is_latest`: the draft equals the latest version. */
+/** Selects flows without their drafts. `draft_is_latest`: the draft equals the latest version. */
 function designs(db: Db | Tx) {
   return db
     .selectFrom('flow')
@@ -13,7 +13,6 @@ function designs(db: Db | Tx) {
       'flow.slug',
       'flow.name',
       'flow.description',
-      'flow.draft',
       'flow.production_version',
       'flow.project_id',
       'project.slug as project_slug',
@@ -57,12 +56,13 @@ export type FlowDesign = NonNullable<Awaited<ReturnType<typeof findFlowDesign>>>
 
 /** Finds a flow; undefined when there is none or the user cannot see it. */
 export function findFlowDesign(db: Db | Tx, userId: string, flowId: string) {
-  return designsOf(db, userId).where('flow.id', '=', flowId).executeTakeFirst();
+  return designsOf(db, userId).select('flow.draft').where('flow.id', '=', flowId).executeTakeFirst();
 }
 
 /** Finds a flow and locks it with the user's membership: nobody else changes either before the transaction ends. */
 export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<FlowDesign | undefined> {
   return designsOf(tx, userId)
+    .select('flow.draft')
     .where('flow.id', '=', flowId)
     .forNoKeyUpdate('flow')
     .forShare('membership')
@@ -72,6 +72,7 @@ export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<
 /** Finds a flow of a project that the caller may access. */
 export function findFlowOfProject(db: Db, projectId: string, flowId: string) {
   return designs(db)
+    .select('flow.draft')
     .where('flow.project_id', '=', projectId)
     .where('flow.id', '=', flowId)
     .executeTakeFirst();
@@ -84,23 +85,32 @@ export function lockFlowOfProject(
   flowId: string,
 ): Promise<FlowDesign | undefined> {
   return designs(tx)
+    .select('flow.draft')
     .where('flow.project_id', '=', projectId)
     .where('flow.id', '=', flowId)
     .forNoKeyUpdate('flow')
     .executeTakeFirst();
 }
 
-/** Lists the flows of a project by slug, from the one after the slug `after`. */
+/** Lists the flows of a project by slug, from the one after the slug `after`, with the sizes of their drafts. */
 export function listFlowDesigns(
   db: Db,
   userId: string,
   projectId: string,
   { after, limit }: { after: string; limit: number },
-): Promise<FlowDesign[]> {
+) {
   return designsOf(db, userId)
+    .select(sql<number>`octet_length(flow.draft::text)`.as('draft_bytes'))
     .where('flow.project_id', '=', projectId)
     .where('flow.slug', '>', after)
     .orderBy('flow.slug')
     .limit(limit)
     .execute();
+}
+export type ListedFlowDesign = Awaited<ReturnType<typeof listFlowDesigns>>[number];
+
+/** Loads the drafts of flows, by their ids. */
+export async function loadDrafts(db: Db, flowIds: string[]): Promise<Map<string, FlowDesign['draft']>> {
+  const rows = await db.selectFrom('flow').select(['id', 'draft']).where('id', 'in', flowIds).execute();
+  return new Map(rows.map(({ id, draft }) => [id, draft]));
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describeFlows } from '../../../api/mcp/describe-flows.ts';
+import { listFlowDesigns } from '../../../db/flows/flow-designs.ts';
+import { insertFlow } from '../../../db/flows/flows.ts';
+import { insertMember } from '../../../db/tenants/memberships.ts';
+import { passthrough } from '../../blocks.ts';
+import { createProject } from '../../db/project-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+
+const MIB = 1024 * 1024;
+
+describe('the flows of a project, for an assistant,', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('are read a few MiB at a time, each in its turn and counted for its organization until it is dropped', async () => {
+    const { db } = database;
+    const { organization, project } = await createProject(db);
+    await insertMember(db, { organizationId: organization.id, userId: 'ada', role: 'owner' });
+    const sizes = [1.5 * MIB, MIB, 10, 0.5 * MIB];
+    for (const [index, size] of sizes.entries())
+      await insertFlow(db, {
+        ...{ projectId: project.id, slug: `flow-${index}`, name: 'Flow' },
+        definition: { steps: [passthrough('a', { prompt: 'x'.repeat(size) })] },
+      });
+    const flows = await listFlowDesigns(db, 'ada', project.id, { after: '', limit: 10 });
+    const taken: string[] = [];
+    const held = { bytes: 0, turns: 0 };
+    const take = (of: 'bytes' | 'turns') => async (owner: string, bytes: number) => {
+      assert.equal(owner, organization.id);
+      taken.push(`${of}: ${(bytes / MIB).toFixed(1)} MiB`);
+      held[of] += bytes;
+      assert.ok(held[of] <= 2 * MIB);
+      return () => {
+        held[of] -= bytes;
+      };
+    };
+    const deps = {
+      db,
+      config: { mcp: { url: 'http://127.0.0.1/mcp' } },
+      largeValues: { answers: { take: take('bytes') }, work: { take: take('turns') } },
+    } as never;
+    const described = await describeFlows(deps, flows, { textMax: 1_000, allMax: 1_500 });
+    assert.deepEqual(taken, ['bytes: 1.5 MiB', 'turns: 1.5 MiB', 'bytes: 1.5 MiB', 'turns: 1.5 MiB']);
+    assert.deepEqual(held, { bytes: 0, turns: 0 });
+    assert.deepEqual(
+      described.map(({ slug, steps }) => [slug, steps !== null]),
+      [
+        ['flow-0', true],
+        ['flow-1', false],
+        ['flow-2', false],
+        ['flow-3', false],
+      ],
+    );
+  });
+});
