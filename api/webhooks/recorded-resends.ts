@@ -29,14 +29,17 @@ export async function resendDelivery(
   return again;
 }
 
-/** Begins a new round of the deliveries that failed in a period, RECOVERED_MAX at most, and queues them for their turns. */
+/**
+ * Begins a new round of the deliveries made in a period that failed, RECOVERED_MAX at most, and queues them for their turns.
+ * Without `until`, the period has no end: this process's clock may be behind the database's.
+ */
 export async function recoverDeliveries(
   tx: Tx,
   author: Author,
   {
     organizationId,
     since,
-    until = new Date(),
+    until,
     status,
   }: {
     organizationId: string;

@@ -99,7 +99,13 @@ export async function redeliver(
 /** Begins a new round of up to `limit` deliveries, and answers them, the oldest first. */
 export async function redeliverMany(
   db: Db | Tx,
-  filter: { organizationId: string; since: Date; until: Date; statuses: DeliveryStatus[]; limit: number },
+  filter: {
+    organizationId: string;
+    since: Date;
+    until?: Date | undefined;
+    statuses: DeliveryStatus[];
+    limit: number;
+  },
 ): Promise<DeliveryCall[]> {
   const rows = await db
     .updateTable('webhook_delivery')
@@ -110,7 +116,7 @@ export async function redeliverMany(
         .select('id')
         .where('organization_id', '=', filter.organizationId)
         .where('created_at', '>=', filter.since)
-        .where('created_at', '<', filter.until)
+        .$if(filter.until !== undefined, (query) => query.where('created_at', '<', filter.until as Date))
         .where('status', 'in', filter.statuses)
         .orderBy('created_at')
         .orderBy('seq')
