@@ -1,4 +1,5 @@
 // cancel_run: cancels any run that the caller may see, also of a flow that was never published, or a whole test run.
+import { inTransaction } from '../../db/connect.ts';
 import { requestCancel } from '../../db/runs/cancel-run.ts';
 import { findFlowOfRun, findRun } from '../../db/runs/runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -28,7 +29,7 @@ export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: stri
   if (!run) throw notBegun(test?.test_run_id);
   if (run.status === 'completed' || run.status === 'failed')
     return { flow_run: await describeRun(deps, run) };
-  await db.transaction().execute(async (tx) => {
+  await inTransaction(db, async (tx) => {
     const { organizationId } = await requireVisibleFlow({ db: tx }, flowId, caller.access, 'run');
     await requestCancel(tx, id);
     if (run.cancel_requested_at) return;

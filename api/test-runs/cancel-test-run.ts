@@ -1,3 +1,4 @@
+import { inTransaction } from '../../db/connect.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
 import { listTestCaseRunsUnderWay, requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
@@ -21,7 +22,7 @@ export async function cancelTestRun(
   const { flowId, organizationId } = await requireVisibleFlow(deps, row?.flow_id, access, 'test run');
   if (row?.status !== 'started')
     return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flowId) };
-  await db.transaction().execute(async (tx) => {
+  await inTransaction(db, async (tx) => {
     await requireVisibleFlow({ db: tx }, flowId, access, 'test run');
     if (!(await requestTestRunCancel(tx, testRunId))) return;
     const details = { flow_id: flowId };

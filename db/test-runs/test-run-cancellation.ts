@@ -21,9 +21,10 @@ export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<b
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
   // The runs are looked for only now: the run of a case is accepted before the test run is marked, or not at all.
-  await sql`update run set ${CANCELLATION} where execution_id in ${runsOf(testRunId)} and ${IS_OPEN}`.execute(
-    tx,
-  );
+  const found = sql`execution_id in ${runsOf(testRunId)} and ${IS_OPEN}`;
+  // An update would lock them in no order, and stop those who lock several of them too.
+  await sql`select from run where ${found} order by execution_id for no key update`.execute(tx);
+  await sql`update run set ${CANCELLATION} where ${found}`.execute(tx);
   return true;
 }
 

@@ -8,6 +8,7 @@ import { releaseLeftReservations, reserveCredits } from '../../db/credits/reserv
 import { requestCancel } from '../../db/runs/cancel-run.ts';
 import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
 import { findOutcome, finishRun } from '../../db/runs/runs.ts';
+import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { type Account, audit, lockBalance, openAccount, settle } from './credits/ledger-fixture.ts';
 import { duringTransaction } from './during-transaction.ts';
@@ -85,6 +86,32 @@ describe('the order of locks (docs/design.md)', () => {
     assert.deepEqual(await finishing, { status: 'failed', error: CANCELLED });
     for (const part of [callId, executionId])
       assert.deepEqual(await findOutcome(db, part), { status: 'failed', error: CANCELLED });
+  });
+
+  it('is that of their ids among the runs of a test run that is cancelled', async () => {
+    const { flow_id, flow_version_id } = await db
+      .selectFrom('run')
+      .select(['flow_id', 'flow_version_id'])
+      .where('execution_id', '=', id().callId)
+      .executeTakeFirstOrThrow();
+    const { runs } = await openAccount(db, 0, 8);
+    const testRunId = randomUUID();
+    await db.insertInto('test_run').values({ id: testRunId, flow_id, flow_version_id }).execute();
+    for (const [position, executionId] of runs.entries())
+      await sql`
+        insert into test_result (test_run_id, test_case_id, position, name, execution_id, input, expectation)
+        values (${testRunId}, ${randomUUID()}, ${position}, 'case', ${executionId}, '{}', '{}')`.execute(db);
+    const [first, ...others] = runs.toSorted();
+    const { cancelling } = await db.transaction().execute(async (tx) => {
+      await sql`select from run where execution_id = ${first} for no key update`.execute(tx);
+      const cancelling = db.transaction().execute((other) => requestTestRunCancel(other, testRunId));
+      cancelling.catch(() => undefined);
+      await lockWaiters(db, 1);
+      const lock = sql`select from run where execution_id = any(${others}::uuid[]) for no key update nowait`;
+      assert.equal((await lock.execute(tx)).rows.length, others.length);
+      return { cancelling };
+    });
+    assert.equal(await cancelling, true);
   });
 
   it('does not matter to upkeep, which leaves locked reservations to the next time', async () => {
