@@ -24,8 +24,7 @@ const WORKFLOW_TASKS = 1;
 
 const MEND: { [reason in Stuck['reason']]: string } = {
   parked: 'lost its workers again and again: weir operator runs resume <id>, or runs cancel <id>',
-  retrying:
-    'a block is refused or lost again and again: see its error; it goes on by itself, or runs cancel <id>',
+  retrying: 'a block is refused again and again: see its error; it goes on by itself, or runs cancel <id>',
   cancelling: 'is cancelled, and no worker has ended it: look whether workers run',
   'task fails':
     'its workflow task fails, and the log of a worker says why: deploy workers whose code and keys fit its history; it goes on by itself',

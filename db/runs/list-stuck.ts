@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-/** Blocks are tried more than once in good times too. */
+/** Blocks are tried more than once in good times too. An attempt without an error was lost with its worker. */
 const ATTEMPTS_MIN = 4;
 const CANCELLED_SECONDS = 120;
 
 type StuckRow = {
   executionId: string;
-  reason: 'parked' | 'retrying' | 'cancelling';
+  reason: 'parked' | 'retrying' | 'loses workers' | 'cancelling';
   since: Date;
   lastError: string | null;
 };
@@ -22,8 +22,10 @@ export async function listStuckInDatabase(db: Db, limit: number): Promise<StuckR
       from run where status = 'started' and cancel_requested_at < now() - ${CANCELLED_SECONDS} * interval '1 second'
       order by started_at, execution_id limit ${limit})
     union all
-    (select coalesce(run.continues, run.execution_id), 'retrying', block.started_at,
-        block.name || ', attempt ' || block.attempts || coalesce(': ' || block.last_error, '')
+    (select coalesce(run.continues, run.execution_id),
+        case when block.last_error is null then 'loses workers' else 'retrying' end, block.started_at,
+        block.name || coalesce(', attempt ' || block.attempts || ': ' || block.last_error,
+          ': its worker was lost ' || block.attempts - 1 || ' times')
       from block_under_way as block join run on run.execution_id = block.execution_id and run.status = 'started'
       where block.attempts >= ${ATTEMPTS_MIN} and not exists (
         select from block_run where block_run.execution_id = block.execution_id and block_run.block_key = block.block_key)

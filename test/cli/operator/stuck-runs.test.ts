@@ -69,7 +69,24 @@ describe('weir operator runs list --stuck', () => {
     assert.deepEqual(await listStuck(weir), { [executionId]: 'retrying' });
     const { stdout } = await operatorRuns(weir, 'list', '--stuck');
     assert.match(stdout, new RegExp(`^${executionId} .* retrying .*attempt 4: .*is unavailable`, 'm'));
-    assert.match(stdout, /^retrying: a block is refused or lost again and again/m);
+    assert.match(stdout, /^retrying: a block is refused again and again/m);
+    await end(executionId);
+  });
+
+  it('says how often the worker of a block was lost that has no error, and to look at the workers', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    await waitUntil(async () => {
+      const lost = weir.db.updateTable('block_under_way').set({ attempts: 6 });
+      const { numUpdatedRows } = await lost.where('execution_id', '=', executionId).executeTakeFirst();
+      return numUpdatedRows === 1n;
+    });
+    assert.deepEqual(await listStuck(weir), { [executionId]: 'loses workers' });
+    const { stdout } = await operatorRuns(weir, 'list', '--stuck');
+    assert.match(
+      stdout,
+      new RegExp(`^${executionId} .* loses workers .*: its worker was lost 5 times$`, 'm'),
+    );
+    assert.match(stdout, /^loses workers: workers are lost under it: look at their logs and memory/m);
     await end(executionId);
   });
 
