@@ -11,14 +11,18 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: '
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 const REFRESH_MS = 20_000;
+const TICK_MS = 1_000;
+const YOUNG_MS = 60_000;
 
 /** A moment (ISO 8601) as the reader would say it, in their zone; the exact time shows on hover. */
 export function Time({ at }: { at: string | null | undefined }) {
   const [, refresh] = useState(0);
+  // Set anew whenever it is shown: seconds count on by seconds.
   useEffect(() => {
-    const timer = setInterval(() => refresh((count) => count + 1), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
+    const isYoung = at && Math.abs(Date.now() - Date.parse(at)) < YOUNG_MS;
+    const timer = setTimeout(() => refresh((count) => count + 1), isYoung ? TICK_MS : REFRESH_MS);
+    return () => clearTimeout(timer);
+  });
   if (!at) return <>—</>;
   const moment = new Date(at);
   return (

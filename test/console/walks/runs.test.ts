@@ -43,6 +43,19 @@ describeWalks('runs in the console', (walk) => {
     await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
   });
 
+  walk('counts on by seconds when a run began', 'member', async ({ page, weir, open }) => {
+    await weir.call('POST', 'demo/demo/hello/execute', { key: weir.demoKey, body: { message: 'm' } });
+    await open(RUNS);
+    const seconds = page
+      .getByRole('row')
+      .getByText(/^\d+ sec\. ago$/)
+      .first();
+    await seconds.waitFor();
+    const said = await seconds.textContent();
+    const same = page.getByText(said ?? '', { exact: true }).first();
+    await same.waitFor({ state: 'detached', timeout: 5_000 });
+  });
+
   walk('retries the failed runs that the filters find, once they are counted', 'member', async (tour) => {
     const { page, weir, open, lookAt } = tour;
     const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
