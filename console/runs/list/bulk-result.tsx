@@ -1,8 +1,7 @@
 import { formatCount } from '../../ui/format.ts';
 import { Note } from '../../ui/note.tsx';
 import type { Bulk, BulkResult } from './bulk-runs.ts';
-
-const REASONS_MAX = 8;
+import { countReasons } from './count-reasons.ts';
 
 /** Says how many runs were retried or cancelled, and for which reasons others were not. */
 export function BulkResultView({
@@ -15,9 +14,7 @@ export function BulkResultView({
   isRunning: boolean;
 }) {
   const { done = 0, refused = [], stoppedBy } = result ?? {};
-  const reasons = new Map<string, number>();
-  for (const { errorMessage } of refused) reasons.set(errorMessage, (reasons.get(errorMessage) ?? 0) + 1);
-  const listed = [...reasons].sort((a, b) => b[1] - a[1]);
+  const reasons = countReasons(refused);
   const said =
     how === 'retry'
       ? `${formatCount(done)} retried, ${formatCount(refused.length)} passed over`
@@ -29,12 +26,11 @@ export function BulkResultView({
         {isRunning ? ' so far …' : '.'}
       </p>
       <ul>
-        {listed.slice(0, REASONS_MAX).map(([reason, count]) => (
+        {reasons.map(([reason, count]) => (
           <li key={reason}>
             {formatCount(count)} × {reason}
           </li>
         ))}
-        {listed.length > REASONS_MAX && <li>and {listed.length - REASONS_MAX} other reasons</li>}
       </ul>
       {stoppedBy && (
         <Note tone="warn">
