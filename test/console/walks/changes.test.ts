@@ -30,7 +30,6 @@ async function loseAnswers(page: Page, address: string, count: number): Promise<
 
 describeWalks('a change in the console', (walk) => {
   walk('is made once when its button is pressed twice', 'owner', async ({ page, weir, open }) => {
-    page.setDefaultTimeout(30_000);
     const posts = listPosts(page);
     const flow = await createFlow(weir, 'pressed-twice', [code('a', 'throw new Error("no");')]);
     await open(flow.path);
@@ -61,7 +60,6 @@ describeWalks('a change in the console', (walk) => {
 
   walk('whose answer is lost may have been made, and is shown if it was', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
-    page.setDefaultTimeout(30_000);
     allow(/ERR_FAILED/);
     const flow = await createFlow(weir, 'lost-version', [code('a', 'return 1')]);
     await open(flow.path);
@@ -83,7 +81,6 @@ describeWalks('a change in the console', (walk) => {
 
   walk('that starts a run starts no second one after a lost answer', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
-    page.setDefaultTimeout(30_000);
     allow(/ERR_FAILED/);
     const flow = await createFlow(weir, 'lost-retry', [code('a', 'throw new Error("no");')]);
     await flow.publish();

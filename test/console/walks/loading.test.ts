@@ -6,7 +6,6 @@ import { describeWalks } from './describe-walks.ts';
 describeWalks('a part of the console that cannot be loaded', (walk) => {
   walk('is said where it is missing, and loaded when that is asked for', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
-    page.setDefaultTimeout(30_000);
     allow(/ERR_FAILED/);
     const flow = await createFlow(weir, 'not-loaded', [code('a', 'return 1')]);
     await flow.publish();
@@ -30,7 +29,6 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
   });
 
   walk('is a page, which is loaded anew with all that it needs', 'owner', async ({ page, open, allow }) => {
-    page.setDefaultTimeout(30_000);
     allow(/ERR_FAILED|could not be loaded|preload CSS/);
     await open('orgs/demo/projects/demo');
     await page.route('**/usage-page-*.css', (route) => route.abort());
@@ -42,7 +40,6 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
   });
 
   walk('is an answer that is cut off, which is asked for again', 'owner', async ({ page, open }) => {
-    page.setDefaultTimeout(30_000);
     let asked = 0;
     await page.route('**/deliveries?**', async (route) => {
       asked += 1;

@@ -52,7 +52,6 @@ describeWalks('long lists in the console', (walk) => {
   );
 
   walk('come back to where the reader was in the runs', 'owner', async ({ page, weir, open }) => {
-    page.setDefaultTimeout(30_000);
     await seed(weir, 1_000);
     await open('orgs/demo/projects/demo/runs');
     const table = page.getByRole('table', { name: 'Runs' });
