@@ -51,6 +51,24 @@ AS $function$
       where r.execution_id = any (parts) and (r.execution_id, r.block_key) <> (p_but_execution, p_but_block);
   end $function$;
 
+CREATE OR REPLACE FUNCTION public.digest_definition()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.definition_digest := sha256(convert_to(new.definition::text, 'UTF8'));
+      return new;
+    end $function$;
+
+CREATE OR REPLACE FUNCTION public.digest_draft()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.draft_digest := sha256(convert_to(new.draft::text, 'UTF8'));
+      return new;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.end_webhook_turn(the_delivery uuid, the_round integer, the_organization uuid, the_host text)
  RETURNS TABLE(next_host text, waits_here boolean)
  LANGUAGE plpgsql
@@ -471,6 +489,7 @@ CREATE TABLE flow (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
+  draft_digest bytea,
   constraint flow_pkey PRIMARY KEY (id)
 );
 
@@ -483,6 +502,7 @@ CREATE TABLE flow_version (
   created_at timestamp with time zone not null default now(),
   digest bytea,
   published_by text,
+  definition_digest bytea,
   constraint flow_version_digest_check CHECK (((version IS NULL) = (digest IS NOT NULL))),
   constraint flow_version_number_key UNIQUE (flow_id, version),
   constraint flow_version_pkey PRIMARY KEY (id),
@@ -951,6 +971,10 @@ ALTER TABLE webhook_turn ADD CONSTRAINT webhook_turn_delivery_id_fkey FOREIGN KE
 CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
 
 CREATE TRIGGER balance_is_low AFTER UPDATE OF balance_microcredits ON public.organization FOR EACH ROW WHEN (((old.balance_microcredits >= new.low_balance_microcredits) AND (new.balance_microcredits < new.low_balance_microcredits))) EXECUTE FUNCTION record_low_balance();
+
+CREATE TRIGGER flow_draft_digest BEFORE INSERT OR UPDATE OF draft ON public.flow FOR EACH ROW EXECUTE FUNCTION digest_draft();
+
+CREATE TRIGGER flow_version_definition_digest BEFORE INSERT ON public.flow_version FOR EACH ROW WHEN ((new.version IS NOT NULL)) EXECUTE FUNCTION digest_definition();
 
 CREATE TRIGGER flow_version_immutable BEFORE DELETE OR UPDATE ON public.flow_version FOR EACH ROW EXECUTE FUNCTION refuse_version_change();
 

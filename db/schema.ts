@@ -71,6 +71,8 @@ export interface FlowTable {
   name: string;
   description: Generated<string>;
   draft: JSONColumnType<FlowDefinition>;
+  /** SHA-256 of the draft's text, by a trigger; null where it was written before there were digests. */
+  draft_digest: ColumnType<Buffer | null, undefined, never>;
   production_version: number | null;
   created_at: Now;
   updated_at: Now;
@@ -84,6 +86,8 @@ export interface FlowVersionTable {
   version: number | null;
   note: string;
   definition: JSONColumnType<FlowDefinition>;
+  /** As `draft_digest` of a flow; equal texts have equal digests. */
+  definition_digest: ColumnType<Buffer | null, undefined, never>;
   created_at: Now;
   /** The actor of the audit log who published the version; null for snapshots, and where it is not known. */
   published_by: string | null;

@@ -1,6 +1,7 @@
 // Flows with their drafts, as members of the organization see and edit them.
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
+import { isDraft } from './is-draft.ts';
 
 /** Selects flows without their drafts. `draft_is_latest`: the draft equals the latest version. */
 function designs(db: Db | Tx) {
@@ -36,9 +37,7 @@ function designs(db: Db | Tx) {
           .whereRef('flow_version.version', '=', 'flow.production_version')
           .as('production_version_id'),
         latest.select('flow_version.version').as('latest_version'),
-        latest
-          .select(sql<boolean>`flow_version.definition::text = flow.draft::text`.as('same'))
-          .as('draft_is_latest'),
+        latest.select(isDraft('flow_version').as('same')).as('draft_is_latest'),
       ];
     })
     .where('organization.deleted_at', 'is', null)

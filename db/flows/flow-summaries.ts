@@ -1,6 +1,6 @@
 // Flows without their drafts, as lists show them.
-import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
+import { isDraft } from './is-draft.ts';
 
 /** Selects the flows of a project: how the draft of each stands to its versions, and the run that began last. */
 function summariesOf(db: Db | Tx, projectId: string) {
@@ -15,7 +15,7 @@ function summariesOf(db: Db | Tx, projectId: string) {
       (eb) =>
         eb
           .selectFrom('flow_version')
-          .select(['flow_version.version', 'flow_version.definition'])
+          .select(['flow_version.version', 'flow_version.definition', 'flow_version.definition_digest'])
           .whereRef('flow_version.flow_id', '=', 'flow.id')
           .where('flow_version.version', 'is not', null)
           .orderBy('flow_version.version', 'desc')
@@ -49,8 +49,8 @@ function summariesOf(db: Db | Tx, projectId: string) {
       'last_run.execution_id as last_run_id',
       'last_run.status as last_run_status',
       'last_run.started_at as last_run_started_at',
-      sql<boolean | null>`production.definition::text = flow.draft::text`.as('draft_is_production'),
-      sql<boolean | null>`latest.definition::text = flow.draft::text`.as('draft_is_latest'),
+      isDraft('production').as('draft_is_production'),
+      isDraft('latest').as('draft_is_latest'),
     ])
     .where('flow.project_id', '=', projectId)
     .where('flow.deleted_at', 'is', null);
