@@ -5,6 +5,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { type Config, DEFAULT_ADDRESS } from '../config.ts';
 import { isTracing } from '../observability/tracing.ts';
 import { createDataConverter } from './data-converter.ts';
+import { describeConnectError } from './describe-connect-error.ts';
 import { traceStarts } from './trace-starts.ts';
 
 export const DEFAULT_NAMESPACE = 'default';
@@ -15,7 +16,10 @@ export async function connectToTemporal({ temporal }: Config): Promise<NativeCon
     return await NativeConnection.connect(temporal.connectionOptions);
   } catch (error) {
     const address = temporal.connectionOptions.address ?? DEFAULT_ADDRESS;
-    throw new Error(`Temporal does not answer at ${address}: ${String(error)}`, { cause: error });
+    throw new Error(
+      `Temporal does not answer at ${address} (TEMPORAL_ADDRESS): ${describeConnectError(error)}.`,
+      { cause: error },
+    );
   }
 }
 

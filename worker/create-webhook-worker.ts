@@ -44,7 +44,7 @@ export async function createWebhookWorker({
       encryption: createEncryption(config.secretsKeys),
       post: createGuardedPost({
         resolvePublic: createResolvePublic({ dialMap: config.dialMap }),
-        ca: config.webhookCaFile && readFileSync(config.webhookCaFile, 'utf8'),
+        ca: config.webhookCaFile && readCaFile(config.webhookCaFile),
         proxy: config.egressProxy,
       }),
       listeners,
@@ -61,4 +61,12 @@ export async function createWebhookWorker({
     run: () => worker.run(),
     shutdown: () => shutDown(worker),
   };
+}
+
+function readCaFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`WEIR_WEBHOOK_CA_FILE cannot be read: ${(error as Error).message}.`, { cause: error });
+  }
 }

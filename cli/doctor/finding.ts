@@ -43,6 +43,8 @@ export async function runCheck({ name, look }: Check): Promise<Finding[]> {
 
 /** Describes an error as the end of a sentence, in one line. */
 export function describe(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  // The message of a failed `fetch` says no more than that.
+  const told = error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
+  const text = told instanceof Error ? told.message : String(told);
   return describeNetworkError(error, text).split('\n', 1)[0]?.replace(/\.$/, '') ?? '';
 }

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { checkClock } from '../../../cli/doctor/check-clock.ts';
+import { checkIdentity } from '../../../cli/doctor/check-identity.ts';
 import {
   checkDisk,
   checkSandbox,
@@ -14,6 +16,7 @@ import {
   describeRoom,
 } from '../../../cli/doctor/check-machine.ts';
 import { checkWebhooks } from '../../../cli/doctor/check-network.ts';
+import type { Config } from '../../../config.ts';
 
 /** Was valid in January 2020. */
 const EXPIRED = `-----BEGIN CERTIFICATE-----
@@ -109,6 +112,24 @@ describe('weir doctor looks at', () => {
       const [found, ...more] = await checkSandbox();
       assert.ok(found && found.state !== 'error');
       assert.deepEqual(more, []);
+    });
+  });
+
+  describe('the identity provider', () => {
+    const look = async (issuer: string) => {
+      const oidc = { issuer, audience: 'a', mcpAudience: 'a' } as Config['oidc'];
+      return (await checkIdentity({ oidc }, signal))[0]?.message ?? '';
+    };
+
+    it('that cannot be reached, and says why', async () => {
+      const server = createHttpServer((_, response) => response.writeHead(302, { location: '/' }).end());
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { port } = server.address() as AddressInfo;
+      assert.match(await look(`http://127.0.0.1:${port}`), /cannot be used: unexpected redirect\.$/);
+      server.close();
+      await once(server, 'close');
+      assert.match(await look(`http://127.0.0.1:${port}`), /cannot be used: the connection was refused\.$/);
+      assert.match(await look('http://127.0.0.1:1'), /cannot be used: bad port\.$/);
     });
   });
 
