@@ -11,7 +11,7 @@ import { isTransactionConflict } from './is-transaction-conflict.ts';
 import { measurePool } from './measure-pool.ts';
 import type { SilenceDetector } from './silence-detector.ts';
 
-/** Longer than PostgreSQL takes to restart, and short enough to answer a request within 5 s. */
+/** Longer than PostgreSQL takes to restart, and short enough to answer a request within 6 s. */
 const PATIENCE_MS = 3_500;
 const DELAY_MIN_MS = 50;
 const DELAY_MAX_MS = 500;
