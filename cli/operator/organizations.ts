@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { addOrganization, removeOrganization } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
@@ -30,7 +30,11 @@ export function addOrganizationCommands(program: Command): void {
     .command('set-quota')
     .description('set how many runs of an organization may be under way')
     .argument('<slug>', 'slug of the organization')
-    .argument('<runs>', 'how many; 0: any number; default: as WEIR_RUNS_UNDER_WAY_MAX says', parseQuota)
+    .argument(
+      '<runs>',
+      'how many; unlimited: any number; default: as WEIR_RUNS_UNDER_WAY_MAX says',
+      parseQuota,
+    )
     .action(onDatabase(setQuota));
   org
     .command('delete')
@@ -78,7 +82,13 @@ async function remove(db: Db, slug: string, { confirm }: { confirm: string }): P
 const QUOTA_MAX = 1_000_000;
 
 function parseQuota(text: string): number | 'default' {
-  return text === 'default' ? text : parseWholeNumber(0, QUOTA_MAX)(text);
+  if (text === 'default') return text;
+  if (text === 'unlimited') return 0;
+  if (/^0+$/.test(text))
+    throw new InvalidArgumentError(
+      'Write unlimited for any number. To stop an organization now: weir operator key revoke for its keys, then weir operator runs cancel --organization <slug>.',
+    );
+  return parseWholeNumber(1, QUOTA_MAX)(text);
 }
 
 async function setQuota(db: Db, slug: string, quota: number | 'default'): Promise<CommandResult> {

@@ -15,7 +15,7 @@ describe('weir operator org set-quota', () => {
       organization: 'acme',
       runsUnderWay: 500,
     });
-    assert.match(await succeed('org', 'set-quota', 'acme', '0'), /any number of runs/);
+    assert.match(await succeed('org', 'set-quota', 'acme', 'unlimited'), /any number of runs/);
     assert.equal(await findQuota(), 0);
     assert.match(await succeed('org', 'set-quota', 'acme', 'default'), /as WEIR_RUNS_UNDER_WAY_MAX says/);
     assert.equal(await findQuota(), null);
@@ -24,6 +24,15 @@ describe('weir operator org set-quota', () => {
       log.map(({ actor, details }: { actor: string; details: object }) => [actor, details]),
       [null, 0, 500].map((runsUnderWay) => ['operator', { runsUnderWay }]),
     );
+  });
+
+  it('refuses 0, and says what to write for any number, and how to stop an organization', async () => {
+    for (const zero of ['0', '00']) {
+      const said = await fail(2, weir('org', 'set-quota', 'acme', zero));
+      assert.match(said, /Write unlimited for any number/);
+      assert.match(said, /key revoke .*runs cancel --organization/s);
+    }
+    assert.equal(await findQuota(), null);
   });
 
   it('refuses what is not a number of runs, and an organization that is not there', async () => {
