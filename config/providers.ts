@@ -29,8 +29,11 @@ export function readProviderUrls(env: NodeJS.ProcessEnv): Record<string, string>
   return urls;
 }
 
-/** Reads the providers that the service has a key or a base URL for, by prefix. */
+/** Reads the providers that the service has a key or a base URL for, by prefix. Throws an Error that names each wrong variable. */
 export function readProviders(env: NodeJS.ProcessEnv): Record<string, Provider> {
+  const problems = Object.keys(PROVIDERS).flatMap((prefix) => findProblems(env, prefix.toUpperCase()));
+  if (problems.length > 0)
+    throw new Error(`The configuration is not valid. Correct these variables:\n${problems.join('\n')}`);
   const providers: Record<string, Provider> = {};
   for (const [prefix, defaultUrl] of Object.entries(PROVIDERS)) {
     const apiKey = env[`${prefix.toUpperCase()}_API_KEY`];
@@ -39,4 +42,15 @@ export function readProviders(env: NodeJS.ProcessEnv): Record<string, Provider> 
     if (configured && baseUrl) providers[prefix] = { baseUrl, apiKey: apiKey || 'none' };
   }
   return providers;
+}
+
+/** Finds what is wrong with the variables of a provider, without repeating them. */
+function findProblems(env: NodeJS.ProcessEnv, name: string): string[] {
+  const { [`${name}_BASE_URL`]: url, [`${name}_API_KEY`]: key } = env;
+  const problems: string[] = [];
+  if (url && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    problems.push(`  ${name}_BASE_URL is not an http:// or https:// URL`);
+  if (key && !/^[\x21-\x7e]+$/.test(key))
+    problems.push(`  ${name}_API_KEY has a space, a line break or another character that no key has`);
+  return problems;
 }

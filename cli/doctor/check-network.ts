@@ -24,6 +24,11 @@ export async function checkModels(
       try {
         const answer = await fetch(`${baseUrl}/models`, { redirect: 'manual', signal });
         await answer.body?.cancel();
+        if (answer.status === 404)
+          return warning(
+            `${name} answers at ${originOf(baseUrl)}, but has nothing at the path of its base URL (404).`,
+            `Correct ${name.toUpperCase()}_BASE_URL: it mostly ends with /v1.`,
+          );
         return ok(`${name} answers at ${originOf(baseUrl)}.`);
       } catch (error) {
         return failure(
