@@ -6,6 +6,7 @@ import { cancelRuns, findCancellable } from '../../db/runs/cancel-runs.ts';
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun } from '../../db/runs/list-runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { lockOrganization } from '../../db/tenants/organizations.ts';
 import { cancelEach } from '../../engine/cancel-each.ts';
 import { cancelRunWorkflow } from '../../engine/cancel-workflow.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -81,9 +82,10 @@ function cancelMatching(deps: ApiDeps): ApiMiddleware {
     }
     const author = authorOf(ctx.state.principal, ctx.state.requestId);
     const cancelled = await inTransaction(db, async (tx) => {
-      // Since the body may have taken its time. Nothing above runs is locked before them: docs/design.md.
-      await ctx.state.authorizeAgain?.(tx);
       const marked = new Set((await cancelRuns(tx, ids)).map(({ id }) => id));
+      // Authorized again, since the body may have taken its time: only now, because runs are locked first (docs/design.md).
+      await lockOrganization(tx, organizationId);
+      await ctx.state.authorizeAgain?.(tx);
       const details = JSON.parse(JSON.stringify({ ...filter, cursor, cancelled: marked.size }));
       await recordChange(tx, author, {
         ...{ organizationId, action: 'runs.cancel', resourceId: projectId },

@@ -43,13 +43,14 @@ async function endRun(weir: Weir, about: Organization) {
   return { org, project, flow, executionId, key: block.blockKey };
 }
 
-async function addDelivery(weir: Weir, { organizationId }: Organization, executionId = ''): Promise<string> {
+async function addDelivery(weir: Weir, about: Organization, executionId = ''): Promise<string> {
+  const { organizationId, projectId } = about;
   const id = randomUUID();
   const url = 'https://receiver.test/';
   await insertTestDelivery(weir.db, { id, organizationId, event: 'flow.completed', url, body: '{}' });
   await weir.db
     .updateTable('webhook_delivery')
-    .set({ execution_id: executionId })
+    .set({ execution_id: executionId, project_id: projectId })
     .where('id', '=', id)
     .execute();
   return id;
