@@ -18,7 +18,7 @@ import { serveHealth } from './serve-health.ts';
 
 /** Longer than the grace period of what the worker runs, deliveries included. */
 const END_MAX_SECONDS = 45;
-/** What a worker that failed has left open may not be closed in order. */
+/** A failed worker may have left open something that does not close in order. */
 const CLOSE_MAX_MS = 5_000;
 
 const config = await exitOnFailure(() => readProcessConfig());

@@ -46,7 +46,7 @@ export function unreachable(method: string): ApiError {
   return new ApiError(0, { code: 'UNREACHABLE', message });
 }
 
-/** What a body that cannot be read has thrown: an error for an answer that has ended before its time. */
+/** Turns the error of a body that cannot be read into that of an answer which has ended before its time. */
 export function toCutOff(error: unknown, method: string): unknown {
   if (!(error instanceof SyntaxError || error instanceof TypeError)) return error;
   if (method !== 'GET') return unreachable(method);

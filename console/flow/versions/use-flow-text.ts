@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Step } from '../draft/steps.ts';
 
-/** What writes values as flow files are written; it is loaded when it is first needed. */
+/** Writes values as flow files are written, once the package that does so is loaded. */
 export function useYaml() {
   return useQuery({
     queryKey: ['yaml'],

@@ -88,7 +88,7 @@ describe('test runs', () => {
       tests.models.will(hang);
       const asked = tests.models.nextCall();
       const running = runTestCase(tests.deps, tests.ada, id, 20_000);
-      await asked;
+      const response = await asked;
       const [row] = await weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId).execute();
       await weir.client.workflow.getHandle(row?.id ?? '').terminate();
       assert.equal((await running).status, 'started');
@@ -99,6 +99,8 @@ describe('test runs', () => {
         return (await read()).test_run?.status === 'completed';
       });
       assert.equal((await read()).test_run?.errors, 1);
+      // The worker would wait for it when it stops.
+      answer('late')(response);
     });
 
     it('end with a case whose run was cancelled as an error', async () => {

@@ -7,7 +7,7 @@ import { describeWalks } from './describe-walks.ts';
 
 const PROJECT = 'orgs/demo/projects/demo';
 
-/** What the page has posted to the service since, by the last names of the addresses. */
+/** Collects what the page posts to the service from now on, by the last names of the addresses. */
 function listPosts(page: Page): string[] {
   const posts: string[] = [];
   page.on('request', (request) => {
