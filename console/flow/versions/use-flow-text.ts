@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Step } from '../draft/steps.ts';
 
-/** Writes values as flow files are written, once the package that does so is loaded. */
+/** Loads the package that writes values as flow files are written. */
 export function useYaml() {
   return useQuery({
     queryKey: ['yaml'],
