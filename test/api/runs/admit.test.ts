@@ -20,16 +20,19 @@ describe('a request that has waited in line for a second', () => {
     account = await openAccount(database.db, 0, 0);
   });
   after(() => database.drop());
+  let now: number;
+  beforeEach(() => {
+    now = performance.now();
+    mock.method(performance, 'now', () => now);
+  });
   afterEach(() => {
     mock.restoreAll();
   });
 
   async function wait(principal: object, isRevoked = false): Promise<object> {
-    let now = performance.now();
-    mock.method(performance, 'now', () => now);
     const admission = {
       async enter() {
-        now += 1_000;
+        now += 2_000;
         return { end: () => undefined, holdFor: () => undefined };
       },
     };
