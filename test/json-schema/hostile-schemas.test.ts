@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
+import { ThreadStarved } from '../../json-schema/thread-pool.ts';
 import { createValidator, type OrganizationValidator, type Validator } from '../../json-schema/validator.ts';
 import { fanIn, fanOut, nested } from './multiplying-schemas.ts';
 
@@ -147,7 +148,10 @@ describe('hostile JSON Schemas', () => {
     );
     try {
       await Promise.all(busy.map((worker) => once(worker, 'online')));
-      await isUnique(length);
+      await isUnique(length).catch((error: unknown) => {
+        // A machine with other work too may give none for 5 s, which is not the schema's fault either.
+        assert.ok(error instanceof ThreadStarved, String(error));
+      });
     } finally {
       await Promise.all(busy.map((worker) => worker.terminate()));
     }
