@@ -39,9 +39,11 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
   );
   return async function serveMcp(ctx) {
     const { user, requestId } = ctx.state;
+    // A process that stops still answers what is under way.
+    const signal = readerSignal(ctx.res, undefined);
     const gone = readerSignal(ctx.res, deps.stopping);
     const response = await handler.fetch(
-      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone }),
+      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal }),
       {
         parsedBody: ctx.state.body,
         authInfo: {

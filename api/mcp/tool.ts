@@ -5,7 +5,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import type { Caller } from '../test-runs/caller.ts';
 
-/** One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer any more. */
+/** One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, or the process stops. */
 export type McpCall = Caller & { deps: ApiDeps; user: UserPrincipal; gone: AbortSignal };
 
 /** MCP's tool annotations: what clients may assume of a call before they make it. */

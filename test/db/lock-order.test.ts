@@ -6,11 +6,17 @@ import { sql } from 'kysely';
 import type { Db } from '../../db/connect.ts';
 import { releaseLeftReservations, reserveCredits } from '../../db/credits/reservations.ts';
 import { requestCancel } from '../../db/runs/cancel-run.ts';
-import { insertCalls, type NewCall } from '../../db/runs/insert-calls.ts';
 import { findOutcome, finishRun } from '../../db/runs/runs.ts';
 import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import { CANCELLED } from '../../flow/run.ts';
-import { type Account, audit, lockBalance, openAccount, settle } from './credits/ledger-fixture.ts';
+import {
+  type Account,
+  audit,
+  beginSession,
+  lockBalance,
+  openAccount,
+  settle,
+} from './credits/ledger-fixture.ts';
 import { duringTransaction } from './during-transaction.ts';
 import { lockWaiters } from './lock-waiters.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
@@ -53,26 +59,7 @@ describe('the order of locks (docs/design.md)', () => {
   });
 
   it('is run, then its later call, when the call ends while the run is cancelled', async () => {
-    const run = await db
-      .selectFrom('run')
-      .select(['organization_id', 'project_id', 'flow_id', 'flow_version_id'])
-      .where('execution_id', '=', id().callId)
-      .executeTakeFirstOrThrow();
-    const [executionId, callId] = [randomUUID(), randomUUID()];
-    const call: NewCall = {
-      callId,
-      organizationId: run.organization_id,
-      projectId: run.project_id,
-      flowId: run.flow_id,
-      flowVersionId: run.flow_version_id,
-      mode: 'step',
-      environment: 'live',
-      input: { message: '', parameters: {}, block_overrides: {} },
-    };
-    await insertCalls(db, [
-      { ...call, callId: executionId, status: 'in_progress' },
-      { ...call, continues: { executionId, from: 0, to: 1, concludes: true } },
-    ]);
+    const { executionId, callId } = await beginSession(db, id().callId);
     const { finishing } = await db.transaction().execute(async (tx) => {
       await sql`select from run where execution_id = ${executionId} for no key update`.execute(tx);
       const finishing = db

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { passthrough } from '../../blocks.ts';
+import { lockWaiters } from '../../db/lock-waiters.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { useTools } from './tools-harness.ts';
 
 /** More than an organization may have in a process at a time. */
 const CROWD = 60;
+/** Fewer than an organization may have connections to the database. */
+const STORING = 10;
 
 describe('run_flow of a caller that hangs up while it waits for a place', () => {
   const { tools } = useTools({ worker: false });
@@ -46,6 +49,8 @@ describe('run_flow of a caller that hangs up while it waits for a place', () => 
     await weir.db.transaction().execute(async (tx) => {
       await sql`lock table run in share mode`.execute(tx);
       for (let caller = 0; caller < CROWD; caller += 1) crowd.push(execute('crowd'));
+      // They have taken all places by then.
+      await lockWaiters(weir.db, STORING);
       const params = { name: 'run_flow', arguments: { flow_id, message: 'hung up' } };
       const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
       assert.equal(await post(mcpUrl, bearer, call, AbortSignal.timeout(1_000)), 'TimeoutError');

@@ -72,7 +72,7 @@ describe('POST …/projects/{project_id}/runs/cancel', () => {
     const { cancelling } = await weir.db.transaction().execute(async (tx) => {
       await sql`select from run where execution_id = ${id} for no key update`.execute(tx);
       const cancelling = cancel({ flow: slugOf(flow) });
-      await lockWaiters(tx, 1);
+      await lockWaiters(weir.db, 1);
       await lockBalance(tx, weir.tenant);
       return { cancelling };
     });

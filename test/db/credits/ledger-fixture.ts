@@ -6,7 +6,7 @@ import { grantCredits } from '../../../db/credits/ledger.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
 import { type BlockRun, type Payer, recordBlockRun } from '../../../db/runs/block-runs.ts';
-import { insertCalls } from '../../../db/runs/insert-calls.ts';
+import { insertCalls, type NewCall } from '../../../db/runs/insert-calls.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { insertProject } from '../../../db/tenants/projects.ts';
 import type { Step } from '../../../flow/definition.ts';
@@ -41,6 +41,34 @@ export async function openAccount(
       },
     ]);
   return { organizationId, runs: ids };
+}
+
+/** Begins a session of the flow of a run, whose second call is under way and concludes it. */
+export async function beginSession(
+  db: Db,
+  ofFlowOf: string,
+): Promise<{ executionId: string; callId: string }> {
+  const run = await db
+    .selectFrom('run')
+    .select(['organization_id', 'project_id', 'flow_id', 'flow_version_id'])
+    .where('execution_id', '=', ofFlowOf)
+    .executeTakeFirstOrThrow();
+  const [executionId, callId] = [randomUUID(), randomUUID()];
+  const call: NewCall = {
+    callId,
+    organizationId: run.organization_id,
+    projectId: run.project_id,
+    flowId: run.flow_id,
+    flowVersionId: run.flow_version_id,
+    mode: 'step',
+    environment: 'live',
+    input: { message: '', parameters: {}, block_overrides: {} },
+  };
+  await insertCalls(db, [
+    { ...call, callId: executionId, status: 'in_progress' },
+    { ...call, continues: { executionId, from: 0, to: 1, concludes: true } },
+  ]);
+  return { executionId, callId };
 }
 
 /** Records that an llm block has ended; returns whether this call recorded it. */
