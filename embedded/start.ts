@@ -1,6 +1,6 @@
 // main of `npm start`: starts what is not configured (PostgreSQL, Temporal, identity provider, demo models), then the
 // service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
-import { readConfig, readEnvironment } from '../config.ts';
+import { describeUnknown, readConfig, readEnvironment } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { buildConsole } from './build-console.ts';
@@ -67,6 +67,7 @@ async function start(
     ...given,
   });
   progress.line('Weir is starting; Ctrl-C stops it.');
+  for (const unknown of describeUnknown(given)) progress.line(`  ! ${unknown}`);
   await endLeftovers(stateFolder);
   startWatchdog(stateFolder);
 

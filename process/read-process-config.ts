@@ -1,11 +1,13 @@
-import { type Config, readConfig, readEnvironment, TELEMETRY_SECRETS } from '../config.ts';
+import { type Config, describeUnknown, readConfig, readEnvironment, TELEMETRY_SECRETS } from '../config.ts';
+import { log } from '../observability/log.ts';
 
 /**
  * Reads the configuration of this process. OpenTelemetry's packages read their variables themselves, so what files hold of
- * these is put into `process.env`. Throws as `readConfig` does.
+ * these is put into `process.env`. Variables that nothing reads are logged. Throws as `readConfig` does.
  */
 export function readProcessConfig(): Config {
   const env = readEnvironment(process.env);
   for (const name of TELEMETRY_SECRETS) if (env[name] !== undefined) process.env[name] = env[name];
+  for (const reason of describeUnknown(process.env)) log.warn({ reason }, 'A variable has no effect.');
   return readConfig(env);
 }

@@ -1,5 +1,5 @@
 // Looks at everything that the service depends on. Loaded when it is needed: it needs the packages of the service.
-import { type Config, readConfig } from '../../config.ts';
+import { type Config, describeUnknown, readConfig } from '../../config.ts';
 import { findStart } from '../../embedded/processes/start-lock.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
 import { hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
@@ -9,7 +9,7 @@ import { checkIdentity } from './check-identity.ts';
 import { checkDisk, checkSandbox } from './check-machine.ts';
 import { checkModels, checkService, checkWebhooks } from './check-network.ts';
 import { checkObjects } from './check-objects.ts';
-import { type Check, type Finding, failure, type Result, runCheck } from './finding.ts';
+import { type Check, type Finding, failure, type Result, runCheck, warning } from './finding.ts';
 
 /** Makes all checks at once; only the first where the configuration is not valid. */
 export async function examine(): Promise<Finding[]> {
@@ -40,7 +40,11 @@ export async function examine(): Promise<Finding[]> {
     { name: 'disk', look: () => checkDisk(local) },
   ];
   const found = await Promise.all(checks.map(runCheck));
-  return [{ check, state: 'ok', message: 'Every variable is valid.' }, ...found.flat()];
+  const unknown = describeUnknown(process.env).map((message) => ({
+    check,
+    ...warning(message, 'Correct its name, or unset it: docs/operating/configuration.md has all of them.'),
+  }));
+  return [{ check, state: 'ok', message: 'Every variable is valid.' }, ...unknown, ...found.flat()];
 }
 
 /** Says that the local `npm start`, with its database and all else, does not run, or not yet. */
