@@ -21,6 +21,7 @@ import { estimateUsage } from './estimate-usage.ts';
 import { measureModelCall, measureUsage } from './measure-model-call.ts';
 import { readModelJson } from './read-model-json.ts';
 import { type Output, outputTooLarge } from './serialize-output.ts';
+import { tellProviderOutage } from './tell-provider-outage.ts';
 
 /** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;
@@ -102,7 +103,7 @@ export async function callModel(
       },
     };
     return measureModelCall(deps.registry, model, () =>
-      completeChat(deps.largeValues.json, provider, model, asking),
+      tellProviderOutage(model, provider, () => completeChat(deps.largeValues.json, provider, model, asking)),
     );
   }
 

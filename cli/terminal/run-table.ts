@@ -8,6 +8,8 @@ type Run = {
   version: number;
   mode: string;
   status: string;
+  /** The code of its error, of a run that failed. */
+  code?: string | undefined;
   startedAt: string | Date;
   durationMs: number | null;
   cost: number;
@@ -22,7 +24,7 @@ export function runTable(runs: Run[]): string {
       `${run.organization}/${run.project}/${run.flow}`,
       run.version,
       run.mode,
-      run.status,
+      run.code === undefined ? run.status : `${run.status} (${run.code})`,
       formatTime(run.startedAt),
       run.durationMs,
       run.cost,
