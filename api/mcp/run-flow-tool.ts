@@ -14,7 +14,7 @@ import { measureOutcome } from '../http/hold-answer-bytes.ts';
 import { takeBytes } from '../http/take-bytes.ts';
 import { acceptIdempotently } from '../runs/accept-idempotently.ts';
 import { acceptRun } from '../runs/accept-run.ts';
-import { startInPlace } from '../runs/admit.ts';
+import { enterPlace, startInPlace } from '../runs/admit.ts';
 import type { CallRequest } from '../runs/call-request.ts';
 import { digestRequest } from '../runs/digest-request.ts';
 import { findRunnableFlow } from '../runs/load-flow.ts';
@@ -113,9 +113,8 @@ function notPublished(version: number | undefined): ServiceError {
 }
 
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
-  const { deps, gone } = call;
-  const { organizationId } = request.flow;
-  const place = await deps.admission.enter(organizationId, () => gone);
+  const { deps, gone, user } = call;
+  const place = await enterPlace(deps, { principal: user, flow: request.flow }, () => gone);
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
     (error: unknown) => {
       place.end();

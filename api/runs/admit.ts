@@ -18,14 +18,11 @@ const WAITED_LONG_MS = 1_000;
  * it. A patient request, which does not wait for its run, lets the organization's others go first.
  */
 export function admit(deps: ApiDeps, options?: { patient: boolean }): ApiMiddleware {
-  const { admission, cutOff, largeValues } = deps;
+  const { cutOff, largeValues } = deps;
   return async function admit(ctx, next) {
-    const { organizationId } = ctx.state.flow;
-    largeValues.presence.note(organizationId);
-    const began = performance.now();
-    ctx.state.place = await admission.enter(organizationId, () => readerSignal(ctx.res, cutOff), options);
+    largeValues.presence.note(ctx.state.flow.organizationId);
+    ctx.state.place = await enterPlace(deps, ctx.state, () => readerSignal(ctx.res, cutOff), options);
     try {
-      if (performance.now() - began >= WAITED_LONG_MS) await letInAnew(deps, ctx.state);
       await next();
     } finally {
       ctx.state.place?.end();
@@ -33,11 +30,31 @@ export function admit(deps: ApiDeps, options?: { patient: boolean }): ApiMiddlew
   };
 }
 
+type Entrant = Pick<ApiState, 'principal' | 'flow'>;
+
+/** Waits for a place for the flow's organization, as `admit` does. The caller ends it. */
+export async function enterPlace(
+  deps: ApiDeps,
+  entrant: Entrant,
+  gone: () => AbortSignal,
+  options?: { patient: boolean },
+): Promise<Place> {
+  const began = performance.now();
+  const place = await deps.admission.enter(entrant.flow.organizationId, gone, options);
+  try {
+    if (performance.now() - began >= WAITED_LONG_MS) await letInAnew(deps, entrant);
+    return place;
+  } catch (error) {
+    place.end();
+    throw error;
+  }
+}
+
 /**
  * Looks again at what may have changed while a request waited: the API key or the membership that lets its caller in, and the
  * quota of runs. So a key that is revoked begins nothing any more, however many requests it has in line.
  */
-async function letInAnew({ db, apiKeys }: ApiDeps, { principal, flow }: ApiState): Promise<void> {
+async function letInAnew({ db, apiKeys }: ApiDeps, { principal, flow }: Entrant): Promise<void> {
   const { organizationId } = flow;
   if (principal.kind === 'key' && !isUsable(await apiKeys.find(principal.key.key_id))) refuseCredentials();
   if (principal.kind === 'user' && !(await findRole(db, organizationId, principal.userId)))
