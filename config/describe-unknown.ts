@@ -15,13 +15,18 @@ const OTHERS = [
   'WEIR_URL',
   'WEIR_WEBHOOK_SECRET',
 ];
-const KNOWN = [...Object.keys(variables.shape), ...SECRET_VARIABLES.map((name) => `${name}_FILE`), ...OTHERS];
+const PREFIX = 'WEIR_';
+const KNOWN = [...Object.keys(variables.shape), ...SECRET_VARIABLES.map((name) => `${name}_FILE`), ...OTHERS]
+  .filter((name) => name.startsWith(PREFIX))
+  .map((name) => name.slice(PREFIX.length));
 /** Kubernetes gives containers the addresses of all services, so of one called `weir-api`: WEIR_API_SERVICE_HOST, WEIR_API_PORT, … */
 const OF_SERVICE = '_SERVICE_HOST';
 
 /** Describes each variable that is called WEIR_… and that nothing reads, with the one that was probably meant. */
 export function describeUnknown(env: NodeJS.ProcessEnv): string[] {
-  const names = Object.keys(env).filter((name) => name.startsWith('WEIR_'));
+  const names = Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => name.slice(PREFIX.length));
   const services = names
     .filter((name) => name.endsWith(OF_SERVICE))
     .map((name) => name.slice(0, -OF_SERVICE.length));
@@ -31,6 +36,6 @@ export function describeUnknown(env: NodeJS.ProcessEnv): string[] {
     .filter((name) => !KNOWN.includes(name) && !isAddress(name))
     .map((name) => {
       const meant = findNearestName(name, KNOWN);
-      return `${name} is set, and is no variable of Weir.${meant ? ` Did you mean ${meant}?` : ''}`;
+      return `${PREFIX}${name} is set, and is no variable of Weir.${meant ? ` Did you mean ${PREFIX}${meant}?` : ''}`;
     });
 }

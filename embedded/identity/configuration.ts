@@ -41,6 +41,15 @@ export type IsDisconnected = (consent: {
   consentedAt: Date;
 }) => Promise<boolean>;
 
+export type IdentityOptions = {
+  stateFolder: string;
+  accounts: Account[];
+  secrets: IdentitySecrets;
+  audiences: Audiences;
+  consoleUrls: string[];
+  isDisconnected: IsDisconnected;
+};
+
 export function identityConfiguration({
   stateFolder,
   accounts,
@@ -48,14 +57,7 @@ export function identityConfiguration({
   audiences: { audience, mcpAudience },
   consoleUrls,
   isDisconnected,
-}: {
-  stateFolder: string;
-  accounts: Account[];
-  secrets: IdentitySecrets;
-  audiences: Audiences;
-  consoleUrls: string[];
-  isDisconnected: IsDisconnected;
-}): Configuration {
+}: IdentityOptions): Configuration {
   return {
     adapter: createIdentityStore(stateFolder),
     jwks: { keys: [secrets.jwk] },

@@ -1,22 +1,13 @@
 // The identity provider of a local start: runs when none is configured.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { exportJWK, generateKeyPair } from 'jose';
-import Provider from 'oidc-provider';
+import { createServer, type RequestListener } from 'node:http';
 import { log } from '../../observability/log.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { readState, writeState } from '../state-folder.ts';
 import { type Account, provideAccounts } from './accounts.ts';
-import {
-  type Audiences,
-  defaultScope,
-  type IdentitySecrets,
-  type IsDisconnected,
-  identityConfiguration,
-} from './configuration.ts';
-import { createInteractions } from './interactions.ts';
-import { createOneTimeLink, hideOneTimeSecret } from './one-time-link.ts';
+import type { Audiences, IdentitySecrets, IsDisconnected } from './configuration.ts';
+import { createOneTimeLink } from './one-time-link.ts';
 
 const SECRETS_FILE = 'identity-secrets.json';
 const HOST = '127.0.0.1';
@@ -55,15 +46,28 @@ export async function startIdentityProvider(options: {
   const port = await findFreePort(options.port);
   const issuer = `http://${HOST}:${port}`;
   const oneTimeLink = createOneTimeLink(options.now);
-  const provider = new Provider(
+  const given = {
     issuer,
-    identityConfiguration({ stateFolder, accounts, secrets, audiences, consoleUrls, isDisconnected }),
-  );
-  provider.use(defaultScope);
-  provider.use(hideOneTimeSecret);
-  provider.use(createInteractions(provider, accounts, oneTimeLink));
-  provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'The identity provider failed.'));
-  const server = createServer(provider.callback());
+    stateFolder,
+    accounts,
+    secrets,
+    audiences,
+    consoleUrls,
+    isDisconnected,
+    oneTimeLink,
+  };
+  let answer: Promise<RequestListener> | undefined;
+  const server = createServer((request, response) => {
+    // Its packages take some 20 MB, which a service that nobody signs in to does not need.
+    answer ??= import('./answer-requests.ts').then(({ answerRequests }) => answerRequests(given));
+    answer.then(
+      (listener) => listener(request, response),
+      (error: unknown) => {
+        log.error({ err: error }, 'The identity provider could not be loaded.');
+        response.writeHead(500).end();
+      },
+    );
+  });
   server.listen(port, HOST);
   await once(server, 'listening');
   server.on('error', (error) => log.error({ err: error }, 'The identity provider failed.'));
@@ -85,6 +89,7 @@ export async function startIdentityProvider(options: {
 async function provideIdentitySecrets(stateFolder: string): Promise<IdentitySecrets> {
   const existing = readState<IdentitySecrets>(stateFolder, SECRETS_FILE);
   if (existing) return existing;
+  const { exportJWK, generateKeyPair } = await import('jose');
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const kid = randomBytes(8).toString('hex');
   const secrets = {

@@ -98,7 +98,7 @@ describe('run_flow that waits for a place', () => {
         .where('user_id', '=', 'ada')
         .execute();
     });
-    assert.match(answer, /"isError":true.*FLOW_NOT_FOUND/);
+    assert.match(answer, /FLOW_NOT_FOUND.*"isError":true/);
     assert.equal(await countStored('left'), 0);
   });
 });
