@@ -587,6 +587,8 @@ CREATE TABLE organization (
   updated_at timestamp with time zone not null default now(),
   low_balance_microcredits bigint,
   runs_under_way_max integer,
+  suspended_at timestamp with time zone,
+  suspension_reason text,
   constraint organization_balance_microcredits_check CHECK ((balance_microcredits >= 0)),
   constraint organization_low_balance_microcredits_check CHECK ((low_balance_microcredits > 0)),
   constraint organization_pkey PRIMARY KEY (id)

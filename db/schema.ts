@@ -38,6 +38,9 @@ export interface OrganizationTable {
   low_balance_microcredits: number | null;
   /** How many of its runs may be under way; 0: any number; null: the service's default. */
   runs_under_way_max: number | null;
+  /** Since when it is suspended, and why, where a reason was given. */
+  suspended_at: Date | null;
+  suspension_reason: string | null;
   created_at: Now;
   updated_at: Now;
   deleted_at: Date | null;

@@ -6,6 +6,7 @@ import type { RunRow } from '../../db/runs/runs.ts';
 import type { Role } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
+import type { RunLimits } from '../../db/tenants/run-limits.ts';
 import type { UserProject } from '../../db/tenants/user-projects.ts';
 import type { Place } from '../../fairness/place.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
@@ -17,17 +18,17 @@ export type CallerMembership = { organizationId: string; role: Role };
 /** The flow that a request names. */
 type FlowIds = { organizationId: string; projectId: string; flowId: string };
 
-/** The flow that a request names, at the version it asks for. */
-export type LoadedFlow = FlowIds & {
-  /** undefined for a draft that was not run yet as it is: whoever stores a call of it stores its snapshot too. */
-  flowVersionId: string | undefined;
-  version: number;
-  balanceMicrocredits: number;
-  /** The organization's own quota of runs under way; null: the service's default. */
-  runsUnderWayMax: number | null;
-  definition: FlowDefinition;
-  blockCount: number;
-};
+/** The flow that a request names, at the version it asks for, and what its organization may run. */
+export type LoadedFlow = FlowIds &
+  RunLimits & {
+    /** undefined for a draft that was not run yet as it is: whoever stores a call of it stores its snapshot too. */
+    flowVersionId: string | undefined;
+    version: number;
+    /** When it was looked up, by the clock of `performance`. */
+    foundAt: number;
+    definition: FlowDefinition;
+    blockCount: number;
+  };
 
 /** A body as it was sent, whose bytes it takes, and the function that frees it and gives its bytes back to the budget. */
 export type ReceivedBody = { owner: string; bytes: Buffer; giveBack: () => void };

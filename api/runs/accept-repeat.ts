@@ -12,13 +12,14 @@ import { toPlan } from '../../flow/plan.ts';
 import type { AcceptDeps } from '../deps.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { takeBytes } from '../http/take-bytes.ts';
-import { acceptAttachments, requireCredits } from './accept-run.ts';
+import { acceptAttachments } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { countCompletedSteps, tooLarge } from './collect-outputs.ts';
 import { forkCursor } from './fork-cursor.ts';
 import { listOutputsRead } from './list-outputs-read.ts';
 import { readCallback } from './read-callback.ts';
 import { MODEL_KEY_HEADER } from './read-model-keys.ts';
+import { requireMayRun } from './require-may-run.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
@@ -60,7 +61,7 @@ export async function acceptRepeat(
     });
     const from = how === 'retry' ? await findStepToRetry(deps, run) : 0;
     const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
-    requireCredits(flow);
+    requireMayRun(flow);
     return await storeCall(deps, request, {
       ...flow,
       callId: createTimedId(),

@@ -13,13 +13,13 @@ import {
 import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
-import { requireCredits } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { isOfSameKind } from './get-session.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
+import { requireMayRun } from './require-may-run.ts';
 import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
@@ -94,7 +94,7 @@ export async function acceptResume(
   });
   const to = definition.steps.length;
   requireReadOutputs(definition, overrides, { from, to, pausedAt: pausedAtStep }, outputs);
-  requireCredits(flow);
+  requireMayRun(flow);
 
   const previous = definition.steps[from - 1];
   // Tools hold for the call that they are sent with.

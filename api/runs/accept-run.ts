@@ -6,12 +6,12 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import type { AcceptDeps } from '../deps.ts';
-import type { LoadedFlow } from '../http/context.ts';
 import { readAttachments } from './attachments.ts';
 import type { CallRequest } from './call-request.ts';
 import { readCallback } from './read-callback.ts';
 import type { JobRequest, RunRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
+import { requireMayRun } from './require-may-run.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
@@ -36,7 +36,7 @@ export async function acceptRun(
   const images = await acceptAttachments(deps, flow.definition, overrides, asked.attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
   const callback = mode === 'jobs' ? await readCallback(deps, body as JobRequest) : undefined;
-  requireCredits(flow);
+  requireMayRun(flow);
   const input = {
     message,
     parameters,
@@ -58,15 +58,6 @@ export async function acceptAttachments(
   const attachments = await readAttachments(sent, deps.resolvePublic);
   requireImageSupport(deps.registry, { definition, overrides, attachments });
   return attachments.length > 0 ? { attachments } : {};
-}
-
-/** Throws INSUFFICIENT_CREDITS. */
-export function requireCredits(flow: Pick<LoadedFlow, 'balanceMicrocredits'>): void {
-  if (flow.balanceMicrocredits <= 0)
-    throw new ServiceError(
-      'INSUFFICIENT_CREDITS',
-      'The organization has no credits, or none left: the operator of the service grants them, with `weir operator credits grant <organization> <credits>`.',
-    );
 }
 
 /** Throws PARAMETER_NAME_RESERVED. */

@@ -9,13 +9,14 @@ import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '.
 import type { ApiDeps } from '../deps.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireStateAgain, withoutResults } from './accept-resume.ts';
-import { acceptAttachments, missing, requireCredits, requireParameterNames } from './accept-run.ts';
+import { acceptAttachments, missing, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
 import { getSession } from './get-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
+import { requireMayRun } from './require-may-run.ts';
 import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
@@ -96,7 +97,7 @@ export async function acceptStep(
   const concludes = to === steps.length;
   if (!session) {
     if (messages) throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
-    requireCredits(flow);
+    requireMayRun(flow);
     const executionId = createTimedId();
     const continues = { executionId, from: stepIndex, to, concludes };
     const first = { ...run, callId: firstCallOf(executionId), continues };
@@ -117,7 +118,7 @@ export async function acceptStep(
       continues: { ...continues, after: session.concluded_by },
       input: { ...input, continuation },
     });
-  requireCredits(flow);
+  requireMayRun(flow);
   return storeCall(deps, request, {
     ...run,
     callId: createTimedId(),
@@ -152,7 +153,7 @@ async function resume(
     });
   const { block_overrides: overrides } = input;
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
-  requireCredits(flow);
+  requireMayRun(flow);
   const continuation = {
     ...(input.continuation as Continuation),
     resume: { step_id, iterations, messages },

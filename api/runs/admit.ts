@@ -1,5 +1,5 @@
 import { findRole } from '../../db/tenants/memberships.ts';
-import { findRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
+import { findRunLimits } from '../../db/tenants/run-limits.ts';
 import { tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
@@ -10,7 +10,7 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { flowNotFound } from './load-flow.ts';
 import type { AcceptedCall } from './store-call.ts';
 
-/** After so long in line, a request is let in anew. */
+/** A request whose flow was looked up so long ago is let in anew. */
 const WAITED_LONG_MS = 1_000;
 
 /**
@@ -39,10 +39,9 @@ export async function enterPlace(
   gone: () => AbortSignal,
   options?: { patient: boolean },
 ): Promise<Place> {
-  const began = performance.now();
   const place = await deps.admission.enter(entrant.flow.organizationId, gone, options);
   try {
-    if (performance.now() - began >= WAITED_LONG_MS) await letInAnew(deps, entrant);
+    if (performance.now() - entrant.flow.foundAt >= WAITED_LONG_MS) await letInAnew(deps, entrant);
     return place;
   } catch (error) {
     place.end();
@@ -51,15 +50,15 @@ export async function enterPlace(
 }
 
 /**
- * Looks again at what may have changed while a request waited: the API key or the membership that lets its caller in, and the
- * quota of runs. So a key that is revoked begins nothing any more, however many requests it has in line.
+ * Looks again at what may have changed while a request waited: the API key or the membership that lets its caller in, and what
+ * the organization may run. So a key that is revoked begins nothing any more, however many requests it has in line.
  */
 async function letInAnew({ db, apiKeys }: ApiDeps, { principal, flow }: Entrant): Promise<void> {
   const { organizationId } = flow;
   if (principal.kind === 'key' && !isUsable(await apiKeys.find(principal.key.key_id))) refuseCredentials();
   if (principal.kind === 'user' && !(await findRole(db, organizationId, principal.userId)))
     throw flowNotFound();
-  flow.runsUnderWayMax = await findRunsUnderWayMax(db, organizationId);
+  Object.assign(flow, await findRunLimits(db, organizationId));
 }
 
 /** Takes a request's place over from it, for `startInPlace`. */

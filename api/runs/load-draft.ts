@@ -18,6 +18,7 @@ export const ifMatchDraft = z.object({
 /** Loads the draft into `ctx.state.flow` as it is now. A run that began with it goes on, whatever the draft is by then. */
 export function loadDraft(deps: ApiDeps): ApiMiddleware {
   return async function loadDraft(ctx, next) {
+    const foundAt = performance.now();
     const flow = await getFlow(deps.db, ctx);
     const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
     ctx.state.requireRunnable = async () => {
@@ -35,6 +36,9 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
       version: DRAFT_VERSION,
       balanceMicrocredits: flow.balance_microcredits,
       runsUnderWayMax: flow.runs_under_way_max,
+      suspendedAt: flow.suspended_at,
+      suspensionReason: flow.suspension_reason,
+      foundAt,
       definition: draft,
       blockCount: listBlocks(draft).length,
     };

@@ -25,13 +25,14 @@ export async function findRunnableFlow(
   { db, definitions }: Pick<ApiDeps, 'db' | 'definitions'>,
   query: Parameters<typeof findFlowForRun>[1],
 ): Promise<LoadedFlow | undefined> {
+  const foundAt = performance.now();
   const found = await findFlowForRun(db, query);
   if (!found) return undefined;
   const definition = await definitions.get(found.flowVersionId);
   const problems = await findProblems(definition);
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
-  return { ...found, definition, blockCount: listBlocks(definition).length };
+  return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { AcceptDeps } from '../deps.ts';
+import type { LoadedFlow } from '../http/context.ts';
 import { STATUS } from '../http/errors.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import { acceptIdempotently } from './accept-idempotently.ts';
@@ -16,7 +17,7 @@ import { findRunnableFlow, flowNotFound } from './load-flow.ts';
 import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /** The errors after which no other run would be accepted either. */
-const STOPPING = [402, 429, 500, 503];
+const STOPPING = [401, 402, 403, 429, 500, 503];
 
 /** For whom runs are retried, and how. `environment`: that of the new runs; absent: of each run. */
 export type Retrier = {
@@ -29,7 +30,7 @@ export type Retrier = {
   /** Runs that were named one by one are retried also when they were cancelled or run another again. */
   named?: boolean;
   /** Accepts a run when the organization has its turn, and starts it; absent: accepts it at once, and a worker starts it. */
-  inTurn?: (organizationId: string, accept: () => Promise<AcceptedCall>) => Promise<AcceptedCall>;
+  inTurn?: (flow: LoadedFlow, accept: () => Promise<AcceptedCall>) => Promise<AcceptedCall>;
 };
 
 type Refused = { executionId: string; code: ErrorCode; errorMessage: string };
@@ -134,7 +135,7 @@ async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Pro
   const accept = () =>
     acceptIdempotently(deps, request, () => acceptRepeat(deps, request, run, 'retry', { once: true }));
   try {
-    const { executionId } = await (inTurn ? inTurn(flow.organizationId, accept) : accept());
+    const { executionId } = await (inTurn ? inTurn(flow, accept) : accept());
     return executionId;
   } catch (error) {
     throw error instanceof PerhapsStored ? error.cause : error;

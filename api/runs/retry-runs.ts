@@ -8,21 +8,22 @@ import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { errorCode } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import { unknownCursor } from '../http/page.ts';
 import { accessOf } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
-import { answer, BODY_ERRORS, body, examplesOf, refusal, thrownBy } from '../reference/operations.ts';
+import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
-import { requireCredits } from './accept-run.ts';
+import { enterPlace } from './admit.ts';
 import { startSoon } from './answer-job.ts';
 import { executionId } from './answers.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
+import { MAY_NOT_RUN } from './run-refusals.ts';
 
 const retryRequest = bulkFilter
   .extend({
@@ -62,10 +63,7 @@ export function retryRunsRoutes(deps: ApiDeps): Route[] {
         responses: {
           200: answer('The new runs are accepted.', retryAnswer, { retried: retriedRuns }),
           ...PROJECT_ERRORS,
-          402: refusal(
-            'The organization has no credits left, and no run was retried.',
-            examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
-          ),
+          ...MAY_NOT_RUN,
           ...BODY_ERRORS,
         },
       },
@@ -100,7 +98,7 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
       ...{ within: accessOf(state.principal), projectId },
       ...{ environment: state.principal.environment, keyId: state.key?.key_id, modelKeys: state.modelKeys },
       requestId: state.requestId,
-      inTurn: acceptInTurn(deps, () => readerSignal(res, deps.cutOff)),
+      inTurn: acceptInTurn(deps, state, () => readerSignal(res, deps.cutOff)),
     });
     if (stoppedBy && retried.length === 0) throw stoppedBy;
     const details = { ...filter, cursor, retried: retried.length };
@@ -117,9 +115,13 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
 }
 
 /** Makes the function that accepts a run when its organization has a place, and starts it there. */
-function acceptInTurn(deps: ApiDeps, signal: () => AbortSignal): NonNullable<Retrier['inTurn']> {
-  return async (organizationId, accept) => {
-    const place = await deps.admission.enter(organizationId, signal, { patient: true });
+function acceptInTurn(
+  deps: ApiDeps,
+  { principal }: Pick<ApiState, 'principal'>,
+  signal: () => AbortSignal,
+): NonNullable<Retrier['inTurn']> {
+  return async (flow, accept) => {
+    const place = await enterPlace(deps, { principal, flow }, signal, { patient: true });
     try {
       const call = await accept();
       if (call.outcome) place.end();

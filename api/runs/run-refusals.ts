@@ -21,10 +21,11 @@ import {
   refusal,
   thrownBy,
 } from '../reference/operations.ts';
-import { requireCredits, requireParameterNames } from './accept-run.ts';
+import { requireParameterNames } from './accept-run.ts';
 import { ATTACHMENT_REFUSALS, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import { flowNotFound, parseVersion } from './load-flow.ts';
 import { noSuchRun } from './load-run.ts';
+import { noCredits, suspended } from './require-may-run.ts';
 import { requireSoundTree } from './require-sound-tree.ts';
 import type { RunTarget } from './run-paths.ts';
 
@@ -70,6 +71,15 @@ export const WAIT_ERRORS: ZodOpenApiResponsesObject = {
   ),
 };
 
+/** The errors of everything that begins or continues runs, while the organization may not. */
+export const MAY_NOT_RUN: ZodOpenApiResponsesObject = {
+  402: refusal('The organization has no credits left.', examplesOf(noCredits())),
+  403: refusal(
+    'The operator has suspended the organization, or the API key has none of the scopes.',
+    examplesOf(suspended('too many runs: write to support')),
+  ),
+};
+
 /** The errors of endpoints that start runs, by status; `more` are the errors of one endpoint beside those. */
 export function runErrors(
   more: { [status: number]: ErrorExamples } = {},
@@ -84,10 +94,7 @@ export function runErrors(
       ...ATTACHMENT_REFUSALS,
       ...more[400],
     }),
-    402: refusal(
-      'The organization has no credits left.',
-      examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
-    ),
+    ...MAY_NOT_RUN,
     404: refusal('The flow is unknown, belongs to another project, or is not published.', {
       ...examplesOf(isDraft ? noSuchFlow() : flowNotFound('production')),
       ...more[404],

@@ -19,14 +19,12 @@ import {
   answer,
   BODY_ERRORS,
   body,
-  examplesOf,
   pageWithETag,
   refusal,
-  thrownBy,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
-import { requireCredits } from '../runs/accept-run.ts';
+import { MAY_NOT_RUN } from '../runs/run-refusals.ts';
 import { toCaller } from './caller.ts';
 import { describeTestRun, listedTestRun, toListedTestRun } from './describe-test-run.ts';
 import { notVisible } from './require-visible-flow.ts';
@@ -67,10 +65,7 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
           400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
             INVALID_TREE: incomplete,
           }),
-          402: refusal(
-            'The organization has no credits.',
-            examplesOf(thrownBy(() => requireCredits({ balanceMicrocredits: 0 }))),
-          ),
+          ...MAY_NOT_RUN,
           ...conflict('The flow has no test cases.', NO_TEST_CASES),
         },
       },

@@ -17,7 +17,7 @@ import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from '../http/retry-later.ts';
-import { requireCredits } from '../runs/accept-run.ts';
+import { requireMayRun } from '../runs/require-may-run.ts';
 import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
@@ -63,7 +63,7 @@ async function runTests(
   const { db } = deps;
   const { flowId, organizationId, draft } = flow;
   await requireRunnable(draft, deps.validator.of(organizationId));
-  requireCredits(flow);
+  requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
   const tests = testCases.map((testCase) => ({ executionId: createTimedId(), testCase }));
@@ -83,10 +83,12 @@ async function runTests(
   async function storeAndStart(): Promise<boolean> {
     await repeatLostWrite(async () => {
       await inTransaction(db, async (tx) => {
-        await requireLockedFlow(tx, flowId, access);
+        const now = await requireLockedFlow(tx, flowId, access);
         const flowVersionId = await snapshotDraft(tx, flowId, draft);
         const testRun = { id: testRunId, flowId, flowVersionId, startedBy: author.actor, tests };
         if (!(await insertTestRun(tx, testRun))) return;
+        // Perhaps the organization was suspended while the request waited for its place.
+        requireMayRun(now);
         // Its cases are runs that are under way too. Once it is accepted, none of them is refused.
         await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(retryLater);
         const change = { organizationId, action: 'test_run.start', resourceId: testRunId };

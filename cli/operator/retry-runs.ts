@@ -18,7 +18,7 @@ const PAGE = 200;
 /** Runs are accepted one by one: after so many, the command says how far it is. */
 const TOLD_AFTER = 25;
 /** Errors after which runs of other organizations may still be accepted. */
-const OF_ORGANIZATION: ErrorCode[] = ['INSUFFICIENT_CREDITS', 'RATE_LIMITED'];
+const OF_ORGANIZATION: ErrorCode[] = ['INSUFFICIENT_CREDITS', 'FORBIDDEN', 'RATE_LIMITED'];
 
 type RetryFilter = RunScope & { errorCode?: string; since?: Date; until?: Date };
 /** The runs to retry: these, or those that a filter finds. */

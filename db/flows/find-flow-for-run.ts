@@ -1,6 +1,7 @@
 import type { NotNull } from 'kysely';
 import type { Db } from '../connect.ts';
 import { hasProjectAccess, type ProjectAccess } from '../tenants/project-access.ts';
+import { RUN_LIMITS } from '../tenants/run-limits.ts';
 
 type FlowQuery = {
   /** The slugs of organization, project and flow. */
@@ -17,12 +18,7 @@ export function findFlowForRun(
 ) {
   return selectFlow(db, query)
     .innerJoin('flow_version', 'flow_version.flow_id', 'flow.id')
-    .select([
-      'organization.balance_microcredits as balanceMicrocredits',
-      'organization.runs_under_way_max as runsUnderWayMax',
-      'flow_version.id as flowVersionId',
-      'flow_version.version',
-    ])
+    .select([...RUN_LIMITS, 'flow_version.id as flowVersionId', 'flow_version.version'])
     .where((eb) =>
       eb('flow_version.version', '=', version === 'production' ? eb.ref('flow.production_version') : version),
     )

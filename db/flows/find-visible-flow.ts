@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../connect.ts';
 import { hasProjectAccess, type ProjectAccess } from '../tenants/project-access.ts';
+import { RUN_LIMITS } from '../tenants/run-limits.ts';
 
 function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
   return db
@@ -10,8 +11,7 @@ function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
       'flow.id as flowId',
       'project.id as projectId',
       'organization.id as organizationId',
-      'organization.balance_microcredits as balanceMicrocredits',
-      'organization.runs_under_way_max as runsUnderWayMax',
+      ...RUN_LIMITS,
       'flow.draft',
     ])
     .where('flow.id', '=', flowId)
@@ -21,7 +21,7 @@ function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
     .where(hasProjectAccess(access));
 }
 
-/** Finds a flow with its draft and its organization's balance, unless it is deleted or the caller cannot access it. */
+/** Finds a flow with its draft and what its organization may run, unless it is deleted or the caller cannot access it. */
 export function findVisibleFlow(db: Db, flowId: string, access: ProjectAccess) {
   return visibleFlows(db, flowId, access).executeTakeFirst();
 }

@@ -21,6 +21,8 @@ function designs(db: Db | Tx) {
       'organization.slug as organization_slug',
       'organization.balance_microcredits',
       'organization.runs_under_way_max',
+      'organization.suspended_at',
+      'organization.suspension_reason',
     ])
     .select(({ selectFrom }) => {
       const versions = selectFrom('flow_version').whereRef('flow_version.flow_id', '=', 'flow.id');

@@ -13,6 +13,8 @@ const COLUMNS = [
   'balance_microcredits',
   'created_at',
   'updated_at',
+  'suspended_at',
+  'suspension_reason',
 ] as const;
 
 /** Creates an organization. Throws CONFLICT when the slug is taken. */

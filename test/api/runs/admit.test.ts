@@ -8,6 +8,7 @@ import { jobRoutes } from '../../../api/runs/jobs.ts';
 import type { News } from '../../../api/runs/news.ts';
 import { stepRoutes } from '../../../api/runs/step.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
+import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { createPresence } from '../../../fairness/presence.ts';
 import { type Account, openAccount } from '../../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
@@ -29,17 +30,20 @@ describe('a request that has waited in line for a second', () => {
     mock.restoreAll();
   });
 
-  async function wait(principal: object, isRevoked = false): Promise<object> {
+  async function wait(
+    principal: object,
+    { isRevoked = false, looked = 0, waits = 2_000 } = {},
+  ): Promise<object> {
     const admission = {
       async enter() {
-        now += 2_000;
+        now += waits;
         return { end: () => undefined, holdFor: () => undefined };
       },
     };
     const apiKeys = { find: async () => ({ revoked_at: isRevoked ? new Date() : null, expires_at: null }) };
     const largeValues = { presence: createPresence() };
     const deps = { db: database.db, admission, apiKeys, largeValues, config: { providerUrls: {} } };
-    const flow = { organizationId: account.organizationId, runsUnderWayMax: null };
+    const flow = { organizationId: account.organizationId, foundAt: now - looked };
     const ctx = { state: { flow, principal } } as unknown as ApiContext;
     await admit(deps as unknown as ApiDeps)(ctx, async () => undefined);
     return flow;
@@ -47,13 +51,21 @@ describe('a request that has waited in line for a second', () => {
   const key = { kind: 'key', key: { key_id: 'AAAAAAAA' } };
 
   it('is refused when its key was revoked, or its user left, meanwhile', async () => {
-    await assert.rejects(wait(key, true), { code: 'UNAUTHENTICATED' });
+    await assert.rejects(wait(key, { isRevoked: true }), { code: 'UNAUTHENTICATED' });
     await assert.rejects(wait({ kind: 'user', userId: 'gone' }), { code: 'FLOW_NOT_FOUND' });
   });
 
   it('is under the quota of runs that was set meanwhile', async () => {
     await updateRunsUnderWayMax(database.db, account.organizationId, 7);
-    assert.deepEqual(await wait(key), { organizationId: account.organizationId, runsUnderWayMax: 7 });
+    assert.partialDeepStrictEqual(await wait(key), { runsUnderWayMax: 7 });
+  });
+
+  it('is of a suspended organization when that was suspended meanwhile, also while its body arrived', async () => {
+    const { organizationId } = account;
+    await database.db.transaction().execute((tx) => suspendOrganization(tx, organizationId, 'why'));
+    const suspended = { suspensionReason: 'why' };
+    assert.partialDeepStrictEqual(await wait(key), suspended);
+    assert.partialDeepStrictEqual(await wait(key, { looked: 2_000, waits: 0 }), suspended);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { findRunDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';
 import { acceptRun } from '../../accept-run.ts';
@@ -65,6 +66,21 @@ describeWith(['openssl'], 'webhook events', () => {
       ],
       [job.executionId, 'flow.completed', `https://${hook().host}/hook`, 1, 204],
     );
+  });
+
+  it('is sent, and sent again, for a run of an organization that was suspended meanwhile', async () => {
+    const organization = await weir.createTenant();
+    const flow = await weir.createFlow(organization, [passthrough('a')]);
+    await weir.stopWorker();
+    const executionId = await weir.startJob(organization, flow, hook());
+    await weir.db
+      .transaction()
+      .execute((tx) => suspendOrganization(tx, organization.organizationId, undefined));
+    await weir.startWorker();
+    assert.equal((await arrivalOf(executionId)).json.event, 'flow.completed');
+    const { id } = await weir.deliveryWhen(organization, ({ status }) => status === 'succeeded');
+    const again = await weir.webhooks(organization, 'POST', `deliveries/${id}/redeliver`);
+    assert.equal(again.status, 202);
   });
 
   it('signs the exact bytes with the secret as it is shown', async () => {

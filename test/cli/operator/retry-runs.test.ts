@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { type JobsWeir, startJobsWeir } from '../../api/runs/jobs-harness.ts';
 import { code } from '../../blocks.ts';
@@ -134,6 +135,22 @@ describe('weir operator runs retry', () => {
     assert.deepEqual(
       retried.refused.map(({ executionId, code }) => [executionId, code]),
       [second, first].map((id) => [id, 'INSUFFICIENT_CREDITS']),
+    );
+  });
+
+  it('passes over all runs of a suspended organization, and retries those of others', async () => {
+    const other = await weir.createTenant();
+    const since = ['--all', '--since', new Date().toISOString()];
+    const flow = await createFlow();
+    const [first, second] = [await startFailing(flow), await startFailing(flow)];
+    const theirs = await startFailing(await createFlow(other), other);
+    const { organizationId } = tenant;
+    await weir.db.transaction().execute((tx) => suspendOrganization(tx, organizationId, undefined));
+    const retried = await retry(since, 1);
+    assert.deepEqual([repeats(retried), retried.stoppedBy], [[theirs], 'FORBIDDEN']);
+    assert.deepEqual(
+      retried.refused.map(({ executionId, code }) => [executionId, code]),
+      [second, first].map((id) => [id, 'FORBIDDEN']),
     );
   });
 

@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import type { Tx } from '../connect.ts';
+
+/**
+ * Suspends an organization. One that is suspended stays so since the same time, and without a new reason for the same reason.
+ * Answers whether anything changed.
+ */
+export async function suspendOrganization(tx: Tx, id: string, reason: string | undefined): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('organization')
+    .set({
+      suspended_at: sql`coalesce(suspended_at, now())`,
+      ...(reason !== undefined && { suspension_reason: reason }),
+    })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([
+        eb('suspended_at', 'is', null),
+        ...(reason === undefined ? [] : [eb('suspension_reason', 'is distinct from', reason)]),
+      ]),
+    )
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Lets a suspended organization go on. Answers whether it was suspended. */
+export async function resumeOrganization(tx: Tx, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('organization')
+    .set({ suspended_at: null, suspension_reason: null })
+    .where('id', '=', id)
+    .where('suspended_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
