@@ -5,19 +5,20 @@ import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { listOrganizations, lockOrganization, type OrganizationRow } from '../../db/tenants/organizations.ts';
 import { updateRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
-import { formatTable } from '../terminal/format-table.ts';
-import { parseName, parseSlug, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { parseName, parseReason, parseSlug, parseWholeNumber } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { requireConfirmation } from '../terminal/require-confirmation.ts';
 import { getOrganization } from './find-by-path.ts';
 import { finishDeletion } from './finish-deletion.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { resume, suspend } from './suspend-organization.ts';
 
 export function addOrganizationCommands(program: Command): void {
   const org = program
     .command('org')
-    .description('create, list and delete organizations, and limit their runs under way');
+    .description('create, list, suspend and delete organizations, and limit their runs under way');
   org
     .command('create')
     .description('create an organization, without credits')
@@ -25,7 +26,10 @@ export function addOrganizationCommands(program: Command): void {
     .option('--name <name>', 'display name (default: the slug)', parseName)
     .option('--description <text>', 'what the organization is for')
     .action(onDatabase(create));
-  org.command('list').description('list all organizations and their credits').action(onDatabase(list));
+  org
+    .command('list')
+    .description('list all organizations, their credits, and which are suspended')
+    .action(onDatabase(list));
   org
     .command('set-quota')
     .description('set how many runs of an organization may be under way')
@@ -36,6 +40,17 @@ export function addOrganizationCommands(program: Command): void {
       parseQuota,
     )
     .action(onDatabase(setQuota));
+  org
+    .command('suspend')
+    .description('refuse whatever begins or continues runs of an organization, until it is resumed')
+    .argument('<slug>', 'slug of the organization')
+    .option('--reason <text>', 'why; callers are told', parseReason)
+    .action(onDatabase(suspend));
+  org
+    .command('resume')
+    .description('let a suspended organization begin and continue runs again')
+    .argument('<slug>', 'slug of the organization')
+    .action(onDatabase(resume));
   org
     .command('delete')
     .description('delete an organization with its projects, and cancel what is under way in them')
@@ -62,8 +77,11 @@ async function list(db: Db): Promise<CommandResult> {
   return {
     json: organizations,
     text: formatTable(
-      ['slug', 'name', 'credits'],
-      organizations.map(({ slug, name, credits }) => [slug, name, credits]),
+      ['slug', 'name', 'credits', 'suspended'],
+      organizations.map(({ slug, name, credits, suspendedAt, suspensionReason }) => [
+        ...[slug, name, credits],
+        suspendedAt && [formatTime(suspendedAt), suspensionReason].filter(Boolean).join(': '),
+      ]),
       'There are no organizations. Create one with: weir operator org create <slug>',
     ),
   };
@@ -86,7 +104,7 @@ function parseQuota(text: string): number | 'default' {
   if (text === 'unlimited') return 0;
   if (/^0+$/.test(text))
     throw new InvalidArgumentError(
-      'Write unlimited for any number. To stop an organization now: weir operator key revoke for its keys, then weir operator runs cancel --organization <slug>.',
+      'Write unlimited for any number. To stop an organization now: weir operator org suspend <slug>.',
     );
   return parseWholeNumber(1, QUOTA_MAX)(text);
 }
@@ -118,5 +136,7 @@ function toJson(row: OrganizationRow) {
     description: row.description,
     credits: row.balance_microcredits / MICROCREDITS_PER_CREDIT,
     createdAt: row.created_at,
+    suspendedAt: row.suspended_at,
+    suspensionReason: row.suspension_reason,
   };
 }

@@ -16,6 +16,16 @@ export function parseName(text: string): string {
   return parse(nameSchema, text);
 }
 
+const REASON_MAX_CHARS = 500;
+
+/** Parses a reason that callers are told. */
+export function parseReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '' || reason.length > REASON_MAX_CHARS)
+    throw new InvalidArgumentError(`Write 1 to ${REASON_MAX_CHARS} characters.`);
+  return reason;
+}
+
 export type NewProjectPath = { organization: string; slug: string };
 
 /** Parses the path of a project that does not exist yet. */

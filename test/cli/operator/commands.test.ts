@@ -10,7 +10,7 @@ describe('weir operator', () => {
 
   describe('org and project', () => {
     it('list what was created, as a table and as JSON', async () => {
-      assert.match(await succeed('org', 'list'), /^SLUG +NAME +CREDITS\nacme +Acme +[\d.]+\n$/);
+      assert.match(await succeed('org', 'list'), /^SLUG +NAME +CREDITS +SUSPENDED\nacme +Acme +[\d.]+ +-\n$/);
       const [project] = await succeedJson('project', 'list');
       assert.deepEqual([project.organization, project.slug, project.name], ['acme', 'main', 'main']);
     });

@@ -30,7 +30,7 @@ describe('weir operator org set-quota', () => {
     for (const zero of ['0', '00']) {
       const said = await fail(2, weir('org', 'set-quota', 'acme', zero));
       assert.match(said, /Write unlimited for any number/);
-      assert.match(said, /key revoke .*runs cancel --organization/s);
+      assert.match(said, /weir operator org suspend <slug>/);
     }
     assert.equal(await findQuota(), null);
   });
