@@ -10,6 +10,7 @@ import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { engineOutage } from '../engine/engine-outage.ts';
 import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
+import { isSeen, listPollers, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
 import { log } from '../observability/log.ts';
 import { dependencyUp } from '../observability/metrics/process-metrics.ts';
@@ -20,9 +21,6 @@ const CHECK_TIMEOUT_MS = 1_500;
 const LIVE_TIMEOUT_MS = 500;
 /** The parts are asked once in this time, however many probes come. */
 const KEEP_MS = 1_000;
-/** An idle worker asks for work once a minute. */
-const POLLED_WITHIN_SECONDS = 90;
-const WORKFLOW_TASKS = 1;
 
 /** The parts that are away, and why, in words that may be public. */
 export type Away = { database?: string; engine?: string; workers?: string; objects?: string };
@@ -109,11 +107,11 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
     if (problem === undefined) delete away.objects;
     else away.objects = problem;
   });
-  const engine = countPollers({ config, client }).then(
-    (count) => {
+  const engine = findLackOfWorkers({ config, client }).then(
+    (lack) => {
       delete away.engine;
       engineOutage.works();
-      if (count === 0) away.workers = 'no worker asks for work';
+      if (lack) away.workers = lack;
     },
     (error: unknown) => {
       const refusal = findNamespaceRefusal(error, config.temporal.namespace ?? DEFAULT_NAMESPACE);
@@ -131,14 +129,15 @@ function describeSilence(error: unknown): string {
   return reason ? `${NO_ANSWER}: ${reason}` : NO_ANSWER;
 }
 
-async function countPollers({ config, client }: Pick<Deps, 'config' | 'client'>): Promise<number> {
-  const describe = () =>
-    client.workflowService.describeTaskQueue({
-      namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
-      taskQueue: { name: config.taskQueue },
-      taskQueueType: WORKFLOW_TASKS,
-    });
-  const { pollers } = await askEngine(client, describe, CHECK_TIMEOUT_MS);
-  const since = Date.now() / 1_000 - POLLED_WITHIN_SECONDS;
-  return pollers.filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since).length;
+/** Says what keeps runs from beginning, as far as workers do. */
+async function findLackOfWorkers({
+  config,
+  client,
+}: Pick<Deps, 'config' | 'client'>): Promise<string | undefined> {
+  const namespace = config.temporal.namespace ?? DEFAULT_NAMESPACE;
+  const queue = { namespace, name: config.taskQueue, type: WORKFLOW_TASKS } as const;
+  const list = () => listPollers(client.workflowService, queue);
+  const seen = (await askEngine(client, list, CHECK_TIMEOUT_MS)).filter(isSeen);
+  if (seen.length === 0) return 'no worker asks for work';
+  return seen.some(({ getsNew }) => getsNew) ? undefined : 'no worker of the current version asks for work';
 }

@@ -1,16 +1,14 @@
 import { Connection } from '@temporalio/client';
 import { type Config, DEFAULT_ADDRESS } from '../../config.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
+import { ACTIVITY_TASKS, listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { blockTaskQueue } from '../../flow/run.ts';
 import { describeAttributes } from './describe-attributes.ts';
-import { describePollers, type PolledQueue, type Poller } from './describe-pollers.ts';
+import { describePollers, type PolledQueue } from './describe-pollers.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
 const TIMEOUT_MS = 6_000;
-const WORKFLOW_TASKS = 1;
-const ACTIVITY_TASKS = 2;
-const VERSIONED = 2;
 const DAY_SECONDS = 86_400;
 
 /** Looks whether Temporal, the namespace and workers are there, and whether the namespace has what Weir searches by. */
@@ -48,7 +46,10 @@ export async function checkEngine({
       .catch(() => undefined);
     const polled = await Promise.all(
       queuesOf(taskQueue).map(async (queue) =>
-        describePollers(queue, await ask(() => listPolls(connection, namespace, queue))),
+        describePollers(
+          queue,
+          await ask(() => listPollers(connection.workflowService, { namespace, ...queue })),
+        ),
       ),
     );
     return [
@@ -81,40 +82,6 @@ function queuesOf(taskQueue: string): TypedQueue[] {
     { name: blockTaskQueue(taskQueue), role: 'flows', work: 'blocks', type: ACTIVITY_TASKS },
     { name: webhooks, role: 'webhooks', work: 'webhook deliveries', type: WORKFLOW_TASKS },
   ];
-}
-
-/** Lists the workers that ask for tasks of a queue, the one that asked last first. */
-async function listPolls(
-  connection: Connection,
-  namespace: string,
-  { name, type }: TypedQueue,
-): Promise<Poller[]> {
-  const { pollers, versioningInfo } = await connection.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name },
-    taskQueueType: type,
-  });
-  const now = Date.now() / 1_000;
-  return pollers
-    .map(({ lastAccessTime, deploymentOptions }) => ({
-      secondsAgo: Math.max(0, Math.round(now - Number(lastAccessTime?.seconds ?? 0))),
-      getsNew: getsNew(deploymentOptions, versioningInfo),
-    }))
-    .sort((a, b) => a.secondsAgo - b.secondsAgo);
-}
-
-type Polls = Awaited<ReturnType<Connection['workflowService']['describeTaskQueue']>>;
-
-/** Whether the engine gives what is new to a worker: one of the current or ramping version, or without any where none is current. */
-function getsNew(
-  own: Polls['pollers'][number]['deploymentOptions'],
-  chosen: Polls['versioningInfo'],
-): boolean {
-  const { currentDeploymentVersion: current, rampingDeploymentVersion: ramping } = chosen ?? {};
-  if (own?.workerVersioningMode !== VERSIONED) return !current;
-  return [current, ramping].some(
-    (version) => version?.deploymentName === own.deploymentName && version?.buildId === own.buildId,
-  );
 }
 
 function describeDays(seconds: number): string {

@@ -1,21 +1,14 @@
+import { isSeen, type Poller } from '../../engine/list-pollers.ts';
 import { failure, ok, type Result } from './finding.ts';
 
-/** A worker with room asks for tasks at least once a minute. */
-const POLLED_WITHIN_SECONDS = 90;
 const LISTED_MAX = 5;
 
 /** A task queue: the role of its workers (WEIR_WORKER_ROLES), and what waits on it when there are none. */
 export type PolledQueue = { name: string; role: 'flows' | 'webhooks'; work: string };
 
-/** A worker that asks for tasks: how long ago it did, and whether it gets those of what begins now. */
-export type Poller = { secondsAgo: number; getsNew: boolean };
-
-/**
- * Says whether workers poll a task queue, by when the engine saw each, the last first. The engine keeps a killed worker in mind
- * for five minutes.
- */
+/** Says whether workers poll a task queue, by when the engine saw each, the last first. */
 export function describePollers({ name, role, work }: PolledQueue, pollers: Poller[]): Result {
-  const seen = pollers.filter(({ secondsAgo }) => secondsAgo <= POLLED_WITHIN_SECONDS);
+  const seen = pollers.filter(isSeen);
   const gone = pollers.length - seen.length;
   const count = `${seen.length} ${seen.length === 1 ? 'worker polls' : 'workers poll'} ${name}`;
   if (seen.length > 0 && !seen.some(({ getsNew }) => getsNew))

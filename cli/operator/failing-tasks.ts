@@ -6,7 +6,15 @@ import { RUN_FLOW } from '../../flow/run.ts';
 /** A run that makes no progress. `since` is when it began, as far as is known. */
 export type Stuck = {
   executionId: string;
-  reason: 'parked' | 'retrying' | 'cancelling' | 'task fails' | 'loses workers' | 'no workflow' | 'no worker';
+  reason:
+    | 'parked'
+    | 'retrying'
+    | 'cancelling'
+    | 'task fails'
+    | 'loses workers'
+    | 'no workflow'
+    | 'no worker'
+    | 'no current worker';
   since: Date | null;
   lastError: string | null;
 };

@@ -7,6 +7,7 @@ import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
+import { isSeen, listPollers, type Poller, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { workflowIdOf } from '../../flow/run.ts';
 import { findEndedWorkflows } from '../../worker/find-ended-workflows.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
@@ -19,8 +20,6 @@ const QUIET_SECONDS = 120;
 const PAGE = 500;
 /** The engine is asked no longer than this, whatever is under way. */
 const ENGINE_MAX_MS = 20_000;
-const POLLED_WITHIN_SECONDS = 120;
-const WORKFLOW_TASKS = 1;
 
 const MEND: { [reason in Stuck['reason']]: string } = {
   parked: 'lost its workers again and again: weir operator runs resume <id>, or runs cancel <id>',
@@ -32,6 +31,8 @@ const MEND: { [reason in Stuck['reason']]: string } = {
     'workers are lost under it: look at their logs and memory; it is parked after twelve losses',
   'no workflow':
     'its workflow is missing: a worker starts it within a minute; look at the reconciler in the log',
+  'no current worker':
+    'no worker of the current version polls: make the version of those that run current, or start workers of the current one (docs/operating/worker-versions.md)',
   'no worker': 'no worker polls the task queue: start workers with this WEIR_TASK_QUEUE',
 };
 
@@ -89,15 +90,10 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
   const signal = AbortSignal.timeout(ENGINE_MAX_MS);
   try {
     add(await listFailingTasks(client, { taskQueue, limit, signal }));
-    const { pollers } = await askEngine(client, () =>
-      connection.workflowService.describeTaskQueue({
-        namespace,
-        taskQueue: { name: taskQueue },
-        taskQueueType: WORKFLOW_TASKS,
-      }),
+    const queue = { namespace, name: taskQueue, type: WORKFLOW_TASKS } as const;
+    const seen = (await askEngine(client, () => listPollers(connection.workflowService, queue))).filter(
+      isSeen,
     );
-    const since = Date.now() / 1_000 - POLLED_WITHIN_SECONDS;
-    const polled = pollers.some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > since);
     let count = 0;
     for (
       let after: Awaited<ReturnType<typeof listUnfinished>>[number] | undefined;
@@ -107,20 +103,11 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
       const ids = new Map(
         rows.map((row) => [workflowIdOf({ callId: row.id, executionId: row.continues ?? row.id }), row]),
       );
-      const missing = polled ? await findEndedWorkflows(client, [...ids.keys()], signal) : ids;
-      const stuck = [...missing.keys()].flatMap((workflowId): Stuck[] => {
+      const reasons = await findReasons(client, [...ids.keys()], { seen, signal });
+      const stuck = [...reasons].flatMap(([workflowId, reason]): Stuck[] => {
         const row = ids.get(workflowId);
-        const reason = polled ? 'no workflow' : 'no worker';
-        return row
-          ? [
-              {
-                executionId: row.continues ?? row.id,
-                reason,
-                since: new Date(row.startedAt),
-                lastError: null,
-              },
-            ]
-          : [];
+        const since = row && new Date(row.startedAt);
+        return row && since ? [{ executionId: row.continues ?? row.id, reason, since, lastError: null }] : [];
       });
       add(stuck);
       count += stuck.length;
@@ -131,6 +118,32 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
   } finally {
     connection.close().catch(() => undefined);
   }
+}
+
+/** Finds out which of these workflows cannot go on, and why, by the workers that were `seen`. */
+async function findReasons(
+  client: Client,
+  workflowIds: string[],
+  { seen, signal }: { seen: Poller[]; signal: AbortSignal },
+): Promise<Map<string, Stuck['reason']>> {
+  const all = (ids: Iterable<string>, reason: Stuck['reason']) => [...ids].map((id) => [id, reason] as const);
+  if (seen.length === 0) return new Map(all(workflowIds, 'no worker'));
+  const missing = (await findEndedWorkflows(client, workflowIds, signal)).keys();
+  const waiting = seen.some(({ getsNew }) => getsNew) ? [] : await listWithoutVersion(client, workflowIds);
+  return new Map([...all(waiting, 'no current worker'), ...all(missing, 'no workflow')]);
+}
+
+/** Lists the workflows that wait for the version that is current: no other has begun them. */
+async function listWithoutVersion(client: Client, workflowIds: string[]): Promise<string[]> {
+  if (workflowIds.length === 0) return [];
+  return askEngine(client, async () => {
+    const ids = workflowIds.map((id) => `'${id}'`).join(', ');
+    const query = `ExecutionStatus = 'Running' and TemporalWorkerDeploymentVersion is null and WorkflowId in (${ids})`;
+    const found: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE }))
+      found.push(workflowId);
+    return found;
+  });
 }
 
 function shorten(text: string): string {
