@@ -59,8 +59,7 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
     return started;
   }
   // The log says so even where nobody asks.
-  const first = startCheck(deps);
-  void first.done.then(() => tell(first));
+  check();
   const close = dependencyUp.observe(() => {
     // Each export has what was asked for at the one before: exports do not wait for answers.
     check();
