@@ -6,7 +6,7 @@ export const stuck = z
   .object({
     reason: z.enum(STUCK_REASONS).meta({
       description:
-        '`parked`: it lost its workers again and again, and waits for an operator. `cancelling`: it was cancelled over two minutes ago, and no worker has ended it. `retrying`: a block was tried four times or more. `waiting`: no worker has begun its next block for two minutes.',
+        '`parked`: it lost its workers again and again, and waits for an operator. `cancelling`: it was cancelled over two minutes ago, and no worker has ended it. `retrying`: a provider refused a block, which was tried four times or more. `losing_workers`: the workers were lost during three attempts at a block or more. `waiting`: no worker has begun its next block for two minutes.',
     }),
     since: z.iso.datetime(),
     errorMessage: z

@@ -2,7 +2,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { readEnvironment, readTemporal } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
-import { listStuckInDatabase, listWithPaths } from '../../db/runs/list-stuck.ts';
+import { listWithPaths } from '../../db/runs/list-with-paths.ts';
+import { type CertainlyStuckRun, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
@@ -44,7 +45,7 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
   const add = (stuck: Stuck[]) => {
     for (const one of stuck) if (!found.has(one.executionId)) found.set(one.executionId, one);
   };
-  add(await listStuckInDatabase(db, limit));
+  add((await listStuckRuns(db, limit)).map(describeStuck));
   await askTemporal(db, limit, add).catch((error: unknown) =>
     note(
       `Temporal could not be asked: ${describeEngineError(error)}. Runs that only it knows to be stuck are left out.`,
@@ -79,6 +80,23 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
       ...(reasons.length > 0 ? ['', ...reasons.map((reason) => `${reason}: ${MEND[reason]}`)] : []),
     ].join('\n'),
   };
+}
+
+/** Says in `lastError` what came of the block that was tried again and again. */
+function describeStuck({ executionId, reason, since, block, attempts, lastError }: CertainlyStuckRun): Stuck {
+  switch (reason) {
+    case 'retrying':
+      return { executionId, reason, since, lastError: `${block}, attempt ${attempts}: ${lastError}` };
+    case 'losing_workers':
+      return {
+        executionId,
+        reason: 'loses workers',
+        since,
+        lastError: `${block}: its worker was lost ${Number(attempts) - 1} times`,
+      };
+    default:
+      return { executionId, reason, since, lastError: null };
+  }
 }
 
 async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void): Promise<void> {

@@ -3,11 +3,12 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isUnderWay } from './blocks-under-way.ts';
 
-export const STUCK_REASONS = ['parked', 'cancelling', 'retrying', 'waiting'] as const;
+export const STUCK_REASONS = ['parked', 'cancelling', 'retrying', 'losing_workers', 'waiting'] as const;
 
+const QUIET = sql`now() - interval '2 minutes'`;
+const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 /** Blocks are tried more than once in good times too. */
 const ATTEMPTS_MIN = 4;
-const QUIET = sql`now() - interval '2 minutes'`;
 /** Calls are looked at for one list, those that started first. */
 const LOOKED_AT_MAX = 5_000;
 
@@ -15,9 +16,15 @@ export type StuckRun = {
   executionId: string;
   reason: (typeof STUCK_REASONS)[number];
   since: Date;
+  /** The block under way that was tried most often; the next three are about it. */
+  block: string | null;
+  attempts: number | null;
   lastError: string | null;
   nextAttemptAt: Date | null;
 };
+
+/** A run that the database alone shows to be stuck, whatever the engine says. */
+export type CertainlyStuckRun = StuckRun & { reason: Exclude<StuckRun['reason'], 'waiting'> };
 
 /** Selects the calls under way for which `which` holds, and which make no progress, each with the reason and the id of its run. */
 export function selectStuckCalls(which: RawBuilder<unknown>) {
@@ -26,20 +33,21 @@ export function selectStuckCalls(which: RawBuilder<unknown>) {
       select * from run where status = 'started' and ${which} order by started_at, execution_id limit ${LOOKED_AT_MAX}
     ) as run
     left join lateral (
-      select attempts, last_error, next_attempt_at, started_at from block_under_way
+      select name, attempts, last_error, next_attempt_at, started_at from block_under_way
       where block_under_way.execution_id = run.execution_id and ${isUnderWay('run')} order by attempts desc limit 1
     ) as block on true
     cross join lateral (
       select case
           when run.parked_at is not null then 'parked'
-          when run.cancel_requested_at < ${QUIET} then 'cancelling'
-          when block.attempts >= ${ATTEMPTS_MIN} then 'retrying'
+          when ${IS_CANCELLING} then 'cancelling'
+          -- An attempt without an error was lost with its worker.
+          when block.attempts >= ${ATTEMPTS_MIN} then case when block.last_error is null then 'losing_workers' else 'retrying' end
           when block.attempts is null and run.started_at < ${QUIET} then 'waiting'
         end as reason,
-        coalesce(run.parked_at, case when run.cancel_requested_at < ${QUIET} then run.cancel_requested_at end,
+        coalesce(run.parked_at, case when ${IS_CANCELLING} then run.cancel_requested_at end,
           block.started_at, (select max(finished_at) from block_run where execution_id = run.execution_id),
           run.started_at) as since,
-        block.last_error as "lastError", block.next_attempt_at as "nextAttemptAt"
+        block.name as block, block.attempts, block.last_error as "lastError", block.next_attempt_at as "nextAttemptAt"
     ) as stuck
     where stuck.reason is not null and (stuck.reason <> 'waiting' or stuck.since < ${QUIET})`;
 }
@@ -49,4 +57,21 @@ export async function findStuckRuns(db: Db, executionIds: string[]): Promise<Map
   const ids = sql`any (${executionIds}::uuid[])`;
   const { rows } = await selectStuckCalls(sql`(execution_id = ${ids} or continues = ${ids})`).execute(db);
   return new Map((rows as StuckRun[]).map((run) => [run.executionId, run]));
+}
+
+/** Lists up to `limit` runs of each reason but `waiting`, of which the engine knows more. */
+export async function listStuckRuns(db: Db, limit: number): Promise<CertainlyStuckRun[]> {
+  const ids = sql`
+    (select execution_id from run where parked_at is not null and status = 'started' order by parked_at limit ${limit})
+    union all
+    (select execution_id from run where status = 'started' and ${IS_CANCELLING}
+      order by started_at, execution_id limit ${limit})
+    union all
+    (select run.execution_id from block_under_way join run on run.execution_id = block_under_way.execution_id
+      where block_under_way.attempts >= ${ATTEMPTS_MIN} and ${isUnderWay('run')}
+      order by block_under_way.started_at limit ${limit})`;
+  const { rows } = await sql<CertainlyStuckRun>`
+    select * from (${selectStuckCalls(sql`execution_id = any (array(${ids}))`)}) as stuck
+    where reason <> 'waiting'`.execute(db);
+  return rows;
 }

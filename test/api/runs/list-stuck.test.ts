@@ -114,6 +114,18 @@ describe('GET …/runs?stuck=true', () => {
     await end(executionId);
   });
 
+  it('says that a run loses its workers, rather than that it is refused, where a block has no error', async () => {
+    const { executionId } = await weir.startHeld(flow);
+    await waitUntil(async () => {
+      const lost = weir.db.updateTable('block_under_way').set({ attempts: 4 });
+      const { numUpdatedRows } = await lost.where('execution_id', '=', executionId).executeTakeFirst();
+      return numUpdatedRows === 1n;
+    });
+    const [{ stuck }] = await listStuck();
+    assert.deepEqual([stuck.reason, 'errorMessage' in stuck], ['losing_workers', false]);
+    await end(executionId);
+  });
+
   it('finds runs that no worker goes on with, in the project too, and none of another organization', async () => {
     const { executionId } = await weir.startHeld(flow);
     // Written a second after the block has begun: only then is it deleted for good.
