@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import { findWriteRefusal } from '../../db/connection/find-write-refusal.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
 import { checkClock } from './check-clock.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
 const TIMEOUT_MS = 6_000;
@@ -14,7 +15,8 @@ const MIGRATE = 'Run npm run migrate (in Docker Compose: docker compose run --rm
 export async function checkDatabase({
   databaseUrl,
   databaseConnections,
-}: Pick<Config, 'databaseUrl' | 'databaseConnections'>): Promise<Result[]> {
+  secretsKeys,
+}: Pick<Config, 'databaseUrl' | 'databaseConnections' | 'secretsKeys'>): Promise<Result[]> {
   const facts = await inspectDatabase(databaseUrl, TIMEOUT_MS).catch((error: unknown) => describe(error));
   if (typeof facts === 'string')
     return [
@@ -76,12 +78,14 @@ export async function checkDatabase({
       ),
     );
   results.push(...checkClock('the database', now.at, now.takenMs));
-  if (results.every(({ state }) => state !== 'error'))
+  if (results.every(({ state }) => state !== 'error')) {
     results.unshift(
       ok(
         `PostgreSQL ${version} at ${hostOf(databaseUrl)}: up to date, takes writes, ${connections.used} of ${connections.max} connections in use.`,
       ),
     );
+    results.push(...(await checkSecrets({ databaseUrl, secretsKeys })));
+  }
   return results;
 }
 

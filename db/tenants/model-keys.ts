@@ -71,6 +71,17 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
   return rows.length;
 }
 
+/** Decrypts one key under each of the service's own keys; throws an Error that says which of those is missing or another. */
+export async function requireModelKeysReadable(db: Db, encryption: Encryption): Promise<void> {
+  const rows = await db
+    .selectFrom('model_key')
+    .select(['organization_id', 'provider', 'secret'])
+    .distinctOn(sql`split_part(secret, ':', 1)`)
+    .execute();
+  for (const { organization_id, provider, secret } of rows)
+    encryption.decrypt(secret, ownerOf(organization_id, provider));
+}
+
 /** Decrypts a stored key; throws an Error when it was encrypted for another organization or provider. */
 export function decryptModelKey(
   encryption: Encryption,

@@ -110,6 +110,16 @@ export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): P
   return ids.length;
 }
 
+/** Decrypts one secret under each of the service's own keys; throws an Error that says which of those is missing or another. */
+export async function requireSigningSecretsReadable(db: Db, encryption: Encryption): Promise<void> {
+  const ids = await db
+    .selectFrom('webhook_secret')
+    .select('organization_id')
+    .distinctOn([sql`split_part(current_secret, ':', 1)`, sql`split_part(previous_secret, ':', 1)`])
+    .execute();
+  for (const { organization_id } of ids) await findSigningSecret(db, encryption, organization_id);
+}
+
 async function readSecret(tx: Tx, encryption: Encryption, organizationId: string): Promise<SigningSecret> {
   const row = await selectSecret(tx, organizationId).executeTakeFirstOrThrow();
   return open(encryption, organizationId, row);

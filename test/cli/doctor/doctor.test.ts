@@ -11,6 +11,7 @@ import type { LocalEnvironment } from '../../../embedded/state-folder.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startProgram } from '../../faults/processes.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
+import { createOrganization } from '../../organization.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { PEPPER, weirIn } from '../cli-harness.ts';
 
@@ -101,6 +102,20 @@ describe('weir doctor', () => {
       [`npm start does not run; ${folder} has the state of the last one.`],
     );
     await rm(folder, { recursive: true });
+  });
+
+  it('says that WEIR_SECRETS_KEYS has another key than stored secrets, or lacks it', async () => {
+    await createOrganization(weir, provider);
+    assert.equal(await errorOf('database', {}), '');
+    const other = Buffer.alloc(32, 'x').toString('base64');
+    assert.match(
+      await errorOf('database', { WEIR_SECRETS_KEYS: `test:${other}` }),
+      /^The secret in model_key\/\S+\/openai cannot be decrypted under the key test: WEIR_SECRETS_KEYS has another key/,
+    );
+    const { errors, stdout } = await examine({ WEIR_SECRETS_KEYS: `new:${other}` });
+    assert.match(errors[0]?.message ?? '', /under the key test, which is not in WEIR_SECRETS_KEYS\.$/);
+    assert.match(errors[0]?.mend ?? '', /secrets\.md/);
+    for (const secret of ['sk-first', other, SECRETS_KEYS]) assert.ok(!stdout.includes(secret));
   });
 
   it('names every variable that is wrong', async () => {
