@@ -1,8 +1,10 @@
+const TIMED_OUT = 'TIMED_OUT';
+
 /** A request that the service refused or that did not reach it, as a sentence for the reader. */
 export class ApiError extends Error {
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** The service's code, such as `NOT_FOUND`; `UNREACHABLE` when there was no answer. */
+  /** The service's code, such as `NOT_FOUND`; `UNREACHABLE` or `TIMED_OUT` when there was no answer. */
   readonly code: string;
   /** Names the request in the service's log; undefined when there was no answer. */
   readonly requestId: string | undefined;
@@ -38,12 +40,17 @@ export async function toApiError(response: Response): Promise<ApiError> {
 }
 
 /** The error for a request without an answer: one that only reads can be sent again, another may have been carried out. */
-export function unreachable(method: string): ApiError {
+export function unreachable(method: string, code = 'UNREACHABLE'): ApiError {
   const message =
     method === 'GET'
       ? 'The service cannot be reached. Check that it runs and that you are online, then try again.'
       : 'No answer came: it may have been done. Look before you try again.';
-  return new ApiError(0, { code: 'UNREACHABLE', message });
+  return new ApiError(0, { code, message });
+}
+
+/** The error for a request that was given up, since no answer came in time. */
+export function timedOut(method: string): ApiError {
+  return unreachable(method, TIMED_OUT);
 }
 
 /** Turns the error of a body that cannot be read into that of an answer which has ended before its time. */
@@ -56,4 +63,9 @@ export function toCutOff(error: unknown, method: string): unknown {
 /** Whether nothing is known of what became of a request: it was not answered, or not by the service. */
 export function isOutage(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);
+}
+
+/** Whether a request that met an outage may be repeated unasked. The reader has waited long enough for one that timed out. */
+export function isRepeatable(error: unknown): boolean {
+  return isOutage(error) && (error as ApiError).code !== TIMED_OUT;
 }

@@ -1,23 +1,36 @@
 import { currentToken, noteAccepted, replaceToken } from '../sign-in/session.ts';
-import { unreachable } from './api-error.ts';
+import { ApiError, unreachable } from './api-error.ts';
+import { fetchWithin } from './fetch-within.ts';
 
-/** Sends a request to the service with the user's token; a token that is refused is replaced once. Throws UNREACHABLE. */
-export async function authorizedFetch(request: Request): Promise<Response> {
+/** A read waits up to 10 s for a connection to the database and 20 s for a statement, and is then refused. */
+const READ_MAX_MS = 35_000;
+/** A change may wait 30 s in line, 30 s for the database, and 20 s for the receiver of a test event. */
+const CHANGE_MAX_MS = 90_000;
+
+/**
+ * Sends a request to the service with the user's token; a token that is refused is replaced once. `silenceMaxMs` is how
+ * long the service may send nothing. Throws UNREACHABLE or TIMED_OUT.
+ */
+export async function authorizedFetch(
+  request: Request,
+  silenceMaxMs = request.method === 'GET' ? READ_MAX_MS : CHANGE_MAX_MS,
+): Promise<Response> {
   const again = request.clone();
   const token = await currentToken();
-  const response = await send(request, token);
+  const response = await send(request, token, silenceMaxMs);
   if (response.status !== 401) return response;
-  return send(again, await replaceToken(token));
+  return send(again, await replaceToken(token), silenceMaxMs);
 }
 
-async function send(request: Request, token: string): Promise<Response> {
+async function send(request: Request, token: string, silenceMaxMs: number): Promise<Response> {
   request.headers.set('authorization', `Bearer ${token}`);
   try {
-    const response = await fetch(request);
+    const response = await fetchWithin(request, silenceMaxMs);
     if (response.status !== 401) noteAccepted(token);
     return response;
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    if (error instanceof ApiError || (error instanceof DOMException && error.name === 'AbortError'))
+      throw error;
     throw unreachable(request.method);
   }
 }

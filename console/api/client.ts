@@ -8,7 +8,10 @@ import type { components, paths } from './schema.d.ts';
 /** A shape of the API document by its name, such as `Schemas['Flow']`. */
 export type Schemas = components['schemas'];
 
-const client = createFetchClient<paths>({ baseUrl: location.origin, fetch: authorizedFetch });
+const client = createFetchClient<paths>({
+  baseUrl: location.origin,
+  fetch: (request: Request) => authorizedFetch(request),
+});
 client.use({
   async onResponse({ response }) {
     if (!response.ok && response.status !== 304) throw await toApiError(response);

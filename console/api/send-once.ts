@@ -1,4 +1,4 @@
-import { ApiError, isOutage } from './api-error.ts';
+import { ApiError, isOutage, isRepeatable } from './api-error.ts';
 
 const REPEATS = 2;
 const PAUSE_MS = 1_000;
@@ -23,7 +23,7 @@ export async function sendOnce<Answer>(
       return answer;
     } catch (error) {
       if (!isOutage(error)) unanswered.delete(what);
-      else if (sent < REPEATS) {
+      else if (sent < REPEATS && isRepeatable(error)) {
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
         continue;
       }

@@ -34,7 +34,7 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
   });
   const mayDelete = hasRole(organization, 'admin');
   return (
-    <Dialog title={`Delete the flow ${flow.slug}?`} isOpen onClose={onClose}>
+    <Dialog title={`Delete the flow ${flow.slug}?`} isOpen onClose={onClose} isPending={remove.isPending}>
       {mayDelete ? (
         <>
           <p>
@@ -57,7 +57,7 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
       )}
       {remove.error && <ErrorNote error={remove.error} />}
       <DialogActions>
-        <Button onPress={onClose}>Cancel</Button>
+        <Button slot="close">Cancel</Button>
         {mayDelete && (
           <Button
             variant="danger"

@@ -30,7 +30,12 @@ export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onD
     },
   });
   return (
-    <Dialog title={`Delete the ${kind} ${slug}?`} isOpen={isOpen} onClose={onClose}>
+    <Dialog
+      title={`Delete the ${kind} ${slug}?`}
+      isOpen={isOpen}
+      onClose={onClose}
+      isPending={remove.isPending}
+    >
       <p>
         This cannot be undone. Its flows can no longer be called, its API keys stop working at once, and runs,
         test runs and webhook deliveries that are under way are cancelled.
@@ -38,7 +43,7 @@ export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onD
       <TextField label={`Type ${slug} to confirm`} isMono autoFocus value={typed} onChange={setTyped} />
       {remove.error && <ErrorNote error={remove.error} />}
       <DialogActions>
-        <Button onPress={onClose}>Cancel</Button>
+        <Button slot="close">Cancel</Button>
         <Button
           variant="danger"
           isDisabled={typed !== slug}

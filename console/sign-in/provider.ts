@@ -1,13 +1,13 @@
 // The identity provider of the service, as its discovery document describes it.
 import * as oauth from 'oauth4webapi';
-import { loadSettings, type Settings } from './settings.ts';
+import { ANSWER_MAX_MS, loadSettings, type Settings } from './settings.ts';
 import { SignInError } from './sign-in-error.ts';
 
 /** The provider, and the arguments that requests to it have in common. */
 export type Provider = {
   server: oauth.AuthorizationServer;
   client: oauth.Client;
-  options: { [oauth.allowInsecureRequests]: boolean };
+  options: { [oauth.allowInsecureRequests]: boolean; signal: () => AbortSignal };
   scope: string;
   /** Names the service for which a token is wanted, in the words of RFC 8707 and in those of providers before it. */
   wanted: Record<string, string>;
@@ -35,7 +35,10 @@ async function discover({ issuer, clientId, scopes, audience }: Settings): Promi
     );
   const url = new URL(issuer);
   // Plain http is for an identity provider in development; the service takes none in production.
-  const options = { [oauth.allowInsecureRequests]: url.protocol === 'http:' };
+  const options = {
+    [oauth.allowInsecureRequests]: url.protocol === 'http:',
+    signal: () => AbortSignal.timeout(ANSWER_MAX_MS),
+  };
   const wanted = audience ? { audience, ...(URL.canParse(audience) && { resource: audience }) } : {};
   try {
     const server = await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, options));

@@ -10,14 +10,19 @@ export type Settings = {
   version: string;
 };
 
+/** How long the service, or the identity provider, may take to answer at sign-in. */
+export const ANSWER_MAX_MS = 30_000;
+
 let fetched: Promise<Settings> | undefined;
 
 /** Fetches the settings once. */
 export function loadSettings(): Promise<Settings> {
-  fetched ??= fetch('/console/settings.json').then((response) => {
-    if (!response.ok) throw new Error(`The service answered ${response.status} when asked how to sign in.`);
-    return response.json();
-  });
+  fetched ??= fetch('/console/settings.json', { signal: AbortSignal.timeout(ANSWER_MAX_MS) }).then(
+    (response) => {
+      if (!response.ok) throw new Error(`The service answered ${response.status} when asked how to sign in.`);
+      return response.json();
+    },
+  );
   fetched.catch(() => {
     fetched = undefined;
   });

@@ -17,23 +17,24 @@ type Props = {
 
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog({ title, action, isOpen, onClose, onConfirm, children }: Props) {
-  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose, meta: { quiet: true } });
+  const confirm = useMutation({ mutationFn: onConfirm, meta: { quiet: true } });
   function close() {
-    // What comes of it is said here.
-    if (confirm.isPending) return;
     // The dialog may be opened again, for something else.
     confirm.reset();
     onClose();
   }
   return (
-    <Dialog title={title} isOpen={isOpen} onClose={close}>
+    <Dialog title={title} isOpen={isOpen} onClose={close} isPending={confirm.isPending}>
       <div>{children}</div>
       {confirm.error && <ErrorNote error={confirm.error} />}
       <DialogActions>
-        <Button isDisabled={confirm.isPending} onPress={close}>
-          Cancel
-        </Button>
-        <Button variant="danger" isPending={confirm.isPending} onPress={() => confirm.mutate()}>
+        <Button slot="close">Cancel</Button>
+        <Button
+          variant="danger"
+          isPending={confirm.isPending}
+          // Not once it was closed: it may be open again, for something else.
+          onPress={() => confirm.mutate(undefined, { onSuccess: onClose })}
+        >
           {action}
         </Button>
       </DialogActions>

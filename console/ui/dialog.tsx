@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { IconButton } from './icon-button.tsx';
 import style from './overlay.module.css';
+import { showToast } from './toast.tsx';
 
 type Props = {
   title: string;
@@ -12,7 +13,7 @@ type Props = {
   width?: string;
   /** A dialog whose content is shown once is not closed by Escape or a click beside it. */
   isDismissable?: boolean;
-  /** While its work is under way, a dialog stays: what that answers may be shown this once. */
+  /** Its change is under way. A dialog that is closed meanwhile says that it may still be made. */
   isPending?: boolean;
   children: ReactNode;
 };
@@ -20,13 +21,21 @@ type Props = {
 /** A dialog over the page. The last child is mostly `<DialogActions>`. */
 export function Dialog(props: Props) {
   const { title, isOpen, onClose, width, isDismissable = true, isPending = false, children } = props;
+  function close() {
+    if (isPending)
+      showToast({
+        tone: 'good',
+        title: `“${title}” was closed before the answer came: it may still be done.`,
+      });
+    onClose();
+  }
   return (
     <ModalOverlay
       className={style.overlay}
       isOpen={isOpen}
-      isDismissable={isDismissable && !isPending}
-      isKeyboardDismissDisabled={!isDismissable || isPending}
-      onOpenChange={(open) => !open && onClose()}
+      isDismissable={isDismissable}
+      isKeyboardDismissDisabled={!isDismissable}
+      onOpenChange={(open) => !open && close()}
     >
       <Modal
         className={style.modal}
@@ -37,7 +46,7 @@ export function Dialog(props: Props) {
             <Heading slot="title" level={2}>
               {title}
             </Heading>
-            <IconButton label="Close" size="small" isDisabled={isPending} onPress={onClose}>
+            <IconButton label="Close" size="small" onPress={close}>
               <X size={16} />
             </IconButton>
           </div>

@@ -57,9 +57,7 @@ export function FormDialog(props: Props) {
         {children}
         {error && <ErrorNote error={error} />}
         <DialogActions>
-          <Button isDisabled={change.isPending} onPress={onClose}>
-            Cancel
-          </Button>
+          <Button slot="close">Cancel</Button>
           <Button type="submit" variant="primary" isPending={change.isPending} isDisabled={!isReady}>
             {action}
           </Button>

@@ -6,6 +6,9 @@ import { startPath } from '../run-curl.ts';
 import type { Run, RunPath } from '../run-path.ts';
 import { topStepIndex } from '../trace/top-step-index.ts';
 
+/** `/execute` sends nothing until the run has ended or paused again. */
+const RUN_MAX_MS = 3_600_000;
+
 type Paused = Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
 
 type Answer = {
@@ -33,7 +36,7 @@ export async function sendToolResults(answer: Answer): Promise<void> {
     ...init,
     body: JSON.stringify(resumeBody(answer)),
   });
-  const response = await authorizedFetch(request);
+  const response = await authorizedFetch(request, RUN_MAX_MS);
   if (!response.ok) throw await toApiError(response);
   // A session answers with a stream of events, which the page of the run has anyway.
   stop.abort();

@@ -70,9 +70,7 @@ export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: P
       )}
       {change.error && <ErrorNote error={change.error} />}
       <DialogActions>
-        <Button onPress={onClose} isDisabled={change.isPending}>
-          {progress || found === 0 ? 'Close' : words.leave}
-        </Button>
+        <Button slot="close">{progress || found === 0 ? 'Close' : words.leave}</Button>
         {!change.isSuccess && found > 0 && (
           <Button
             variant={how === 'cancel' ? 'danger' : 'primary'}

@@ -107,4 +107,26 @@ describeWalks('a change in the console', (walk) => {
     const { body: tries } = await weir.call('GET', 'demo/demo/lost-retry/runs', { key: weir.demoKey });
     assert.equal(tries.runs.filter(({ version }: { version: number }) => version === 0).length, 1);
   });
+
+  walk('that is not answered is given up, and its dialog can be closed before', 'owner', async (tour) => {
+    const { page, open } = tour;
+    await open(`${PROJECT}/keys`);
+    await page.clock.install();
+    await page.route('**/api-keys', (route) => route.request().method() !== 'POST' && route.fallback());
+    const dialog = page.getByRole('dialog');
+    const create = async () => {
+      await page.getByRole('button', { name: 'New API key' }).first().click();
+      await dialog.getByLabel('Name').fill('no answer');
+      const sent = page.waitForRequest((request) => request.method() === 'POST');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await sent;
+    };
+    await create();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('closed before the answer came: it may still be done').waitFor();
+    await create();
+    await page.clock.fastForward('02:00');
+    await dialog.getByText('No answer came: it may have been done.').waitFor();
+  });
 });

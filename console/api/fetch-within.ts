@@ -1,0 +1,35 @@
+import { timedOut } from './api-error.ts';
+
+/**
+ * Sends a request, and gives it up once nothing has come for so long: no answer, or nothing more of it. Throws TIMED_OUT
+ * in the first case; in the second, reading the body fails as that of a lost connection does.
+ */
+export async function fetchWithin(request: Request, silenceMaxMs: number): Promise<Response> {
+  const stop = new AbortController();
+  let giveUp = () => stop.abort();
+  let timer = setTimeout(() => giveUp(), silenceMaxMs);
+  try {
+    const response = await fetch(request, { signal: AbortSignal.any([request.signal, stop.signal]) });
+    const watched = response.body?.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        start(controller) {
+          giveUp = () => {
+            controller.error(new TypeError('Nothing more of the answer came.'));
+            stop.abort();
+          };
+        },
+        transform(chunk, controller) {
+          clearTimeout(timer);
+          timer = setTimeout(() => giveUp(), silenceMaxMs);
+          controller.enqueue(chunk);
+        },
+        flush: () => clearTimeout(timer),
+      }),
+    );
+    if (!watched) clearTimeout(timer);
+    return new Response(watched ?? null, response);
+  } catch (error) {
+    clearTimeout(timer);
+    throw stop.signal.aborted ? timedOut(request.method) : error;
+  }
+}
