@@ -13,7 +13,7 @@ import { changed } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
-import { findPlacedProblems, wrongDraft } from './find-draft-problems.ts';
+import { findPlacedProblems, requireSound, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
@@ -101,6 +101,7 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     const match = ctx.get('If-Match');
     if (match === '') throw ifMatchMissing();
     const draft = completeSteps((ctx.state.body as z.output<typeof draftRequest>).steps);
+    requireSound(draft);
     // Before the flow is locked: compiling JSON Schemas takes its turn.
     const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
     const wrong = await findSchemaProblems(draft, requireValidSchema);

@@ -6,14 +6,19 @@ import type { Problem } from './describe-file-problems.ts';
 /** Throws SCHEMA_INVALID (json-schema/validator.ts). */
 export type CheckSchema = (schema: JsonSchema) => Promise<void>;
 
-/** Finds what is wrong with the JSON Schemas of a flow's blocks. */
+/** Once there is a problem, no more schemas are compiled after this time: each that is too much takes a second of a thread. */
+const LOOKED_MAX_MS = 3_000;
+
+/** Finds what is wrong with the JSON Schemas of a flow's blocks: all of it, or what is found in three seconds. */
 export async function findSchemaProblems(definition: FlowDefinition, check: CheckSchema): Promise<Problem[]> {
+  const began = performance.now();
   const problems: Problem[] = [];
   for (const { step, path } of eachStep(definition)) {
     if (step.type !== 'sequential') continue;
     for (const field of ['inputSchema', 'outputSchema'] as const) {
       const schema = step[field];
       if (schema === undefined) continue;
+      if (problems.length > 0 && performance.now() - began > LOOKED_MAX_MS) return problems;
       await check(schema).catch((error: unknown) => {
         if (!(error instanceof ServiceError)) throw error;
         problems.push({ path: [...path, field], message: error.message });

@@ -4,10 +4,14 @@ import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { bytesToLoad, type Value } from '../../flow/value.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import type { ApiContext } from './context.ts';
+import { readerSignal } from './reader-signal.ts';
 import { StreamInterruption } from './stream-interruption.ts';
 import { takeBytes, takeLargeWork } from './take-bytes.ts';
 
-/** Waits until an organization may hold an answer of so many bytes; they are given back when that is closed, or refused. */
+/**
+ * Waits until an organization may hold an answer of so many bytes; they are given back when that is closed, or refused. A caller
+ * that hangs up leaves the line, so that nothing is loaded for nobody.
+ */
 export async function holdAnswerBytes(
   { answers, work }: LargeValues,
   { res, state }: Pick<ApiContext, 'res' | 'state'>,
@@ -15,8 +19,9 @@ export async function holdAnswerBytes(
   bytes: number,
 ): Promise<void> {
   if (bytes < SMALL_BYTES) return;
-  const giveBack = await takeBytes(answers, organizationId, bytes);
-  const endTurn = await takeLargeWork(work, organizationId, bytes).catch((error: unknown) => {
+  const gone = readerSignal(res, undefined);
+  const giveBack = await takeBytes(answers, organizationId, bytes, gone);
+  const endTurn = await takeLargeWork(work, organizationId, bytes, { gone }).catch((error: unknown) => {
     giveBack();
     throw error;
   });

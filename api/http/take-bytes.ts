@@ -1,6 +1,7 @@
 import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
@@ -9,30 +10,39 @@ const WAIT_MAX_MS = 15_000;
 
 /**
  * Waits until `owner`, an organization or a user, may hold so many bytes; returns the function that gives them back. Throws
- * RATE_LIMITED when its turn does not come.
+ * RATE_LIMITED when its turn does not come, and REQUEST_TIMEOUT when `gone` aborts first: nobody reads that.
  */
-export async function takeBytes(budget: ByteBudget, owner: string, bytes: number): Promise<() => void> {
+export async function takeBytes(
+  budget: ByteBudget,
+  owner: string,
+  bytes: number,
+  gone?: AbortSignal,
+): Promise<() => void> {
   if (bytes < SMALL_BYTES) return () => undefined;
-  return waitInTime((late) => budget.take(owner, bytes, late));
+  return waitInTime((signal) => budget.take(owner, bytes, signal), gone);
 }
 
-/** Waits until `owner` may parse or write so many bytes, where that is large. Throws RATE_LIMITED too. */
+/** Waits until `owner` may parse or write so many bytes, where that is large. Throws as `takeBytes` does. */
 export async function takeLargeWork(
   work: LargeWork,
   owner: string,
   bytes: number,
-  options?: { patient: boolean },
+  { gone, ...options }: { patient?: boolean; gone?: AbortSignal } = {},
 ): Promise<EndTurn> {
   if (bytes < LARGE_BYTES) return () => undefined;
-  return waitInTime((signal) => work.take(owner, bytes, { ...options, signal }));
+  return waitInTime((signal) => work.take(owner, bytes, { ...options, signal }), gone);
 }
 
-/** Waits for a turn until `late` aborts. Throws RATE_LIMITED when it does not come. */
-export async function waitInTime<T>(take: (late: AbortSignal) => Promise<T>): Promise<T> {
+/** Waits for a turn. Throws RATE_LIMITED when it does not come in time, and REQUEST_TIMEOUT when `gone` aborts first. */
+export async function waitInTime<T>(
+  take: (signal: AbortSignal) => Promise<T>,
+  gone?: AbortSignal,
+): Promise<T> {
   const late = AbortSignal.timeout(WAIT_MAX_MS);
   try {
-    return await take(late);
+    return await take(gone ? AbortSignal.any([late, gone]) : late);
   } catch (error) {
+    if (gone?.aborted) throw new ServiceError('REQUEST_TIMEOUT', 'The caller has gone.');
     if (!late.aborted) throw error;
     countRefusal('bytes');
     throw new RetryLater(

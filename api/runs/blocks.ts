@@ -35,7 +35,11 @@ const VALUE_OF: { [value in BlockValue]: string } = {
 
 /** Lists the endpoints that show what each block of a run got, sent and answered. */
 export function blockRoutes(deps: ApiDeps): Route[] {
-  const first = [...identifyCaller(deps, 'run', 'read'), loadFlowIds(deps), loadRun(deps)];
+  const first = [
+    ...identifyCaller(deps, 'run', 'read'),
+    loadFlowIds(deps, { deletedToo: true }),
+    loadRun(deps),
+  ];
   const lists = flowPaths(BLOCKS).map(
     ({ path, versioned }): Route => ({
       method: 'get',

@@ -32,7 +32,12 @@ export function cancelRoutes(deps: ApiDeps): Route[] {
         ...READ_ERRORS,
       },
     },
-    handlers: [...identifyCaller(deps, 'run'), loadFlowIds(deps), loadRun(deps), cancelJob(deps)],
+    handlers: [
+      ...identifyCaller(deps, 'run'),
+      loadFlowIds(deps, { deletedToo: true }),
+      loadRun(deps),
+      cancelJob(deps),
+    ],
   }));
 }
 

@@ -67,7 +67,7 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
     },
     handlers: [
       ...identifyCaller(deps, 'run', 'read'),
-      loadFlowIds(deps),
+      loadFlowIds(deps, { deletedToo: true }),
       holdOpen(deps, 'follow'),
       loadRun(deps),
       streamJob(deps, news),
@@ -81,11 +81,12 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
     const sent = ctx.get('last-event-id');
     const parsed = lastEventId.safeParse(sent === '' ? {} : { 'Last-Event-ID': sent });
     if (!parsed.success) throw validationError(parsed.error);
-    const after = sent === '' ? undefined : BigInt(sent);
-    if (after !== undefined && (await isOver(deps, run, after))) {
+    const known = sent === '' ? 'none' : await placeOf(deps, run, BigInt(sent));
+    if (known === 'end') {
       ctx.status = 204;
       return;
     }
+    const after = known === 'none' ? undefined : BigInt(sent);
     // The stream ends as soon as this process stops: its reader can go on at another one at once.
     const signal = readerSignal(ctx.res, deps.stopping);
     const events = follow(deps, news, run, after, () => mayRead(deps, ctx.state), signal);
@@ -94,11 +95,16 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
   };
 }
 
-/** Tells whether a reader of event `after` has everything. The id of the end is the id of the last block plus one. */
-async function isOver({ db }: ApiDeps, run: RunRow, after: bigint): Promise<boolean> {
-  if (after === 0n) return false;
-  const { status, blocks } = await listRecordedBlocks(db, run.execution_id, after - 1n);
-  return status !== 'started' && blocks.length === 0;
+/**
+ * Tells where event `after` is in a run. The id of the end is the id of the last block plus one. An id beyond that is of none of
+ * its events, but of another run or of a database from before a restore: its reader is told everything.
+ */
+async function placeOf({ db }: ApiDeps, run: RunRow, after: bigint): Promise<'none' | 'before' | 'end'> {
+  if (after === 0n) return 'before';
+  const { status, blocks } = await listRecordedBlocks(db, run.execution_id, after > 1n ? after - 2n : 0n);
+  if (blocks.length === 0 && after > 1n) return 'none';
+  const isLast = status !== 'started' && !blocks.some(({ recorded }) => BigInt(recorded) >= after);
+  return isLast ? 'end' : 'before';
 }
 
 async function* follow(

@@ -121,7 +121,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
     },
     handlers: [
       ...identifyCaller(deps, 'run', 'read'),
-      loadFlowIds(deps),
+      loadFlowIds(deps, { deletedToo: true }),
       readQuery(jobQuery),
       loadRun(deps),
       waitForEnd(deps, news),

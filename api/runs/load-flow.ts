@@ -3,7 +3,7 @@ import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run
 import { DRAFT_VERSION, type FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findShapeProblems } from '../../flow/find-shape-problems.ts';
-import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
@@ -67,13 +67,18 @@ async function findProblems(definition: FlowDefinition): Promise<Problem[]> {
   return problems;
 }
 
-/** Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same 404. */
-export function loadFlowIds({ db }: ApiDeps): ApiMiddleware {
+/**
+ * Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same 404. With
+ * `deletedToo`, the flow of the path's run may have been deleted.
+ */
+export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMiddleware {
   return async function loadFlowIds(ctx, next) {
     const path: FlowPath = ctx.params;
     const asked = path.version === undefined ? undefined : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
-    const found = query && (await findFlowOfRuns(db, { ...query, version: asked }));
+    const { executionId: asRun = '' } = ctx.params;
+    const executionId = deletedToo && UUID_PATTERN.test(asRun) ? asRun : undefined;
+    const found = query && (await findFlowOfRuns(db, { ...query, version: asked, executionId }));
     if (!found) throw flowNotFound(asked);
     ctx.state.flowIds = found;
     await forOrganization(found.organizationId, next);

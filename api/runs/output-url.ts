@@ -30,7 +30,7 @@ export function outputUrlRoutes(deps: ApiDeps): Route[] {
       },
       handlers: [
         ...identifyCaller(deps, 'run', 'read'),
-        loadFlowIds(deps),
+        loadFlowIds(deps, { deletedToo: true }),
         loadRun(deps),
         readQuery(blockQuery),
         getOutputUrl(deps),

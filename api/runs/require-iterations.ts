@@ -28,7 +28,9 @@ export function requireIterations(
   if (used >= cap)
     throw new ServiceError(
       'TOOL_ITERATION_LIMIT',
-      `The block ${step_id} has used ${used} tool-call round-trips, and its model asks for tools again; its processor_config.max_tool_iterations is ${cap}.`,
+      claimed > asked
+        ? `By the iterationsUsed of the request, the block ${step_id} has used ${used} tool-call round-trips; its processor_config.max_tool_iterations is ${cap}.`
+        : `The block ${step_id} has used ${used} tool-call round-trips, and its model asks for tools again; its processor_config.max_tool_iterations is ${cap}.`,
       { step_id, iterations_used: used, cap, messages },
     );
   return Math.max(claimed, asked);

@@ -22,7 +22,7 @@ const requestQuery = z.strictObject({
 type Described = z.input<typeof runRequestRecord>;
 
 export function runRequestRoutes(deps: ApiDeps): Route[] {
-  const first = [loadFlowIds(deps), loadRun(deps)];
+  const first = [loadFlowIds(deps, { deletedToo: true }), loadRun(deps)];
   const common = { tags: ['Execution'] };
   const unchanged = { description: 'The answer has the ETag that was sent.' };
   const request = answer('The request.', runRequestRecord, { request: requestOfRun }, etagHeader);

@@ -1,4 +1,4 @@
-import type { NotNull } from 'kysely';
+import { type NotNull, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { hasProjectAccess, type ProjectAccess } from '../tenants/project-access.ts';
 import { RUN_LIMITS } from '../tenants/run-limits.ts';
@@ -16,7 +16,8 @@ export function findFlowForRun(
   db: Db,
   { version, ...query }: FlowQuery & { version: number | 'production' },
 ) {
-  return selectFlow(db, query)
+  return selectFlows(db, query)
+    .where('flow.deleted_at', 'is', null)
     .innerJoin('flow_version', 'flow_version.flow_id', 'flow.id')
     .select([...RUN_LIMITS, 'flow_version.id as flowVersionId', 'flow_version.version'])
     .where((eb) =>
@@ -26,9 +27,23 @@ export function findFlowForRun(
     .executeTakeFirst();
 }
 
-/** Finds a flow whose runs a caller may read, published or not; with a `version`, only when the flow has that one. */
-export function findFlowOfRuns(db: Db, { version, ...query }: FlowQuery & { version: number | undefined }) {
-  return selectFlow(db, query)
+/**
+ * Finds a flow whose runs a caller may read, published or not; with a `version`, only when the flow has that one. With an
+ * `executionId`, it may also be a deleted flow that had the slug, whose run that is: its runs stay.
+ */
+export function findFlowOfRuns(
+  db: Db,
+  {
+    version,
+    executionId,
+    ...query
+  }: FlowQuery & { version: number | undefined; executionId: string | undefined },
+) {
+  const ofRun = sql<string>`(select flow_id from run where execution_id = ${executionId ?? null}::uuid)`;
+  return selectFlows(db, query)
+    .where((eb) => eb.or([eb('flow.deleted_at', 'is', null), eb('flow.id', '=', ofRun)]))
+    .orderBy(sql`flow.id = ${ofRun} is true`, 'desc')
+    .limit(1)
     .$if(version !== undefined, (flow) =>
       flow.where((eb) =>
         eb.exists(
@@ -43,7 +58,8 @@ export function findFlowOfRuns(db: Db, { version, ...query }: FlowQuery & { vers
     .executeTakeFirst();
 }
 
-function selectFlow(db: Db, query: FlowQuery) {
+/** Selects the flow with these slugs and the deleted ones that had them. */
+function selectFlows(db: Db, query: FlowQuery) {
   return db
     .selectFrom('flow')
     .innerJoin('project', 'project.id', 'flow.project_id')
@@ -54,6 +70,5 @@ function selectFlow(db: Db, query: FlowQuery) {
     .where('project.slug', '=', query.project)
     .where('project.deleted_at', 'is', null)
     .where(hasProjectAccess(query.within))
-    .where('flow.slug', '=', query.flow)
-    .where('flow.deleted_at', 'is', null);
+    .where('flow.slug', '=', query.flow);
 }

@@ -12,7 +12,7 @@ const OPEN: RunStatus[] = ['started', 'tool_calls_required', 'in_progress'];
 /** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
   flowId?: string | undefined;
-  /** Runs of deleted projects and flows do not match these two. */
+  /** Runs of deleted projects do not match these two, nor do those of deleted flows, unless they are asked for as `open`. */
   projectId?: string | undefined;
   organizationId?: string | undefined;
   organization?: string | undefined;
@@ -184,14 +184,14 @@ function wasStarted({ since, until, after }: RunFilter) {
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
-function selectFlows({ flowId, projectId, organizationId, organization, project, flow }: RunFilter) {
+function selectFlows({ flowId, projectId, organizationId, organization, project, flow, open }: RunFilter) {
   if (flowId !== undefined) return sql`select ${flowId}::uuid as id`;
   const scope =
     projectId !== undefined
       ? sql`project.id = ${projectId}::uuid`
       : organizationId !== undefined && sql`organization.id = ${organizationId}::uuid`;
   const ofScope = scope
-    ? sql`${scope} and flow.deleted_at is null and project.deleted_at is null`
+    ? sql`${scope} and (flow.deleted_at is null or ${open === true}) and project.deleted_at is null`
     : sql`true`;
   return sql`
     select flow.id from flow

@@ -24,4 +24,14 @@ describe('a large request or answer', () => {
     assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=bytes'], 1);
     metrics.stop();
   });
+
+  it('takes no turn once its caller has gone', async () => {
+    const budget = createByteBudget(MB, MB);
+    await budget.take('a', MB);
+    const gone = new AbortController();
+    const taking = takeBytes(budget, 'a', MB, gone.signal);
+    gone.abort();
+    await assert.rejects(taking, { code: 'REQUEST_TIMEOUT' });
+    assert.equal(budget.countWaiting(), 0);
+  });
 });

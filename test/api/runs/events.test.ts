@@ -58,6 +58,14 @@ describe('GET …/jobs/{executionId}/events', () => {
     assert.equal((await weir.open(empty.flow, empty.executionId, end?.id)).status, 204);
   });
 
+  it('tells everything to a reader whose Last-Event-ID is beyond the events of the run', async () => {
+    const { flow, executionId } = await weir.run([passthrough('a')]);
+    const events = await weir.list(flow, executionId);
+    const beyond = Number(events.at(-1)?.id) + 1;
+    assert.deepEqual(await weir.list(flow, executionId, beyond), events);
+    assert.deepEqual(await weir.list(flow, executionId, 2 ** 40), events);
+  });
+
   it('is not buffered or transformed on its way', async () => {
     const { flow, executionId } = await weir.run([]);
     const { headers, body } = await weir.open(flow, executionId);

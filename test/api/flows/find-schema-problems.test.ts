@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { passthrough } from '../../blocks.ts';
+
+describe('the JSON Schemas of a flow', () => {
+  let now = 0;
+  beforeEach(() => {
+    mock.method(performance, 'now', () => now);
+  });
+  afterEach(() => {
+    mock.restoreAll();
+  });
+
+  /** Checks a flow of ten schemas, each of which takes a second; `isWrong` by their number. */
+  async function check(isWrong: (schema: number) => boolean): Promise<{ checked: number; problems: number }> {
+    let checked = 0;
+    const steps = Array.from({ length: 10 }, (_, index) => ({
+      ...passthrough(`s${index}`),
+      inputSchema: {},
+    }));
+    const problems = await findSchemaProblems({ steps }, async () => {
+      now += 1_000;
+      checked += 1;
+      if (isWrong(checked)) throw new ServiceError('SCHEMA_INVALID', 'takes too long');
+    });
+    return { checked, problems: problems.length };
+  }
+
+  it('are all checked where they are right, however long that takes', async () => {
+    assert.deepEqual(await check(() => false), { checked: 10, problems: 0 });
+  });
+
+  it('are checked no further once one is wrong and they have taken three seconds', async () => {
+    assert.deepEqual(await check(() => true), { checked: 4, problems: 4 });
+    assert.deepEqual(await check((schema) => schema === 7), { checked: 7, problems: 1 });
+  });
+});
