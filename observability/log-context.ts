@@ -14,6 +14,9 @@ export type LogContext = {
   /** The caller: the id of an API key, which is no secret, or of a user. */
   key_id?: string;
   user_id?: string;
+  /** The tool that an assistant called, and the code of the error that it was answered with. */
+  tool?: string;
+  code?: string;
   /** The limit that refused the request. */
   limit?: string;
 };

@@ -11,6 +11,8 @@ import { withOpenWorkflow } from './with-open-workflow.ts';
 
 const PAGE = 500;
 const LOOKED_AT_MAX = 10_000;
+/** For all pages of the list together. */
+const LIST_MAX_MS = 30_000;
 
 type Deps = { db: Db; client: Client; taskQueue: string };
 
@@ -20,7 +22,7 @@ type Deps = { db: Db; client: Client; taskQueue: string };
  */
 export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: AbortSignal): Promise<void> {
   const failures: Failures = { count: 0 };
-  const callIds = await askEngine(client, () => listParked(client, taskQueue));
+  const callIds = await askEngine(client, () => listParked(client, taskQueue), LIST_MAX_MS);
   for (let page = 0; page < callIds.length && !signal?.aborted; page += PAGE) {
     await repairEach(
       await listNotParked(db, callIds.slice(page, page + PAGE)),

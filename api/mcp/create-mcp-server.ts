@@ -2,6 +2,7 @@
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
 import { describeIssue } from '../http/describe-issue.ts';
 import { dropNulls } from '../http/drop-nulls.ts';
@@ -59,6 +60,7 @@ function needScope(needed: McpScope): ScopeChallengeHandler {
 }
 
 async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise<CallToolResult> {
+  addToLogContext({ tool: tool.name });
   try {
     dropNulls(tool.input, input);
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
@@ -91,6 +93,7 @@ function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
 function describe(error: unknown, tool: McpTool, { author: { requestId } }: McpCall): string {
   const mayWrite = !tool.hints.readOnlyHint;
   const { code, message } = toServiceError(error, { requestId, fields: { tool: tool.name }, mayWrite });
+  addToLogContext({ code });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';
   return `${code}: ${message}${reference}`;
 }

@@ -21,7 +21,7 @@ export async function findRun(executionId: string): Promise<ListedRun> {
   }
   throw new ServiceError(
     'RUN_NOT_FOUND',
-    `There is no run ${executionId} that you can reach. Runs of deleted flows can be read by operators only.`,
+    `There is no run ${executionId} that you can reach. Runs of deleted flows are not found by their id alone: read GET …/<org>/<project>/<flow>/jobs/${executionId}.`,
   );
 }
 

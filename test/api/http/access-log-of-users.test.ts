@@ -26,8 +26,8 @@ describe('the line of a user’s request in the log', () => {
   });
   afterEach(() => captured.stop());
 
-  /** Sends a request to a path below /api/v1; returns the user and the organization of its line. */
-  async function namesOf(method: string, path: string, headers: { [name: string]: string }, body?: object) {
+  /** Sends a request to a path below /api/v1; returns its line. */
+  async function lineOf(method: string, path: string, headers: { [name: string]: string }, body?: object) {
     const requestId = randomUUID();
     const answer = await fetch(`${weir.url}/api/v1${path}`, {
       method,
@@ -35,9 +35,13 @@ describe('the line of a user’s request in the log', () => {
       ...(body && { body: JSON.stringify(body) }),
     });
     await answer.arrayBuffer();
-    const line = await waitUntil(() =>
+    return waitUntil(() =>
       captured.lines.find(({ msg, request_id }) => msg === 'Request' && request_id === requestId),
     );
+  }
+  /** Does the same, and returns the user and the organization of the line. */
+  async function namesOf(...request: Parameters<typeof lineOf>) {
+    const line = await lineOf(...request);
     return [line.user_id, line.organization_id];
   }
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -68,6 +72,15 @@ describe('the line of a user’s request in the log', () => {
       const headers = { ...bearer(token), accept: 'application/json, text/event-stream' };
       assert.deepEqual(await namesOf('POST', '/mcp/', headers, body), both, name);
     }
+  });
+
+  it('names the tool of an assistant, and the code of the error that it was answered with', async () => {
+    const token = await provider.token(acme.users.owner, { aud: MCP_AUDIENCE, scope: 'flows:read' });
+    const params = { name: 'get_flow', arguments: { flow_id: randomUUID() } };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const headers = { ...bearer(token), accept: 'application/json, text/event-stream' };
+    const { tool, code, status } = await lineOf('POST', '/mcp/', headers, body);
+    assert.deepEqual([tool, code, status], ['get_flow', 'NOT_FOUND', 200]);
   });
 
   it('names the user whose content is decoded by the cookie of their session', async () => {
