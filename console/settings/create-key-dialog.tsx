@@ -43,6 +43,7 @@ export function CreateKeyDialog({ slugs, projectId, onClose }: Props) {
       title="New API key"
       action="Create key"
       isOpen
+      awaitsAnswer
       onClose={onClose}
       change={create}
       fields={['name', 'expires_at']}

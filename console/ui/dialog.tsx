@@ -15,12 +15,15 @@ type Props = {
   isDismissable?: boolean;
   /** Its change is under way. A dialog that is closed meanwhile says that it may still be made. */
   isPending?: boolean;
+  /** What its change answers is shown once, so the dialog stays until it is answered or given up. */
+  awaitsAnswer?: boolean;
   children: ReactNode;
 };
 
 /** A dialog over the page. The last child is mostly `<DialogActions>`. */
 export function Dialog(props: Props) {
   const { title, isOpen, onClose, width, isDismissable = true, isPending = false, children } = props;
+  const stays = isPending && props.awaitsAnswer === true;
   function close() {
     if (isPending)
       showToast({
@@ -33,8 +36,8 @@ export function Dialog(props: Props) {
     <ModalOverlay
       className={style.overlay}
       isOpen={isOpen}
-      isDismissable={isDismissable}
-      isKeyboardDismissDisabled={!isDismissable}
+      isDismissable={isDismissable && !stays}
+      isKeyboardDismissDisabled={!isDismissable || stays}
       onOpenChange={(open) => !open && close()}
     >
       <Modal
@@ -46,7 +49,7 @@ export function Dialog(props: Props) {
             <Heading slot="title" level={2}>
               {title}
             </Heading>
-            <IconButton label="Close" size="small" onPress={close}>
+            <IconButton label="Close" size="small" isDisabled={stays} onPress={close}>
               <X size={16} />
             </IconButton>
           </div>

@@ -18,6 +18,8 @@ type Props = {
   /** The fields that show their errors themselves (`fieldError`). */
   fields?: readonly string[];
   isReady?: boolean;
+  /** As in `Dialog`. */
+  awaitsAnswer?: boolean;
   /** CSS length; that of dialogs unless told. */
   width?: string;
   children: ReactNode;
@@ -34,6 +36,7 @@ export function FormDialog(props: Props) {
     change,
     fields = [],
     isReady = true,
+    awaitsAnswer = false,
     width,
     children,
   } = props;
@@ -44,6 +47,7 @@ export function FormDialog(props: Props) {
       isOpen={isOpen}
       onClose={onClose}
       isPending={change.isPending}
+      awaitsAnswer={awaitsAnswer}
       {...(width !== undefined && { width })}
     >
       <Form
@@ -57,7 +61,9 @@ export function FormDialog(props: Props) {
         {children}
         {error && <ErrorNote error={error} />}
         <DialogActions>
-          <Button slot="close">Cancel</Button>
+          <Button slot="close" isDisabled={awaitsAnswer && change.isPending}>
+            Cancel
+          </Button>
           <Button type="submit" variant="primary" isPending={change.isPending} isDisabled={!isReady}>
             {action}
           </Button>

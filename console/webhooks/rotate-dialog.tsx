@@ -43,6 +43,7 @@ export function RotateDialog({ organizationId, onClose }: { organizationId: stri
       title="Rotate the signing secret?"
       action="Rotate"
       isOpen
+      awaitsAnswer
       onClose={onClose}
       change={rotate}
       onSubmit={() =>

@@ -43,6 +43,7 @@ export function KeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (k
       title="New API key"
       action="Make key"
       isOpen
+      awaitsAnswer
       onClose={onClose}
       change={create}
       fields={['name']}
