@@ -108,25 +108,47 @@ describeWalks('a change in the console', (walk) => {
     assert.equal(tries.runs.filter(({ version }: { version: number }) => version === 0).length, 1);
   });
 
-  walk('that is not answered is given up, and its dialog can be closed before', 'owner', async (tour) => {
-    const { page, open } = tour;
-    await open(`${PROJECT}/keys`);
+  /** Leaves the changes at an address without an answer; `press` sends one in a dialog. */
+  async function leaveUnanswered({ page }: { page: Page }, address: string) {
     await page.clock.install();
-    await page.route('**/api-keys', (route) => route.request().method() !== 'POST' && route.fallback());
+    await page.route(address, (route) => route.request().method() !== 'POST' && route.fallback());
     const dialog = page.getByRole('dialog');
-    const create = async () => {
-      await page.getByRole('button', { name: 'New API key' }).first().click();
+    const press = async (opens: string, sends: string) => {
+      await page.getByRole('button', { name: opens }).first().click();
       await dialog.getByLabel('Name').fill('no answer');
       const sent = page.waitForRequest((request) => request.method() === 'POST');
-      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('button', { name: sends }).click();
       await sent;
     };
-    await create();
+    const giveUp = async () => {
+      await page.clock.fastForward('02:00');
+      await dialog.getByText('No answer came: it may have been done.').waitFor();
+    };
+    return { dialog, press, giveUp };
+  }
+
+  walk('that is not answered is given up, and its dialog can be closed before', 'owner', async (tour) => {
+    const { page, open } = tour;
+    await open(PROJECT);
+    const { dialog, press, giveUp } = await leaveUnanswered(tour, '**/flows');
+    await press('New flow', 'Create flow');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('closed before the answer came: it may still be done').waitFor();
-    await create();
-    await page.clock.fastForward('02:00');
-    await dialog.getByText('No answer came: it may have been done.').waitFor();
+    await press('New flow', 'Create flow');
+    await giveUp();
+  });
+
+  walk('whose answer is shown once keeps its dialog until it is given up', 'owner', async (tour) => {
+    const { page, open } = tour;
+    await open(`${PROJECT}/keys`);
+    const { dialog, press, giveUp } = await leaveUnanswered(tour, '**/api-keys');
+    await press('New API key', 'Create key');
+    await page.keyboard.press('Escape');
+    for (const name of ['Close', 'Cancel'])
+      assert.equal(await dialog.getByRole('button', { name }).isDisabled(), true, name);
+    await giveUp();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
   });
 });
