@@ -25,7 +25,9 @@ export function findCodeProblem(source: string): CodeProblem | undefined {
   return undefined;
 }
 
-function describe({ message, stack = '' }: Error, lines: number): CodeProblem {
+function describe(error: Error, lines: number): CodeProblem {
+  if (error instanceof RangeError) return { message: 'SyntaxError: the code is nested too deeply.' };
+  const { message, stack = '' } = error;
   const line = Number(new RegExp(`^${FILE_NAME}:(\\d+)`).exec(stack)?.[1]);
   if (line > lines) return { message: 'SyntaxError: the code ends before all that it opens is closed.' };
   if (!line) return { message: `SyntaxError: ${message}.` };
