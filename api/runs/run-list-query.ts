@@ -20,7 +20,9 @@ export const runListQuery = z.strictObject({
   status: status.optional(),
   mode: mode.optional(),
   environment: environment.optional(),
-  version: queryNumber(1, 2 ** 31 - 1).optional(),
+  version: queryNumber(0, 2 ** 31 - 1)
+    .optional()
+    .meta({ description: '0: runs of drafts.' }),
   key: z
     .string()
     .regex(KEY_ID_PATTERN, 'must be the key_id of an API key')

@@ -7,7 +7,6 @@ import {
   parseRunId,
   parseRunIds,
   parseTime,
-  parseVersionNumber,
   parseWholeNumber,
 } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
@@ -34,7 +33,7 @@ export function addRunsCommands(program: Command): void {
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
     .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
-    .option('--version <number>', 'only runs of this version', parseVersionNumber)
+    .option('--version <number>', 'only runs of this version; 0: of drafts', parseWholeNumber(0, 2 ** 31 - 1))
     .option('--key <keyId>', 'only runs that this API key started', parseField(key))
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)

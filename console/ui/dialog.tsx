@@ -15,7 +15,7 @@ type Props = {
   isDismissable?: boolean;
   /** Its change is under way. A dialog that is closed meanwhile says that it may still be made. */
   isPending?: boolean;
-  /** What its change answers is shown once, so the dialog stays until it is answered or given up. */
+  /** The dialog stays until its change is answered or given up, since the answer is shown once. */
   awaitsAnswer?: boolean;
   children: ReactNode;
 };

@@ -10,24 +10,25 @@ const LOOKED_THROUGH_MAX = 500;
 /**
  * Lists a page of runs as `listRuns` does, of those that have cost at least `minMicrocredits` and failed with `errorCode`.
  * `next`: the run after which the next page begins; null on the last page. Where no index finds the runs that match (by their
- * cost, by their error, by key and version together), a page looks through a bounded number of runs and may hold fewer than
- * `limit`, or none, with a `next` all the same.
+ * cost, by their error, by key and version together, of drafts), a page looks through a bounded number of runs and may hold
+ * fewer than `limit`, or none, with a `next` all the same.
  */
 export async function listRunPage(
   db: Db,
   filter: RunFilter & { minMicrocredits?: number | undefined; errorCode?: string | undefined },
 ): Promise<{ runs: ListedRun[]; next: string | null }> {
   const { minMicrocredits = 0, errorCode, key, version, limit } = filter;
-  if (minMicrocredits === 0 && errorCode === undefined && (key === undefined || version === undefined)) {
+  const looksAtVersion = version !== undefined && (key !== undefined || version === DRAFT_VERSION);
+  if (minMicrocredits === 0 && errorCode === undefined && !looksAtVersion) {
     const rows = await listRuns(db, { ...filter, limit: limit + 1 });
     const runs = rows.slice(0, limit);
     return { runs, next: (rows.length > limit && runs.at(-1)?.execution_id) || null };
   }
-  const seen = await lookThrough(db, { ...filter, version: key === undefined ? version : undefined });
+  const seen = await lookThrough(db, { ...filter, version: looksAtVersion ? undefined : version });
   const found = seen.filter(
     (run) =>
       run.cost >= minMicrocredits &&
-      (version === undefined || run.version === version) &&
+      (!looksAtVersion || run.version === version) &&
       (errorCode === undefined || run.errorCode === errorCode),
   );
   const ids = found.slice(0, limit).map(({ id }) => id);

@@ -27,6 +27,7 @@ export type RunFilter = {
   stuck?: boolean | undefined;
   mode?: RunMode | undefined;
   environment?: Environment | undefined;
+  /** A published one: a list looks for runs of drafts as `listRunPage` says. */
   version?: number | undefined;
   /** The key_id of the API key that started the run. Together with `version` a list walks: see `listRunPage`. */
   key?: string | undefined;

@@ -42,11 +42,18 @@ describe('a run of the draft', () => {
     assert.deepEqual([body.status, body.result, body.blockCount], ['completed', 'Hello, Ada 2', 1]);
     const { body: run } = await weir.call('GET', `${flow}/jobs/${body.executionId}`, { key: weir.key });
     assert.deepEqual([run.version, run.environment, run.mode, run.keyId], [0, 'test', 'execute', weir.keyId]);
-    const { runs } = (await weir.call('GET', `${flow}/runs?environment=test`, { key: weir.key })).body;
-    assert.deepEqual(
-      runs.map(({ executionId }: { executionId: string }) => executionId),
-      [body.executionId],
-    );
+    await weir.publish(draft);
+    const { executionId: published } = (await weir.post(`${flow}/execute`, { message: '' })).body;
+    for (const [query, expected] of [
+      ['environment=test', [body.executionId]],
+      ['version=0', [body.executionId]],
+      [`version=0&key=${weir.keyId}`, [body.executionId]],
+      ['version=1', [published]],
+    ] as const) {
+      const { runs } = (await weir.call('GET', `${flow}/runs?${query}`, { key: weir.key })).body;
+      const ids = runs.map(({ executionId }: { executionId: string }) => executionId);
+      assert.deepEqual(ids, expected, query);
+    }
   });
 
   it('runs the draft as it was when it began, and the next one what was edited since', async () => {
