@@ -124,8 +124,9 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
       const reasons = await findReasons(client, [...ids.keys()], { seen, signal });
       const stuck = [...reasons].flatMap(([workflowId, reason]): Stuck[] => {
         const row = ids.get(workflowId);
-        const since = row && new Date(row.startedAt);
-        return row && since ? [{ executionId: row.continues ?? row.id, reason, since, lastError: null }] : [];
+        if (!row) return [];
+        const since = new Date(row.startedAt);
+        return [{ executionId: row.continues ?? row.id, reason, since, lastError: null }];
       });
       add(stuck);
       count += stuck.length;
