@@ -15,8 +15,13 @@ export function isListenerHost(hostname: string): boolean {
   return LISTENER_HOST.test(hostname);
 }
 
-/** One attempt, as it would go to a public receiver. */
-export type ListenerRequest = { id: string; headers: { [name: string]: string }; body: string };
+/** One attempt, as it would go to a public receiver; `target` is the path and query of the callbackUrl. */
+export type ListenerRequest = {
+  id: string;
+  target: string;
+  headers: { [name: string]: string };
+  body: string;
+};
 
 /** A connected listener. What waits for it is bounded by the turns of its host: ten attempts. */
 export type Listener = {
@@ -63,7 +68,7 @@ export function createWebhookListeners(timeoutMs = TOTAL_TIMEOUT_MS): WebhookLis
       const listener = find(url.hostname);
       if (listener?.organizationId !== organizationId)
         throw new NoAnswer('There was no answer: no weir listen is connected for this address.');
-      return listener.send({ headers, body: body.toString() });
+      return listener.send({ target: url.pathname + url.search, headers, body: body.toString() });
     },
   };
 }

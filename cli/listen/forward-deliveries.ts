@@ -59,9 +59,10 @@ function connect(): Promise<NonNullable<Response['body']>> {
 }
 
 /** Forwards one delivery and prints it on one line. Never rejects. */
-async function forward(to: URL, { id, headers, body }: ListenerRequest, json: boolean): Promise<void> {
+async function forward(to: URL, request: ListenerRequest, json: boolean): Promise<void> {
+  const { id, target, headers, body } = request;
   const began = performance.now();
-  const answer = await postToReceiver(to, headers, Buffer.from(body));
+  const answer = await postToReceiver(addressFor(to, target), headers, Buffer.from(body));
   const ms = Math.round(performance.now() - began);
   const delivery = { id: headers['X-Weir-Delivery'] ?? '', event: headers['X-Weir-Event'] ?? '' };
   const { executionId } = JSON.parse(body) as { executionId: string };
@@ -71,6 +72,15 @@ async function forward(to: URL, { id, headers, body }: ListenerRequest, json: bo
   await callApi('POST', `${PATH}/${id}`, { body: answer, keyOnly: true }).catch((error: Error) =>
     note(oneLine(`The answer to ${delivery.id} came too late or could not be given: ${error.message}`)),
   );
+}
+
+/** Adds the path and query of the callbackUrl to the receiver's address. */
+function addressFor(to: URL, target: string): URL {
+  const added = new URL(`http://listener${target}`);
+  const address = new URL(to);
+  if (added.pathname !== '/') address.pathname = to.pathname.replace(/\/$/, '') + added.pathname;
+  address.search = [to.search.slice(1), added.search.slice(1)].filter(Boolean).join('&');
+  return address;
 }
 
 function statusOf(answer: ReceiverAnswer): { status: number } | { error: string } {

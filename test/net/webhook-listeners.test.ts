@@ -3,7 +3,7 @@ import { NoAnswer } from '../../net/guarded-post.ts';
 import { createWebhookListeners, isListenerHost, type Listener } from '../../net/webhook-listeners.ts';
 
 const hostOf = (number: number) => `${number.toString(16).padStart(32, '0')}.listen.weir.test`;
-const urlOf = (host: string) => new URL(`https://${host}/hook`);
+const urlOf = (host: string) => new URL(`https://${host}/hook?a=1#b`);
 const LONG_MS = 60_000;
 
 describe('listeners of webhooks', () => {
@@ -12,12 +12,17 @@ describe('listeners of webhooks', () => {
   const noAnswer = (words: RegExp) => (error: unknown) =>
     error instanceof NoAnswer && words.test(error.message);
 
-  it('get an attempt with its headers and body, and their answer is its result', async () => {
+  it('get an attempt with its path, query, headers and body, and their answer is its result', async () => {
     const listeners = createWebhookListeners();
     const listener = listeners.connect(hostOf(1), 'a') as Listener;
     const posted = post(listeners, 'a', hostOf(1));
     const request = await listener.next(LONG_MS);
-    assert.deepEqual([request?.headers, request?.body], [{ 'X-Weir-Event': 'flow.completed' }, '{"ä":1}']);
+    assert.deepEqual(request, {
+      id: request?.id,
+      target: '/hook?a=1',
+      headers: { 'X-Weir-Event': 'flow.completed' },
+      body: '{"ä":1}',
+    });
     const answer = { status: 201, body: Buffer.from('thanks') };
     assert.equal(listener.answer('another', answer), false);
     assert.equal(listener.answer(request?.id ?? '', answer), true);

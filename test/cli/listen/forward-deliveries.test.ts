@@ -16,7 +16,7 @@ import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 import { describeWith } from '../../where-available.ts';
 import { fail, ROOT, weirIn } from '../cli-harness.ts';
 
-type Received = { headers: IncomingHttpHeaders; body: Buffer };
+type Received = { url?: string | undefined; headers: IncomingHttpHeaders; body: Buffer };
 type Command = ChildProcessByStdio<null, Readable, Readable>;
 
 describeWith(['openssl'], 'weir listen --forward-to', () => {
@@ -31,7 +31,7 @@ describeWith(['openssl'], 'weir listen --forward-to', () => {
   before(async () => {
     weir = await startWebhookWeir({ receivers: 0, env: { WEIR_WEBHOOK_LISTENERS: 'on' } });
     receiver = createServer(async (request, response) => {
-      received.push({ headers: request.headers, body: await buffer(request) });
+      received.push({ url: request.url, headers: request.headers, body: await buffer(request) });
       const [status, body, stalls = false] = answers.shift() ?? [200, 'taken'];
       response.writeHead(status).write(body);
       if (!stalls) response.end();
@@ -90,7 +90,8 @@ describeWith(['openssl'], 'weir listen --forward-to', () => {
     assert.deepEqual([delivery.targetUrl, delivery.id], [callbackUrl, line.id]);
     assert.deepEqual(results(delivery), [[200, 'taken']]);
 
-    const [{ headers, body } = assert.fail()] = received;
+    const [{ url, headers, body } = assert.fail()] = received;
+    assert.equal(url, '/hook');
     assert.equal(body.toString(), delivery.requestBody);
     assert(isFromWeir(body, String(headers['x-weir-signature']), secret));
     new Webhook(secret).verify(body.toString(), headers as Record<string, string>);
@@ -109,6 +110,17 @@ describeWith(['openssl'], 'weir listen --forward-to', () => {
       'x-weir-timestamp',
     ]);
     assert.equal(headers['user-agent'], 'Weir-Webhooks/1.0');
+  });
+
+  it('adds the path and query of the callbackUrl to those of the receiver', async () => {
+    const { port } = receiver.address() as AddressInfo;
+    const { callbackUrl, nextLine } = await listen({ to: `http://127.0.0.1:${port}/hook/?env=dev` });
+    await startJob(`${callbackUrl}orders/7?a=b%26c`);
+    assert.equal((await nextLine()).status, 200);
+    assert.deepEqual(
+      received.map(({ url }) => url),
+      ['/hook/orders/7?env=dev&a=b%26c'],
+    );
   });
 
   it('takes the status of an answer whose body stalls', async () => {
