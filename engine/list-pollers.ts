@@ -10,8 +10,8 @@ const SEEN_WITHIN_SECONDS = 90;
 type WorkflowService = Connection['workflowService'];
 type Queue = { namespace: string; name: string; type: typeof WORKFLOW_TASKS | typeof ACTIVITY_TASKS };
 
-/** A worker that asks for tasks: how long ago it did, and whether it gets those of what begins now. */
-export type Poller = { secondsAgo: number; getsNew: boolean };
+/** A worker that asks for tasks: how long ago it did, whether it gets those of what begins now, and its version, if any. */
+export type Poller = { secondsAgo: number; getsNew: boolean; version?: string | undefined };
 
 /** Lists them, the one that asked last first. The engine keeps a killed worker in mind for five minutes. */
 export async function listPollers(
@@ -28,6 +28,7 @@ export async function listPollers(
     .map(({ lastAccessTime, deploymentOptions }) => ({
       secondsAgo: Math.max(0, Math.round(now - Number(lastAccessTime?.seconds ?? 0))),
       getsNew: getsNew(deploymentOptions, versioningInfo),
+      version: versionOf(deploymentOptions),
     }))
     .sort((a, b) => a.secondsAgo - b.secondsAgo);
 }
@@ -38,12 +39,15 @@ export function isSeen({ secondsAgo }: Poller): boolean {
 }
 
 type Polls = Awaited<ReturnType<WorkflowService['describeTaskQueue']>>;
+type DeploymentOptions = Polls['pollers'][number]['deploymentOptions'];
+
+/** Names a worker's version as the search attribute TemporalWorkerDeploymentVersion does. */
+function versionOf(own: DeploymentOptions): string | undefined {
+  return own?.workerVersioningMode === VERSIONED ? `${own.deploymentName}:${own.buildId}` : undefined;
+}
 
 /** Whether the engine gives what is new to a worker: one of the version that is current, or ramping above 0%. */
-export function getsNew(
-  own: Polls['pollers'][number]['deploymentOptions'],
-  chosen: Polls['versioningInfo'],
-): boolean {
+export function getsNew(own: DeploymentOptions, chosen: Polls['versioningInfo']): boolean {
   const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } = chosen ?? {};
   const versions = [
     currentDeploymentVersion,

@@ -14,7 +14,8 @@ export type Stuck = {
     | 'loses workers'
     | 'no workflow'
     | 'no worker'
-    | 'no current worker';
+    | 'no current worker'
+    | 'no worker of its version';
   since: Date | null;
   lastError: string | null;
 };

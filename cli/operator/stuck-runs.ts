@@ -8,14 +8,14 @@ import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { isSeen, listPollers, type Poller, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
+import { isSeen, listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { workflowIdOf } from '../../flow/run.ts';
-import { findEndedWorkflows } from '../../worker/find-ended-workflows.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { serviceEnvironment } from './environment.ts';
 import { listFailingTasks, type Stuck } from './failing-tasks.ts';
+import { findReasons } from './find-reasons.ts';
 
 const QUIET_SECONDS = 120;
 const PAGE = 500;
@@ -34,6 +34,8 @@ const MEND: { [reason in Stuck['reason']]: string } = {
     'its workflow is missing: a worker starts it within a minute; look at the reconciler in the log',
   'no current worker':
     'no worker of the current version polls: make the version of those that run current, or start workers of the current one (docs/operating/worker-versions.md)',
+  'no worker of its version':
+    'it goes on where it began, and no worker of that version polls: start these again, or move its runs to the current version (docs/operating/worker-versions.md)',
   'no worker': 'no worker polls the task queue: start workers with this WEIR_TASK_QUEUE',
 };
 
@@ -137,32 +139,6 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
   } finally {
     connection.close().catch(() => undefined);
   }
-}
-
-/** Finds out which of these workflows cannot go on, and why, by the workers that were `seen`. */
-async function findReasons(
-  client: Client,
-  workflowIds: string[],
-  { seen, signal }: { seen: Poller[]; signal: AbortSignal },
-): Promise<Map<string, Stuck['reason']>> {
-  const all = (ids: Iterable<string>, reason: Stuck['reason']) => [...ids].map((id) => [id, reason] as const);
-  if (seen.length === 0) return new Map(all(workflowIds, 'no worker'));
-  const missing = (await findEndedWorkflows(client, workflowIds, signal)).keys();
-  const waiting = seen.some(({ getsNew }) => getsNew) ? [] : await listWithoutVersion(client, workflowIds);
-  return new Map([...all(waiting, 'no current worker'), ...all(missing, 'no workflow')]);
-}
-
-/** Lists the workflows that wait for the version that is current: no other has begun them. */
-async function listWithoutVersion(client: Client, workflowIds: string[]): Promise<string[]> {
-  if (workflowIds.length === 0) return [];
-  return askEngine(client, async () => {
-    const ids = workflowIds.map((id) => `'${id}'`).join(', ');
-    const query = `ExecutionStatus = 'Running' and TemporalWorkerDeploymentVersion is null and WorkflowId in (${ids})`;
-    const found: string[] = [];
-    for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE }))
-      found.push(workflowId);
-    return found;
-  });
 }
 
 function shorten(text: string): string {

@@ -5,8 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
+import { findReasons } from '../../cli/operator/find-reasons.ts';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { findTemporalBinary } from '../../embedded/temporal/binary.ts';
+import { listPollers, type Poller, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { beside, code, llm } from '../blocks.ts';
@@ -205,6 +207,17 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     await waitUntil(async () => (await weir.client.workflow.count(query)).count === 1);
     await setCurrent('v2');
     await programs.get('v1')?.kill();
+    // The engine keeps a killed worker in mind for minutes.
+    const pollers = await listPollers(weir.client.workflowService, {
+      namespace: weir.client.options.namespace,
+      name: weir.config.taskQueue,
+      type: WORKFLOW_TASKS,
+    });
+    const others = pollers.filter(({ version }) => version !== `${DEPLOYMENT}:v1`);
+    const find = (seen: Poller[]) =>
+      findReasons(weir.client, [executionId], { seen, signal: AbortSignal.timeout(20_000) });
+    assert.deepEqual(await find(pollers), new Map());
+    assert.deepEqual(await find(others), new Map([[executionId, 'no worker of its version']]));
     held.release();
     const override = ['--versioning-override-behavior', 'auto_upgrade'];
     await cli('workflow', 'update-options', '--query', query, ...override, '--yes');
