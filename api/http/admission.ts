@@ -43,14 +43,16 @@ export type Admission = {
 /**
  * Creates the admission of one API process. One organization has all places while it is alone; while others are present, all
  * of them share fewer, one has half of these at most, and one that has rested has its first place beside them. A place is held
- * for `heldMaxMs` at most, unless a run takes it over.
+ * for `heldMaxMs` at most, unless a run takes it over; a request waits for `waitMaxMs` at most.
  */
 export function createAdmission({
   hasWorker,
   heldMaxMs = HELD_MAX_MS,
+  waitMaxMs = WAIT_MAX_MS,
 }: {
   hasWorker: boolean;
   heldMaxMs?: number;
+  waitMaxMs?: number;
 }): Admission & { stopMeasuring(): void } {
   const { places, shared } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
   // One organization alone at work does not keep all processors busy while others are present.
@@ -63,9 +65,9 @@ export function createAdmission({
     async enter(organization, createSignal, { patient } = { patient: false }) {
       if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
       if (turns.countWaiting(organization) >= (patient ? WAITING_PATIENTLY_MAX : WAITING_MAX))
-        throw overShare();
+        throw overShare('Too many runs of this organization wait to be started');
       if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
-      const late = AbortSignal.timeout(WAIT_MAX_MS);
+      const late = AbortSignal.timeout(waitMaxMs);
       try {
         const signal = AbortSignal.any([createSignal(), late]);
         const place = createPlace(await turns.wait(organization, signal, { patient }), heldMaxMs);
@@ -73,7 +75,10 @@ export function createAdmission({
         await loopTurn;
         return place;
       } catch {
-        throw late.aborted ? overShare() : new ServiceError('SERVICE_STOPPING', STOPPING);
+        if (!late.aborted) throw new ServiceError('SERVICE_STOPPING', STOPPING);
+        throw overShare(
+          `The run waited ${waitMaxMs / 1_000} s behind others of this organization and was not started`,
+        );
       }
     },
   };
@@ -87,11 +92,11 @@ export function serviceBusy(): ServiceError {
 }
 
 /** Counts the refusal, and makes its error. */
-function overShare(): RetryLater {
+function overShare(why: string): RetryLater {
   countRefusal('waiting');
   return new RetryLater(
     'RATE_LIMITED',
-    `Too many runs of this organization wait to be started: try again in ${RETRY_AFTER_SECONDS} s.`,
+    `${why}: try again in ${RETRY_AFTER_SECONDS} s.`,
     RETRY_AFTER_SECONDS,
   );
 }

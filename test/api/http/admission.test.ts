@@ -33,6 +33,17 @@ describe('the admission of runs', () => {
     metrics.stop();
   });
 
+  it('refuses a request that has waited too long, and says so', async () => {
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS, waitMaxMs: 5 });
+    for (let place = 0; place < 32; place += 1) await admission.enter('a', never);
+    await assert.rejects(admission.enter('a', never), {
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: 5,
+      message:
+        'The run waited 0.005 s behind others of this organization and was not started: try again in 5 s.',
+    });
+  });
+
   it('gives one organization all places while it is alone, another its first beside them', async () => {
     const admission = createAdmission({ hasWorker: true, heldMaxMs: HOUR_MS });
     const gone = new AbortController();
