@@ -64,7 +64,7 @@ export type HeldModelCalls = {
   begin(key: string, organization: string, work: Work): Promise<HeldModelCall | undefined>;
   /** Makes a call for an attempt of a regular activity, which is to take it over at once. */
   make(key: string, attempt: Attempt, work: Work): HeldModelCall;
-  /** Holds a call that its workflow task waits for no longer, until it is taken over; aborts it when it is cancelled or forgotten. */
+  /** Holds a call that its workflow task no longer waits for, until it is taken over; aborts it if it is cancelled or forgotten. */
   handOver(key: string, isCancelled: () => Promise<boolean>): void;
   /**
    * Holds a call whose activity, which took it over with `keep`, was taken for lost by the engine: until another attempt takes

@@ -19,7 +19,7 @@ const PREFIX = 'WEIR_';
 const KNOWN = [...Object.keys(variables.shape), ...SECRET_VARIABLES.map((name) => `${name}_FILE`), ...OTHERS]
   .filter((name) => name.startsWith(PREFIX))
   .map((name) => name.slice(PREFIX.length));
-/** Kubernetes gives containers the addresses of all services, so of one called `weir-api`: WEIR_API_SERVICE_HOST, WEIR_API_PORT, … */
+/** Kubernetes gives containers the addresses of all services: those of `weir-api` are WEIR_API_SERVICE_HOST, WEIR_API_PORT, … */
 const OF_SERVICE = '_SERVICE_HOST';
 
 /** Describes each variable that is called WEIR_… and that nothing reads, with the one that was probably meant. */
@@ -36,6 +36,6 @@ export function describeUnknown(env: NodeJS.ProcessEnv): string[] {
     .filter((name) => !KNOWN.includes(name) && !isAddress(name))
     .map((name) => {
       const meant = findNearestName(name, KNOWN);
-      return `${PREFIX}${name} is set, and is no variable of Weir.${meant ? ` Did you mean ${PREFIX}${meant}?` : ''}`;
+      return `${PREFIX}${name} is set, but Weir has no such variable.${meant ? ` Did you mean ${PREFIX}${meant}?` : ''}`;
     });
 }

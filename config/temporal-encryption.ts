@@ -9,7 +9,7 @@ type Values = {
 /** The keys of what Temporal stores: all decrypt, and if `encrypts`, the first one encrypts. */
 export type TemporalEncryption = { keys: EncryptionKey[]; encrypts: boolean };
 
-/** Reads how payloads are encrypted: where there are keys they are, unless that is off. Throws an Error when it is on without a key. */
+/** Reads how payloads are encrypted: with the keys, if any are set and it is not off. Throws an Error if it is on without a key. */
 export function readTemporalEncryption(values: Values): TemporalEncryption {
   const { WEIR_TEMPORAL_KEYS: keys = [], WEIR_TEMPORAL_ENCRYPTION: isOn = keys.length > 0 } = values;
   if (isOn && keys.length === 0)

@@ -29,7 +29,7 @@ import {
 } from './values.ts';
 
 const environment = z.object({
-  /** `production` loads the workflow bundle that `npm run bundle` wrote, where there is one. */
+  /** `production` refuses what is for development and tests. */
   NODE_ENV: nodeEnv.default('development'),
   DATABASE_URL: postgresUrl,
   /** The most connections to PostgreSQL that one process opens. */

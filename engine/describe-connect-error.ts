@@ -2,7 +2,7 @@
 const REASONS: [RegExp, string][] = [
   [
     /InvalidContentType/,
-    'it speaks no TLS there: unset TEMPORAL_TLS, TEMPORAL_API_KEY and the other TEMPORAL_TLS_ variables, or correct the address',
+    'it does not speak TLS: unset TEMPORAL_TLS, TEMPORAL_API_KEY and the other TEMPORAL_TLS_ variables, or correct the address',
   ],
   [/ConnectionRefused/, 'the connection was refused'],
   [/dns error/, 'its host cannot be resolved'],

@@ -10,8 +10,9 @@ const LONG_DIGITS = 16;
 const SHOWN_MAX = 40;
 
 /**
- * Returns the first whole number, as it is written (of a very long one the beginning), whose digits a JavaScript number does not keep; undefined when there is
- * none. A number with a fraction or an exponent is not a whole one. The text need not be valid JSON.
+ * Returns the first whole number whose digits a JavaScript number does not keep, as it is written; only the beginning of a
+ * very long one. Undefined when there is none. A number with a fraction or an exponent is not a whole one. The text need not
+ * be valid JSON.
  */
 export function findInexactNumber(bytes: Uint8Array): string | undefined {
   for (let index = 0; index < bytes.length; index += 1) {

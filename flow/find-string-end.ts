@@ -3,7 +3,7 @@ import { BACKSLASH, QUOTE } from './json-bytes.ts';
 /** A string with this many plain bytes in a row is long: a native search is faster than a loop from there on. */
 const LONG_BYTES = 64;
 
-/** Finds the quote that ends a string in JSON text; `start` is the index after its first quote. Returns the length when it has none. */
+/** Finds the quote that ends a string of JSON text, from the index after its first quote; the text's length if none does. */
 export function findStringEnd(json: Uint8Array, start: number): number {
   let plain = 0;
   for (let index = start; index < json.length; index += 1) {

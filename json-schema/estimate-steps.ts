@@ -12,7 +12,7 @@ const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
 /** Those of them that apply to every value. */
 const ALWAYS_IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not'];
-/** Keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const PLAIN = ['const', 'enum', 'default', 'examples'];
 /** Keywords whose values are maps, in which these are names like any other. */
 const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', ...IN_PLACE_MAPS];

@@ -14,7 +14,7 @@ export type RunningTraces = {
 
 const w3c = new core.W3CTraceContextPropagator();
 
-/** Opens OpenTelemetry's SDK for traces, which reads its `OTEL_*` variables itself. Whatever fails later is logged, and nothing else. */
+/** Opens OpenTelemetry's SDK for traces, which reads its `OTEL_*` variables itself. Whatever fails later is only logged. */
 export function openTelemetrySdk(service: string): RunningTraces {
   const random = new tracing.RandomIdGenerator();
   let givenId: string | undefined;

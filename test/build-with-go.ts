@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 /** A test that gave up waiting leaves its build to the next one: a second build beside it would slow down both. */
 const building = new Map<string, Promise<string>>();
 
-/** Builds `mainPackage` of the module in `folder` into `target`, unless it is there already: that takes minutes. Returns `target`. */
+/** Builds `mainPackage` of the module in `folder`, in minutes, into `target` unless that is there already. Returns `target`. */
 export async function buildWithGo(folder: string, mainPackage: string, target: string): Promise<string> {
   if (existsSync(target)) return target;
   const build = building.get(target) ?? start(folder, mainPackage, target);

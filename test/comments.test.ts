@@ -6,6 +6,8 @@ const ROOT = path.join(import.meta.dirname, '..');
 const LINES_MAX = 250;
 /** A comment that cites a document that is not in this repository. */
 const CITATION = /^\s*(?:\/\/|\/?\*).*(?:\((?:spec|security): |\bthe spec\b)/m;
+const COMMENT_MAX_LENGTH = 132;
+const COMMENT = /^ *(?:\/\/|\/?\*)/;
 const CLUMSY_OPENING = /\/\*\*[\s*]*(?:What|Of) /;
 
 describe('the sources', () => {
@@ -27,6 +29,14 @@ describe('the sources', () => {
   it('have no doc comment that opens with "What" or "Of"', () => {
     assert.deepEqual(
       filesThat((text) => CLUMSY_OPENING.test(text)),
+      [],
+    );
+  });
+
+  it(`have comments of at most ${COMMENT_MAX_LENGTH} characters a line`, () => {
+    const isLong = (line: string) => line.length > COMMENT_MAX_LENGTH && COMMENT.test(line);
+    assert.deepEqual(
+      filesThat((text) => text.split('\n').some(isLong)),
       [],
     );
   });

@@ -1,5 +1,5 @@
-// An organization with an owner, an admin, a member, its own key for `openai/…` an invitation and a flow of one version with a test case, for tests of who
-// may do what.
+// An organization with an owner, an admin, a member, its own key for `openai/…`, an invitation and a flow of one version with
+// a test case, for tests of who may do what.
 import { createEncryption } from '../db/encrypt.ts';
 import { insertFlow } from '../db/flows/flows.ts';
 import { publishVersion } from '../db/flows/versions.ts';

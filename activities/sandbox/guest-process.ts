@@ -58,7 +58,10 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a guest and waits until it is ready; on failure rejects with SandboxUnavailable or the signal's reason, and leaves no process. */
+/**
+ * Starts a guest and waits until it is ready. On failure it leaves no process, and rejects with SandboxUnavailable or the
+ * signal's reason.
+ */
 export async function startGuest(confinement: Confinement, signal: AbortSignal): Promise<GuestProcess> {
   const program = await findGuestProgram();
   signal.throwIfAborted();

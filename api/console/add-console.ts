@@ -9,7 +9,7 @@ import { serveSettings } from './serve-settings.ts';
 
 const BUILT = path.join(import.meta.dirname, '../../dist/console');
 
-/** Adds the console to a router. Every path below /console that is no file is the page, which finds its way itself. */
+/** Adds the console to a router. Every path below /console that does not name a file is the page, which finds its way itself. */
 export function addConsole(router: Router, options: ConsoleOptions, folder: string = BUILT): void {
   router.get('/console/settings.json', serveSettings(options));
   router.get(['/console/assets/', '/console/assets/*file'], serveAsset(path.join(folder, 'assets')));

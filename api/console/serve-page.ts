@@ -1,4 +1,4 @@
-// GET /console and every path below it that is no file: the console's page, with a nonce of its own for each answer.
+// GET /console and every path below it that does not name a file: the console's page, with a nonce of its own for each answer.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Context, Middleware } from 'koa';

@@ -16,7 +16,7 @@ const VARIABLE_NAMES = ['message', 'previous_output'];
 /** Operators' lists add models, but no providers. */
 const { capabilities } = createRegistry();
 
-/** Finds code that does not parse, variables and steps that do not exist, and models of providers that the service does not know. */
+/** Finds code that does not parse, variables and steps that do not exist, and models of unknown providers. */
 export function findBlockProblems(definition: FlowDefinition): Problem[] {
   return [...eachStep(definition)].flatMap(({ step, path }) => {
     if (step.type !== 'sequential') return [];

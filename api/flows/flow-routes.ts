@@ -112,7 +112,7 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         operationId: 'deleteFlow',
         summary: 'Delete a flow (owners and admins)',
         description:
-          'No further run of it is accepted, and its slug can be used again. Runs under way go on; nobody can read them over HTTP any longer.',
+          'No further run of it is accepted, and its slug can be used again. Runs under way go on, and can still be read, followed and cancelled by their ids.',
         requestParams: { header: ifMatch },
         responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS, ...changed('flow') },
       },

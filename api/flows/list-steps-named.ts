@@ -65,7 +65,7 @@ function listNames(source: string): string[] {
     AssignmentPattern: ({ left, right }) => addPattern(left, right),
   };
   simple(CodeParser.parse(`(async function () {${source}\n})`, { ecmaVersion: 'latest' }), visitors);
-  // Members that every object has, such as hasOwnProperty, are no names of steps.
+  // Members that every object has, such as hasOwnProperty, are not names of steps.
   return ownVariable ? [] : [...named].filter((name) => !assigned.has(name) && !(name in Object.prototype));
 }
 

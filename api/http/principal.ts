@@ -15,7 +15,7 @@ export type KeyPrincipal = {
   environment: Environment;
 };
 
-/** A user's name and e-mail address as the identity provider tells them. `emailVerified`: whether it has seen that the address is the user's. */
+/** A user's name and e-mail address from the identity provider, and whether it has verified that the address is the user's. */
 export type Profile = { name: string | null; email: string | null; emailVerified: boolean };
 
 /** `userId`: the token's `sub`. `audience`: the one of this service's audiences that the token was issued for. */
@@ -37,7 +37,7 @@ export type UserPrincipal = {
 
 export type Principal = KeyPrincipal | UserPrincipal;
 
-/** Names whom turns are counted for: the organization of a key, or a user. */
+/** Returns the id that turns are counted under: of the organization of a key, or of a user. */
 export function ownerOf(principal: Principal): string {
   return principal.kind === 'key' ? principal.organizationId : principal.userId;
 }

@@ -41,8 +41,7 @@ export function toServiceError(error: unknown, { requestId, fields, mayWrite }: 
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
 const TOO_BUSY = 'The service is too busy to check a JSON Schema: send the request again.';
-const TOO_MANY_AT_ONCE =
-  'This request waited for other requests of the organization, which are too many at once: send fewer at a time.';
+const TOO_MANY_AT_ONCE = 'The organization has too many requests under way at once: send fewer at a time.';
 export const OBJECT_STORE_UNAVAILABLE =
   'The store of large requests and outputs does not answer: try again later. What was accepted goes on.';
 const MAY_BE_MADE =

@@ -44,7 +44,7 @@ export function creditGrantRoutes(deps: ApiDeps): Route[] {
           ),
           ...RESOURCE_ERRORS,
           403: refusal(
-            'The caller is a member of the organization, and no operator of the service.',
+            'The caller is a member of the organization, but not an operator of the service.',
             examplesOf(operatorsOnly()),
           ),
           409: refusal('The key stands for a grant of another amount.', examplesOf(grantKeyReused(10))),

@@ -28,7 +28,8 @@ export type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_versio
 
 /**
  * Checks whatever a repetition can be refused for, then stores the new run, a job of the same version with the same input. The
- * request's flow is in the version of the run. `once`: unless the run was done again. Returns undefined when another request has taken the Idempotency-Key meanwhile.
+ * request's flow is in the version of the run. With `once`, a run that was done again already is refused. Returns undefined
+ * when another request has taken the Idempotency-Key meanwhile.
  */
 export async function acceptRepeat(
   deps: AcceptDeps,
@@ -82,7 +83,7 @@ async function findStepToRetry({ db, definitions }: AcceptDeps, run: RepeatedRun
   return Math.max(0, Math.min(completed, steps.length - 1));
 }
 
-/** Takes the outputs of the steps before from the run. Throws BODY_TOO_LARGE unless all that the steps from there on may read fit. */
+/** Takes the outputs of the steps before from the run. Throws BODY_TOO_LARGE unless all that the later steps may read fits. */
 async function continueFrom(
   deps: AcceptDeps,
   run: RepeatedRun,
@@ -131,7 +132,10 @@ export function needsCaller(): ServiceError {
   );
 }
 
-/** Throws VALIDATION_ERROR unless keys are there for each provider: nobody pays for a call that was to be on a key of the caller. */
+/**
+ * Throws VALIDATION_ERROR unless there is a key for each provider: the organization does not pay for calls that were on keys
+ * of the caller.
+ */
 export function requireModelKeys(needed: string[], sent: string[]): void {
   const absent = needed.filter((provider) => !sent.includes(provider));
   if (absent.length === 0) return;

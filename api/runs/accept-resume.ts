@@ -157,7 +157,7 @@ export function requireToolStep(definition: FlowDefinition, stepId: string): voi
     );
 }
 
-/** Finds the run that the caller names, if it was started by /execute in what the path asks for: the draft, a version, any version. */
+/** Finds the run that the caller names, if /execute started it with what the path names: the draft, a version or any version. */
 async function findPaused(
   { db }: ApiDeps,
   { flow, pinned }: CallRequest<ExecuteRequest>,

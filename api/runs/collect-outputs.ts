@@ -16,7 +16,8 @@ type Source = { callId: string; value?: Value | undefined };
 /**
  * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call.
  * When all together have more than `room` bytes, the last one comes first, then those that later blocks read (`read`), then the
- * latest; each that has no room is left out. Throws CONFLICT when the last step has none, and BODY_TOO_LARGE when its output does not fit.
+ * latest; each that has no room is left out. Throws CONFLICT when the last step has none, and BODY_TOO_LARGE when its output
+ * does not fit.
  */
 export async function collectOutputs(
   db: Db,

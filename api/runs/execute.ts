@@ -1,4 +1,4 @@
-// POST …/execute (docs/running-flows.md). The folder runs/ has the endpoints that start, resume, step, follow, cancel and fork runs.
+// POST …/execute (docs/running-flows.md). The folder runs/ has all endpoints that start, resume, follow, cancel and fork runs.
 // Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
 import { z } from 'zod';
 import { waitForRun } from '../../engine/wait-for-run.ts';

@@ -4,7 +4,7 @@ import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import type { ResolvePublic } from '../../net/resolve-public.ts';
 import { isListenerHost } from '../../net/webhook-listeners.ts';
 
-/** Returns the URL as it will be called. Throws a VALIDATION_ERROR for `field` unless it is https, and public now or a listener's. */
+/** Returns the URL as it will be called. Throws VALIDATION_ERROR for `field` unless it is https, and public or a listener's. */
 export async function requireWebhookUrl(
   { resolvePublic, config }: { resolvePublic: ResolvePublic; config: { webhookListeners: boolean } },
   field: string,

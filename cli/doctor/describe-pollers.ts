@@ -14,7 +14,7 @@ export function describePollers({ name, role, work }: PolledQueue, pollers: Poll
   if (seen.length > 0 && !seen.some(({ getsNew }) => getsNew))
     return failure(
       `${count}, none of the version that is current: new ${work} wait.`,
-      'Make its version current, or start a worker of the current one: docs/operating/worker-versions.md.',
+      'Set the version of the running workers as current, or start workers of the current one: docs/operating/worker-versions.md.',
     );
   if (seen.length === 0)
     return failure(

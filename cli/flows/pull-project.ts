@@ -36,11 +36,11 @@ export async function pullProject(
   };
 }
 
-/** Throws VALIDATION_ERROR for a slug that is none: as the name of a file it could be a path out of the folder. */
+/** Throws VALIDATION_ERROR for a slug that is not valid: as the name of a file it could be a path out of the folder. */
 function requireSlug({ slug }: Flow): void {
   if (SLUG_PATTERN.test(slug)) return;
   throw new ServiceError(
     'VALIDATION_ERROR',
-    `The service names a flow ${JSON.stringify(slug)}, which is no slug, so nothing was written. Check WEIR_URL.`,
+    `The service lists a flow whose slug ${JSON.stringify(slug)} is not valid, so nothing was written. Check WEIR_URL.`,
   );
 }

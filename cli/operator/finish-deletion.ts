@@ -5,7 +5,10 @@ import type { CommandResult } from '../terminal/print-result.ts';
 
 type Deletion = { id: string; projectIds: string[]; cancelled: Cancelled };
 
-/** Describes a deletion on the database, once the runs that it left under way are marked as cancelled; a worker cancels their workflows within a minute. */
+/**
+ * Marks the runs that a deletion left under way as cancelled, and describes it. A worker cancels their workflows within a
+ * minute.
+ */
 export async function finishDeletion(db: Db, what: string, deletion: Deletion): Promise<CommandResult> {
   const { id, projectIds, cancelled } = deletion;
   await cancelLeft(db, { projectIds });

@@ -33,9 +33,9 @@ const MEND: { [reason in Stuck['reason']]: string } = {
   'no workflow':
     'its workflow is missing: a worker starts it within a minute; look at the reconciler in the log',
   'no current worker':
-    'no worker of the current version polls: make the version of those that run current, or start workers of the current one (docs/operating/worker-versions.md)',
+    'no worker of the current version polls: set the version of the running workers as current, or start workers of the current one (docs/operating/worker-versions.md)',
   'no worker of its version':
-    'it goes on where it began, and no worker of that version polls: start these again, or move its runs to the current version (docs/operating/worker-versions.md)',
+    'no worker of the version that began it polls: start them again, or move its runs to the current version (docs/operating/worker-versions.md)',
   'no worker': 'no worker polls the task queue: start workers with this WEIR_TASK_QUEUE',
 };
 

@@ -47,7 +47,7 @@ async function currentToken(): Promise<CommandResult> {
   return { json: { token, expiresInSeconds: await secondsLeft(token) }, text: token };
 }
 
-/** Reads how long a token is good for; null where it does not say so, or is no JWT. */
+/** Reads how long a token is good for; null where it does not say so, or is not a JWT. */
 async function secondsLeft(token: string): Promise<number | null> {
   const { decodeJwt } = await import('jose');
   try {

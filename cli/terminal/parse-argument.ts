@@ -67,7 +67,7 @@ export function parseTime(text: string): Date {
 export function parseId(what: string, list: string) {
   return (text: string): string => {
     if (!UUID_PATTERN.test(text))
-      throw new InvalidArgumentError(`It is not the id of ${what}, as ${list} prints it.`);
+      throw new InvalidArgumentError(`Give the id of ${what} as ${list} prints it.`);
     return text;
   };
 }

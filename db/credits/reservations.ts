@@ -109,9 +109,9 @@ export async function releaseReservation(db: Db, { callId, blockKey }: BlockId):
 }
 
 /**
- * Releases reservations of calls that have ended or paused, which killed workers left. While its call goes on, a reservation is kept
- * however old it is: a model may take hours to answer, and an answer waits for the database as long as that is away. One that
- * somebody is changing at the moment is left to the next time.
+ * Releases reservations that killed workers left, of calls that have ended or paused. While its call goes on, a reservation
+ * is kept however old it is: a model may take hours to answer, and an answer waits for the database as long as that is away.
+ * One that somebody is changing at the moment is left to the next time.
  */
 export async function releaseLeftReservations(db: Db): Promise<void> {
   await sql`

@@ -19,8 +19,8 @@ export type InProcessRuns = {
   /** Contexts by callId; the worker adds those that are missing. */
   contexts: LRUCache<string, RunContext>;
   /**
-   * Has a call that this process's worker is about to be given hold the API's place until the call ends, waits, makes no
-   * progress, or the returned function is called.
+   * Keeps the API's place for a call that this process's worker will carry out, until the call ends, waits or stalls, or the
+   * returned function is called.
    */
   holdPlace(callId: string, place: Place): EndTurn;
   /** Ends the place that is held for a call, because the call waits for a model or for its turn at something. */

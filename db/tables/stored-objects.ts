@@ -10,7 +10,7 @@ export interface StoredObjectTable {
   /** `bucket/key`. */
   location: string;
   bytes: number;
-  /** Whether the block was recorded with this output, or the call with this input. Before that, and after a crash, nobody reads the object. */
+  /** Whether a block was recorded with this output, or a call with this input. Until then, and after a crash, nobody reads it. */
   linked: Generated<boolean>;
   created_at: Generated<Date>;
   /** Since when the object is to be deleted; such a row is never linked again. */

@@ -58,8 +58,9 @@ export async function ensureSigningSecret(
 }
 
 /**
- * Makes `secret` the current one and the current one the previous, or drops that one when there is no `grace`; repeated with the same secret it changes nothing.
- * The first secret of an organization has no previous one, and so no grace period.
+ * Makes `secret` the current one. With `grace`, the one before stays valid as the previous one; without, it ends at once.
+ * Repeated with the same secret, it changes nothing. The first secret of an organization has no previous one, and so no grace
+ * period.
  */
 export function rotateSigningSecret(
   db: Db | Tx,

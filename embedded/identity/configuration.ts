@@ -96,7 +96,7 @@ export function identityConfiguration({
       };
     },
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // Who signs out has signed the console out, and no assistant.
+    // Signing out ends the console's tokens, but not those of assistants.
     expiresWithSession: (_ctx, { clientId }) => clientId === CONSOLE_CLIENT_ID,
     clientBasedCORS: (_ctx, origin, client) => isOriginOf(client, origin),
     renderError: (ctx, { error, error_description: description }) =>

@@ -59,7 +59,7 @@ export function consentForm(action: string, { client, email, returnsTo, resource
   });
   return `<p>${nameOf(client)} wants to act on your behalf, as <strong>${escapeHtml(email)}</strong>, at:</p>
 <form id="allow" method="post" action="${escapeHtml(action)}/confirm"><ul>${wanted.join('')}</ul></form>
-<p>Clear what it shall not do. You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
+<p>Uncheck what it may not do. You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
 <div class="actions"><button class="primary" form="allow" autofocus>Allow</button><button form="abort">Refuse</button></div>
 <form id="abort" method="post" action="${escapeHtml(action)}/abort"></form>
 <p class="soft"><a href="${escapeHtml(action)}/switch">Use another account</a> or <a href="/session/end">sign out</a>.</p>`;

@@ -4,11 +4,11 @@ import { describeUnknown } from '../../config/describe-unknown.ts';
 describe('a variable that nothing reads', () => {
   it('is named, with the one that was meant', () => {
     assert.deepEqual(describeUnknown({ WEIR_RATELIMIT_PER_KEY: '10', WEIR_SECRET_KEYS_FILE: '/keys' }), [
-      'WEIR_RATELIMIT_PER_KEY is set, and is no variable of Weir. Did you mean WEIR_RATE_LIMIT_PER_KEY?',
-      'WEIR_SECRET_KEYS_FILE is set, and is no variable of Weir. Did you mean WEIR_SECRETS_KEYS_FILE?',
+      'WEIR_RATELIMIT_PER_KEY is set, but Weir has no such variable. Did you mean WEIR_RATE_LIMIT_PER_KEY?',
+      'WEIR_SECRET_KEYS_FILE is set, but Weir has no such variable. Did you mean WEIR_SECRETS_KEYS_FILE?',
     ]);
     assert.deepEqual(describeUnknown({ WEIR_QUOTAS: '10' }), [
-      'WEIR_QUOTAS is set, and is no variable of Weir.',
+      'WEIR_QUOTAS is set, but Weir has no such variable.',
     ]);
   });
 

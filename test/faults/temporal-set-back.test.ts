@@ -1,4 +1,4 @@
-// A machine that has lost its power: Temporal, which does not wait for the disk, is set back by some seconds, and PostgreSQL is not.
+// A machine loses its power: Temporal, which does not wait for the disk, is set back by some seconds; PostgreSQL is not.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';

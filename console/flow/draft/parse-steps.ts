@@ -32,7 +32,7 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
-/** Fills in what a flow file may leave out; undefined when the value is no step. The service checks the rest. */
+/** Fills in what a flow file may leave out; undefined when the value is not a step. The service checks the rest. */
 function completeStep(written: unknown, taken: Set<string>): Step | undefined {
   if (!isObject(written)) return undefined;
   const { type = 'sequential', name, step_id } = written;

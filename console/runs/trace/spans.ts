@@ -79,7 +79,7 @@ export function buildSpans(
   setReady(root, root.start);
   return root;
 
-  /** A loop or parallel step that failed by itself, such as a loop whose input is no array, has a span as well. */
+  /** A loop or parallel step that failed by itself, such as a loop whose input is not an array, has a span as well. */
   function markFailedGroup(): void {
     const { step_id: stepId, finishedAt } = run;
     if (run.status !== 'failed' || stepId === undefined || !finishedAt) return;

@@ -35,7 +35,9 @@ describe('A whole flow through MCP alone', () => {
       .executeTakeFirstOrThrow();
     return Number(count);
   };
-  /** Calls a tool, whose answer is as listed, and which leaves an entry in the audit log if it writes, unless it `changes` nothing. */
+  /**
+   * Calls a tool. Its answer is as listed, and if it writes it leaves an entry in the audit log, unless it `changes` nothing.
+   */
   const ask = async (name: string, args: Record<string, unknown>, changes = writes.get(name)) => {
     called.add(name);
     const before = await countEntries();

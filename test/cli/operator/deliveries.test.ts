@@ -100,7 +100,7 @@ describeWith(['openssl'], 'weir operator deliveries', () => {
     const [id = ''] = await recordDeliveries(weir, await weir.createTenant(), 1);
     for (const command of ['show', 'redeliver']) {
       const said = await fail(2, run('deliveries', command, tenant.organization, 'no-id'));
-      assert.match(said, /It is not the id of a delivery, as weir operator deliveries list prints it/);
+      assert.match(said, /Give the id of a delivery as weir operator deliveries list prints it/);
       for (const other of [id, randomUUID()])
         assert.equal(
           await fail(1, run('deliveries', command, tenant.organization, other)),

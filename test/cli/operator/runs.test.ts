@@ -159,7 +159,7 @@ describe('weir operator', () => {
       for (const args of [['show'], ['cancel'], ['resume']])
         assert.match(
           await fail(2, weir('runs', ...args, '123')),
-          /'123' is invalid .*It is not the id of a run, as runs list prints it/,
+          /'123' is invalid .*Give the id of a run as runs list prints it/,
         );
     });
   });
