@@ -110,6 +110,8 @@ export const handleErrors: Middleware = async (ctx, next) => {
     if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });
     ctx.status = STATUS[answer.code];
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
+    // RFC 9110 wants it in every 405, also in one about the body.
+    if (ctx.status === 405 && !ctx.response.get('Allow')) ctx.set('Allow', ctx.method);
     if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
     else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
     const message =

@@ -27,20 +27,6 @@ import { digestOf, requireState } from './resume-state.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 import { requireChoice } from './tool-requests.ts';
 
-const RESUME_FIELDS = ['executionId', 'pausedAtStep', 'toolCallMessages'] as const;
-
-/** Tells whether a request resumes a paused run. Throws INVALID_RESUME when only some of the fields that takes are there. */
-export function isResume(body: ExecuteRequest): boolean {
-  const absent = RESUME_FIELDS.filter((field) => body[field] === undefined);
-  if (absent.length === RESUME_FIELDS.length) return false;
-  if (absent.length > 0)
-    throw new ServiceError(
-      'INVALID_RESUME',
-      `A resume needs ${RESUME_FIELDS.join(', ')}, as the pause answered them. Missing: ${absent.join(', ')}.`,
-    );
-  return true;
-}
-
 /**
  * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before.
  * Returns undefined when another request has stored it, or taken its Idempotency-Key, in the meantime.

@@ -46,7 +46,9 @@ export async function acceptStep(
   const { steps } = definition;
   const { stepIndex, runRemaining = false } = body;
   await request.requireRunnable?.();
-  requireStepIndex(definition, body);
+  const session = body.executionId == null ? undefined : await getSession(deps, flow, body.executionId);
+  const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
+  requireStepIndex(definition, body, republished);
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
   const overrides = (body.blockOverrides ?? {}) as BlockOverrides;
   const to = runRemaining ? steps.length : stepIndex + 1;
@@ -55,7 +57,6 @@ export async function acceptStep(
   const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
   requireParameterNames(body.parameters ?? {});
-  const session = body.executionId == null ? undefined : await getSession(deps, flow, body.executionId);
 
   const resumeId = session && messages && idOfResume(request, session);
   if (resumeId)
@@ -71,7 +72,6 @@ export async function acceptStep(
 
   const paused = messages && session?.pause ? await pausedOutputs(deps, session, session.pause) : undefined;
   const outputs = (body.accumulatedOutputs ?? paused) as Outputs | undefined;
-  const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
   const replaced = stepIndex > 0 ? (body.inputOverrides as Outputs | undefined) : undefined;
   const continuation: Continuation = {
     ...pipelineInput(definition, body, outputs, republished),
@@ -140,6 +140,11 @@ async function resume(
   const { from, executionId } = continues;
   const step_id = definition.steps[from]?.step_id ?? '';
   const pause = session.pause?.step_id === step_id ? session.pause : undefined;
+  if (session.pause && !pause && session.flow_version_id !== run.flowVersionId)
+    throw staleTree(
+      definition,
+      `The session waits for tool results of the step ${JSON.stringify(session.pause.step_id)}, and the flow was published again since: this version has another step with the index ${from}. Send the index that the step has now, or start a new session (the steps are in detail.steps).`,
+    );
   requireMatchingResults(messages, pause?.tool_call_ids ?? []);
   if (!pause) throw new ServiceError('TOOL_RESULTS_MISMATCH', 'The session is not waiting for tool results.');
   if (body.resumeState !== undefined)

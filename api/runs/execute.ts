@@ -18,7 +18,7 @@ import { body, runAnswer } from '../reference/operations.ts';
 import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-examples.ts';
 import { acceptCall } from './accept-call.ts';
-import { acceptResume, isResume } from './accept-resume.ts';
+import { acceptResume } from './accept-resume.ts';
 import { acceptRun } from './accept-run.ts';
 import { admit, startInPlace, takePlace } from './admit.ts';
 import { executeResponse } from './answers.ts';
@@ -114,7 +114,7 @@ export function executeRoutes(deps: ApiDeps): Route[] {
 function execute(deps: ApiDeps): ApiMiddleware {
   return async function execute(ctx) {
     const { receipt } = ctx.state.query as z.infer<typeof executeQuery>;
-    const resumes = isResume(ctx.state.body as ExecuteRequest);
+    const resumes = (ctx.state.body as ExecuteRequest).executionId !== undefined;
     const run = await acceptCall<ExecuteRequest>(deps, ctx, (request) =>
       resumes ? acceptResume(deps, request) : acceptRun(deps, request, 'execute'),
     );

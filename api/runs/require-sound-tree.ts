@@ -11,10 +11,14 @@ export function describePlan({ steps }: FlowDefinition) {
   return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
 }
 
-/** Throws STALE_TREE when the request brings the output of a step that the flow no longer has. */
+/** Throws STALE_TREE when a request names a step that the flow no longer has: by its output, or, in a session, by its overrides. */
 export function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
   const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
-  const sent = [body.accumulatedOutputs, body.stepIndex === 0 ? undefined : body.inputOverrides];
+  const sent = [
+    body.accumulatedOutputs,
+    body.stepIndex === 0 ? undefined : body.inputOverrides,
+    body.executionId == null ? undefined : body.blockOverrides,
+  ];
   const stale = sent.flatMap((outputs) => Object.keys(outputs ?? {})).find((stepId) => !known.has(stepId));
   if (stale !== undefined)
     throw staleTree(

@@ -1,16 +1,24 @@
 // The checks of the step that a call of /step names.
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { requireFreshTree } from './require-sound-tree.ts';
+import { requireFreshTree, staleTree } from './require-sound-tree.ts';
 import type { StepRequest } from './step-requests.ts';
 
-/** Throws NO_STEPS, STALE_TREE, INVALID_STEP_INDEX or MISSING_MESSAGE when the request does not name a step to run. */
-export function requireStepIndex(definition: FlowDefinition, body: StepRequest): void {
+/**
+ * Throws NO_STEPS, STALE_TREE, INVALID_STEP_INDEX or MISSING_MESSAGE when the request does not name a step to run.
+ * `republished`: the flow was published again since the session began.
+ */
+export function requireStepIndex(definition: FlowDefinition, body: StepRequest, republished: boolean): void {
   const { steps } = definition;
   const { stepIndex, message, toolCallMessages } = body;
   if (steps.length === 0)
     throw new ServiceError('NO_STEPS', 'The flow has no steps, so there is none to run: use …/execute.');
   requireFreshTree(definition, body);
+  if (stepIndex >= steps.length && republished)
+    throw staleTree(
+      definition,
+      `The flow was published again since the session began, and has only ${steps.length} steps now: start a new session (its steps are in detail.steps).`,
+    );
   if (stepIndex < 0 || stepIndex >= steps.length)
     throw new ServiceError(
       'INVALID_STEP_INDEX',

@@ -179,14 +179,14 @@ function readLastEventId(sent: string): { callId: string; number: number } | und
   throw validationError(parsed.error as z.ZodError);
 }
 
-/** Gets the call whose events are asked for again. It must belong to this flow and to the session that the body names. */
+/** Gets the call whose events are asked for again. It must belong to this flow, and to the session and step of the body. */
 async function getCall(
   deps: ApiDeps,
   { flow, body }: Pick<ApiState, 'flow' | 'body'>,
   callId: string,
 ): Promise<AcceptedCall> {
   const run = await findAcceptedCall(deps, callId);
-  const { executionId } = body as StepRequest;
+  const { executionId, stepIndex } = body as StepRequest;
   if (
     run?.mode !== 'step' ||
     run.flowId !== flow.flowId ||
@@ -196,5 +196,10 @@ async function getCall(
     (executionId ?? run.executionId) !== run.executionId
   )
     throw new ServiceError('RUN_NOT_FOUND', 'Last-Event-ID does not belong to a call of this session.');
+  if (run.from !== stepIndex)
+    throw new ServiceError(
+      'RUN_NOT_FOUND',
+      `Last-Event-ID belongs to a call of step ${run.from}, and stepIndex is ${stepIndex}: send the request of that call, or leave Last-Event-ID out.`,
+    );
   return run;
 }

@@ -43,7 +43,7 @@ const refusedTools = (tools: unknown[]) =>
 
 /** The error for a step that cannot be run. */
 const refusedStep = (request: object, definition = TWO_STEPS) =>
-  thrownBy(() => requireStepIndex(definition, { ...firstStepRequest, ...request }));
+  thrownBy(() => requireStepIndex(definition, { ...firstStepRequest, ...request }, false));
 
 /** The errors of endpoints that take tools, by status. */
 export const TOOL_REFUSALS = {

@@ -38,10 +38,10 @@ describe('fields without effect', () => {
 
   for (const [field, value] of [
     ['iterationsUsed', 1],
-    ['accumulatedOutputs', {}],
+    ['accumulatedOutputs', { a: 1 }],
     ['resumeState', 'x'],
     ['status', 'tool_calls_required'],
-    ['blocks', []],
+    ['blocks', [{}]],
   ] as const)
     it(`are refused on a fresh call: ${field}`, async () => {
       await refused('execute', { message: 'm', [field]: value }, field);
@@ -62,6 +62,14 @@ describe('fields without effect', () => {
 
   it('are refused on /jobs: callbackEvents without callbackUrl', async () => {
     await refused('jobs', { message: 'm', callbackEvents: ['flow.failed'] }, 'callbackEvents');
+  });
+
+  it('are left out when they are empty: a client may send the request of its first call again', async () => {
+    const paused = await pause();
+    h.models.will(answer('1'), answer('2'));
+    const resume = { ...resumeOf(paused), message: 'm', parameters: {}, attachments: [] };
+    const { status, body } = await post('execute', resume);
+    assert.deepEqual([status, body.status], [200, 'completed'], JSON.stringify(body));
   });
 
   it('are accepted where a pause is sent back whole', async () => {
@@ -121,7 +129,14 @@ describe('null for an optional field of a request', () => {
     };
     const { body } = await post('execute', { ...resume, block_overrides: { ask: { model: null } } });
     assert.equal(body.result, 'done', JSON.stringify(body));
-    const job = await post('jobs', { ...nothing, message: 'm', tools: null, callbackEvents: null });
+    const ofResume = { executionId: null, toolCallMessages: null, accumulatedOutputs: null };
+    const job = await post('jobs', {
+      ...nothing,
+      ...ofResume,
+      message: 'm',
+      tools: null,
+      callbackEvents: null,
+    });
     assert.equal(job.status, 202, JSON.stringify(job.body));
     assert.equal((await h.weir.finish(flow, job.body.executionId, h.tenant.key)).body.result, 'job');
   });

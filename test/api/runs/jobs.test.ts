@@ -68,8 +68,12 @@ describe('POST …/jobs and GET …/jobs/{executionId}', () => {
   });
 
   it('answers 405 TOOLS_REQUIRE_SYNC_EXECUTE when tools are sent', async () => {
-    const { status, body } = await start(await weir.createFlow(tenant, []), { message: '', tools: [] });
+    const { status, headers, body } = await start(await weir.createFlow(tenant, []), {
+      message: '',
+      tools: [],
+    });
     assert.deepEqual([status, body.detail.code], [405, 'TOOLS_REQUIRE_SYNC_EXECUTE']);
+    assert.equal(headers.get('allow'), 'POST');
   });
 
   it('answers the same 404 RUN_NOT_FOUND for an unknown run, a foreign run and a malformed id', async () => {

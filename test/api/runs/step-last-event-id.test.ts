@@ -80,6 +80,18 @@ describe('Last-Event-ID of POST …/step', () => {
     }
   });
 
+  it('answers 404 for the id of a call of another step, and runs nothing', async () => {
+    const flow = await three();
+    const [{ id, data } = assert.fail()] = await client.step(flow, { stepIndex: 0, message: 'm' });
+    const next = { executionId: data.executionId, stepIndex: 1, accumulatedOutputs: { a: 'm' } };
+    const before = await runs();
+    const response = await client.open(flow, next, since(id));
+    const { detail } = (await response.json()) as { detail: { code: string; message: string } };
+    assert.deepEqual([response.status, detail.code], [404, 'RUN_NOT_FOUND']);
+    assert.match(detail.message, /a call of step 0, and stepIndex is 1/);
+    assert.equal(await runs(), before);
+  });
+
   for (const id of ['1', 'x', `${'-'.repeat(36)}:1`, `${'f'.repeat(36)}:1`, `${'0'.repeat(40)}:1:1`])
     it(`answers 422 for ${id}`, async () => {
       const response = await client.open(await three(), WHOLE, since(id));

@@ -156,6 +156,43 @@ describe('POST …/step: the tree of steps', () => {
         );
       });
 
+      it('the step that waits for tool results is gone, or has another index now', async () => {
+        const ask = llm('ask', 'x', 'demo/chat', { processor_config: { tools_enabled: true } });
+        const path = await weir.createFlow(tenant, [passthrough('a'), ask]);
+        const executionId = await begin(path);
+        const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'm' }, tools };
+        const paused = only(
+          await client.step(path, { ...call, toolChoice: 'required' }),
+          'step_paused_for_tool_calls',
+        );
+        const [{ id } = assert.fail()] = paused.toolCalls;
+        const result = { role: 'tool', tool_call_id: id, content: 'seen' };
+        const resume = { ...call, toolCallMessages: [...paused.toolCallMessages, result] };
+        await republish(path, { steps: [passthrough('a'), code('b', 'return input;'), ask] });
+        const { steps, message } = await refused(step(path, resume), 400, 'STALE_TREE');
+        assert.match(message, /waits for tool results of the step "ask", .* another step with the index 1/);
+        assert.deepEqual(steps[2], { index: 2, step_id: 'ask', name: 'ask' });
+        await republish(path, { steps: [passthrough('a'), passthrough('b')] });
+        await refused(step(path, resume), 400, 'STALE_TREE');
+      });
+
+      it('the flow has fewer steps now, or no step that an override names', async () => {
+        const path = await weir.createFlow(tenant, first);
+        const executionId = await begin(path);
+        await republish(path, { steps: [passthrough('a')] });
+        const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'm' } };
+        assert.equal((await refused(step(path, call), 400, 'STALE_TREE')).steps.length, 1);
+        const overridden = {
+          executionId,
+          stepIndex: 0,
+          message: 'm',
+          blockOverrides: { c: { prompt: 'x' } },
+        };
+        assert.equal((await refused(step(path, overridden), 400, 'STALE_TREE')).steps.length, 1);
+        const beyond = { executionId: await begin(path), stepIndex: 1, accumulatedOutputs: { a: 'm' } };
+        await refused(step(path, beyond), 400, 'INVALID_STEP_INDEX');
+      });
+
       it('says that the name may be wrong, where nothing was published again', async () => {
         const path = await weir.createFlow(tenant, first);
         const call = { executionId: await begin(path), stepIndex: 1, accumulatedOutputs: { nope: 1 } };

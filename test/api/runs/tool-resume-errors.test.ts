@@ -41,6 +41,11 @@ describe('errors of a resume', () => {
     }
   });
 
+  it('answers INVALID_RESUME for an empty conversation alone, rather than what is wrong with it', async () => {
+    const body = { message: 'm', toolCallMessages: [] };
+    detail(await h.weir.call('POST', `${flow}/execute`, { key: h.tenant.key, body }), 400, 'INVALID_RESUME');
+  });
+
   describe('PAUSED_STEP_INVALID', () => {
     for (const [rule, step] of [
       ['a step that does not exist', 'nowhere'],
