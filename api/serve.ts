@@ -56,7 +56,10 @@ export async function serveApi(
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, config.databaseUrl);
   const validator = createValidator();
-  const admission = createAdmission({ hasWorker: given.inProcessRuns !== undefined });
+  const admission = createAdmission({
+    hasWorker: given.inProcessRuns !== undefined,
+    stopping: stopping.signal,
+  });
   const deps: ApiDeps = {
     ...given,
     taskQueue: config.taskQueue,

@@ -1,5 +1,6 @@
 // The model list of a running service, kept current from a URL where one is configured.
 
+import { fetchJson } from '../net/fetch-json.ts';
 import { log } from '../observability/log.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
@@ -37,7 +38,8 @@ export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry
   async function refresh(url: string): Promise<void> {
     let nextSeconds = modelsRefreshMinutes * 60;
     try {
-      const content = await fetchJson(url, closing.signal);
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
+      const content = await fetchJson(url, { maxBytes: LIST_MAX_BYTES, signal });
       current = createRegistry({ file, fetched: { name: LIST, content } });
       available = true;
     } catch (error) {
@@ -63,21 +65,4 @@ export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry
       clearTimeout(timer);
     },
   };
-}
-
-async function fetchJson(url: string, closing: AbortSignal): Promise<unknown> {
-  const signal = AbortSignal.any([closing, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
-  const response = await fetch(url, { signal });
-  if (!response.ok) {
-    await response.body?.cancel();
-    throw new Error(`it was answered with status ${response.status}`);
-  }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > LIST_MAX_BYTES) throw new Error(`it has more than ${LIST_MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return JSON.parse(Buffer.concat(chunks).toString());
 }

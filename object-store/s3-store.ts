@@ -53,11 +53,17 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
     maxMs: number,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
+    const endTurn = await turns.wait(owner, AbortSignal.timeout(turnMaxMs)).catch(() => {
+      throw new ObjectStoreUnavailable(
+        'Too many large values of the organization are read or written at once.',
+      );
+    });
     try {
-      const endTurn = await turns.wait(owner, AbortSignal.timeout(turnMaxMs));
-      return await work(AbortSignal.timeout(maxMs)).finally(endTurn);
+      return await work(AbortSignal.timeout(maxMs));
     } catch (error) {
       throw toStoreError(error);
+    } finally {
+      endTurn();
     }
   }
 
@@ -116,6 +122,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
         }
       }
       if (failure && gone.length === 0) throw toStoreError(failure);
+      if (failure) log.warn({ err: failure }, 'Some objects could not be removed: they are tried again.');
       return gone;
     },
 

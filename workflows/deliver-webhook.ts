@@ -26,7 +26,7 @@ export async function deliverWebhook(call: DeliveryCall): Promise<void> {
   });
   let { made } = call;
   try {
-    for (let waits = 0; ; waits += 1) {
+    for (let postponed = 0; ; ) {
       const { attemptDelivery } = deliveryActivities(made);
       const options = { summary: describeDelivery(call) };
       hasTurn = false;
@@ -34,7 +34,10 @@ export async function deliverWebhook(call: DeliveryCall): Promise<void> {
       if (result === 'over') return;
       made = result.made;
       if (result.waits) await condition(() => hasTurn);
-      else await sleep(result.dueInMs ?? Math.min(POSTPONED_MIN_MS * 2 ** waits, POSTPONED_MAX_MS));
+      else {
+        await sleep(result.dueInMs ?? Math.min(POSTPONED_MIN_MS * 2 ** postponed, POSTPONED_MAX_MS));
+        postponed += 1;
+      }
       if (workflowInfo().continueAsNewSuggested) break;
     }
   } catch (error) {

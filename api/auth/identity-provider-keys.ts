@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { log } from '../../observability/log.ts';
-import { fetchJson, readDiscovery } from './read-discovery.ts';
+import { fetchFromProvider, readDiscovery } from './read-discovery.ts';
 
 /** For the discovery document and the keys together. */
 const FETCH_TIMEOUT_MS = 4_000;
@@ -83,7 +83,7 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 async function fetchKeys(issuer: string): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
   const document = await readDiscovery(issuer, signal);
-  const jwks = keySet.parse(await fetchJson(document.jwks_uri, signal)) as JSONWebKeySet;
+  const jwks = keySet.parse(await fetchFromProvider(document.jwks_uri, signal)) as JSONWebKeySet;
   const usable = await Promise.all(jwks.keys.map(isUsable));
   if (!usable.includes(true)) throw new Error(`${document.jwks_uri} has no usable key`);
   return jwks;

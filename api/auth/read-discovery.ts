@@ -1,5 +1,8 @@
 // The discovery document of the identity provider (OpenID Connect Discovery 1.0, section 4).
 import { z } from 'zod';
+import { fetchJson } from '../../net/fetch-json.ts';
+
+const DOCUMENT_MAX_BYTES = 1024 * 1024;
 
 const url = z.url({ protocol: /^https?$/ });
 const endpoint = url.optional().catch(undefined);
@@ -13,7 +16,7 @@ const discoveryDocument = z.object({
 /** Fetches the document. Throws when it cannot be had, and when it is that of another issuer. */
 export async function readDiscovery(issuer: string, signal: AbortSignal) {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const document = discoveryDocument.parse(await fetchJson(address, signal));
+  const document = discoveryDocument.parse(await fetchFromProvider(address, signal));
   if (document.issuer !== issuer) throw new Error(`${address} belongs to ${document.issuer}`);
   if (issuer.startsWith('https:') && !document.jwks_uri.startsWith('https:'))
     throw new Error(`${address} refers to keys that are not served over https`);
@@ -21,8 +24,6 @@ export async function readDiscovery(issuer: string, signal: AbortSignal) {
 }
 
 /** Fetches JSON from the identity provider, which redirects nowhere. Throws for every status but success. */
-export async function fetchJson(address: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(address, { redirect: 'error', signal });
-  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
-  return response.json();
+export function fetchFromProvider(address: string, signal: AbortSignal): Promise<unknown> {
+  return fetchJson(address, { maxBytes: DOCUMENT_MAX_BYTES, signal, redirect: 'error' });
 }

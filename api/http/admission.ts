@@ -7,6 +7,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { observeTurns } from '../../observability/metrics/sharing-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
+import { callerGone } from './take-bytes.ts';
 
 /**
  * Places of a process whose own worker carries the runs out: as many as keep the processors busy, also with an engine that
@@ -30,7 +31,8 @@ const WAIT_MAX_MS = 30_000;
 export type Admission = {
   /**
    * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
-   * long, SERVICE_BUSY when too many wait in all, and SERVICE_STOPPING when the signal that `createSignal` makes aborts first.
+   * long, SERVICE_BUSY when too many wait in all. When the signal that `createSignal` makes aborts first, it throws
+   * SERVICE_STOPPING if the process is stopping, and otherwise REQUEST_TIMEOUT, which nobody reads: the caller has gone.
    * A patient request lets the organization's others go first (`Line`).
    */
   enter(
@@ -47,10 +49,12 @@ export type Admission = {
  */
 export function createAdmission({
   hasWorker,
+  stopping,
   heldMaxMs = HELD_MAX_MS,
   waitMaxMs = WAIT_MAX_MS,
 }: {
   hasWorker: boolean;
+  stopping?: AbortSignal;
   heldMaxMs?: number;
   waitMaxMs?: number;
 }): Admission & { stopMeasuring(): void } {
@@ -75,7 +79,8 @@ export function createAdmission({
         await loopTurn;
         return place;
       } catch {
-        if (!late.aborted) throw new ServiceError('SERVICE_STOPPING', STOPPING);
+        if (stopping?.aborted) throw new ServiceError('SERVICE_STOPPING', STOPPING);
+        if (!late.aborted) throw callerGone();
         throw overShare(
           `The run waited ${waitMaxMs / 1_000} s behind others of this organization and was not started`,
         );

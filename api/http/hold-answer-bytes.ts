@@ -19,7 +19,7 @@ export async function holdAnswerBytes(
   bytes: number,
 ): Promise<void> {
   if (bytes < SMALL_BYTES) return;
-  const gone = readerSignal(res, undefined);
+  const gone = () => readerSignal(res, undefined);
   const giveBack = await takeBytes(answers, organizationId, bytes, gone);
   const endTurn = await takeLargeWork(work, organizationId, bytes, { gone }).catch((error: unknown) => {
     giveBack();

@@ -11,6 +11,7 @@ import { LARGE_JSON_BYTES } from '../../large-values/large-json.ts';
 import type { Measure } from '../../large-values/tasks.ts';
 import { describeIssue } from './describe-issue.ts';
 import { dropNulls } from './drop-nulls.ts';
+import { readerSignal } from './reader-signal.ts';
 import { type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork, waitInTime } from './take-bytes.ts';
 
@@ -45,14 +46,15 @@ export function readBody(
   return async function readBody(ctx, next) {
     const { owner, bytes, giveBack } = await (ctx.state.received ?? receive(deps, ctx));
     let endTurn: EndTurn | undefined;
+    const gone = () => readerSignal(ctx.res, undefined);
     try {
       const { json: largeJson, work } = deps.largeValues;
       // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
       const measure = (late?: AbortSignal) =>
         largeJson.measure(owner, bytes, { member: excess?.member, signal: late });
-      refuseExcess(await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure)), excess);
+      refuseExcess(await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone())), excess);
       const size = bytes.length;
-      endTurn = await takeLargeWork(work, owner, size, { patient: true });
+      endTurn = await takeLargeWork(work, owner, size, { patient: true, gone });
       const json = parseJson(bytes);
       freeBytes(bytes);
       checkStructure(json, describe);

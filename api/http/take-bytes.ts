@@ -10,16 +10,16 @@ const WAIT_MAX_MS = 15_000;
 
 /**
  * Waits until `owner`, an organization or a user, may hold so many bytes; returns the function that gives them back. Throws
- * RATE_LIMITED when its turn does not come, and REQUEST_TIMEOUT when `gone` aborts first: nobody reads that.
+ * RATE_LIMITED when its turn does not come, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
  */
 export async function takeBytes(
   budget: ByteBudget,
   owner: string,
   bytes: number,
-  gone?: AbortSignal,
+  gone?: () => AbortSignal,
 ): Promise<() => void> {
   if (bytes < SMALL_BYTES) return () => undefined;
-  return waitInTime((signal) => budget.take(owner, bytes, signal), gone);
+  return waitInTime((signal) => budget.take(owner, bytes, signal), gone?.());
 }
 
 /** Waits until `owner` may parse or write so many bytes, where that is large. Throws as `takeBytes` does. */
@@ -27,10 +27,15 @@ export async function takeLargeWork(
   work: LargeWork,
   owner: string,
   bytes: number,
-  { gone, ...options }: { patient?: boolean; gone?: AbortSignal } = {},
+  { gone, ...options }: { patient?: boolean; gone?: () => AbortSignal } = {},
 ): Promise<EndTurn> {
   if (bytes < LARGE_BYTES) return () => undefined;
-  return waitInTime((signal) => work.take(owner, bytes, { ...options, signal }), gone);
+  return waitInTime((signal) => work.take(owner, bytes, { ...options, signal }), gone?.());
+}
+
+/** Ends a request whose caller has gone: nobody reads it. */
+export function callerGone(): ServiceError {
+  return new ServiceError('REQUEST_TIMEOUT', 'The caller has gone.');
 }
 
 /** Waits for a turn. Throws RATE_LIMITED when it does not come in time, and REQUEST_TIMEOUT when `gone` aborts first. */
@@ -42,7 +47,7 @@ export async function waitInTime<T>(
   try {
     return await take(gone ? AbortSignal.any([late, gone]) : late);
   } catch (error) {
-    if (gone?.aborted) throw new ServiceError('REQUEST_TIMEOUT', 'The caller has gone.');
+    if (gone?.aborted) throw callerGone();
     if (!late.aborted) throw error;
     countRefusal('bytes');
     throw new RetryLater(

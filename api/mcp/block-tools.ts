@@ -20,6 +20,7 @@ import {
   parsedJson,
   processorConfig,
 } from '../flows/written-flow.ts';
+import { requireVisibleFlow } from '../test-runs/require-visible-flow.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type McpCall } from './tool.ts';
@@ -91,8 +92,8 @@ const updateBlock = defineTool({
     if (given.length === 0 && loop === undefined && branches === undefined)
       throw new ServiceError('VALIDATION_ERROR', 'Send at least one field to set, such as model.');
     if (typeof fields.model === 'string') requireModel(call, fields.model);
-    await requireSchema(call, 'inputSchema', fields.inputSchema);
-    await requireSchema(call, 'outputSchema', fields.outputSchema);
+    await requireSchema(call, flow_id, { field: 'inputSchema', schema: fields.inputSchema });
+    await requireSchema(call, flow_id, { field: 'outputSchema', schema: fields.outputSchema });
     const set = (step: Step) => {
       if (given.some(([key]) => key !== 'name')) requireBlock(step);
       const kept = Object.entries({ ...step, ...Object.fromEntries(given) });
@@ -136,7 +137,7 @@ const updateBlockOutputSchema = defineTool({
   input: z.strictObject({ flow_id: flowId, step_id: stepId, content: schemaObject }),
   output: editedDraft,
   async run(call, { flow_id, step_id, content }) {
-    await requireSchema(call, 'content', content);
+    await requireSchema(call, flow_id, { field: 'content', schema: content });
     return change(call, flow_id, step_id, 'update_block_output_schema', (step) => ({
       ...requireBlock(step),
       outputSchema: content,
@@ -221,13 +222,14 @@ function requireModel({ deps }: McpCall, model: string): void {
 
 /** Throws VALIDATION_ERROR for a JSON Schema that cannot be used. Done before the flow is locked. */
 async function requireSchema(
-  { deps, user }: McpCall,
-  field: string,
-  schema: JsonSchema | null | undefined,
+  { deps, access }: McpCall,
+  flowId: string,
+  { field, schema }: { field: string; schema: JsonSchema | null | undefined },
 ): Promise<void> {
   if (schema === undefined || schema === null) return;
+  const { organizationId } = await requireVisibleFlow(deps, flowId, access);
   await deps.validator
-    .of(user.userId)
+    .of(organizationId)
     .requireValidSchema(schema)
     .catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;

@@ -1,13 +1,11 @@
-import { findRole } from '../../db/tenants/memberships.ts';
 import { findRunLimits } from '../../db/tenants/run-limits.ts';
 import { tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
-import { isUsable, refuseCredentials } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { flowNotFound } from './load-flow.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
 import type { AcceptedCall } from './store-call.ts';
 
 /** A request whose flow was looked up so long ago is let in anew. */
@@ -53,12 +51,9 @@ export async function enterPlace(
  * Looks again at what may have changed while a request waited: the API key or the membership that lets its caller in, and what
  * the organization may run. So a key that is revoked begins nothing any more, however many requests it has in line.
  */
-async function letInAnew({ db, apiKeys }: ApiDeps, { principal, flow }: Entrant): Promise<void> {
-  const { organizationId } = flow;
-  if (principal.kind === 'key' && !isUsable(await apiKeys.find(principal.key.key_id))) refuseCredentials();
-  if (principal.kind === 'user' && !(await findRole(db, organizationId, principal.userId)))
-    throw flowNotFound();
-  Object.assign(flow, await findRunLimits(db, organizationId));
+async function letInAnew(deps: ApiDeps, { principal, flow }: Entrant): Promise<void> {
+  await requireStillAllowed(deps, principal, flow.organizationId);
+  Object.assign(flow, await findRunLimits(deps.db, flow.organizationId));
 }
 
 /** Takes a request's place over from it, for `startInPlace`. */

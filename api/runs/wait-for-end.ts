@@ -1,12 +1,11 @@
 import { RECORDED_MAX } from '../../db/runs/find-news-of-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
-import { refuseCredentials } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { mayRead } from './event-stream.ts';
 import { noSuchRun } from './load-run.ts';
 import type { News } from './news.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
 
 /** A caller may have an answer held for this long. */
 export const WAIT_MAX_SECONDS = 60;
@@ -23,7 +22,7 @@ export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
       const ended = { executionId: run.execution_id, after: RECORDED_MAX };
       const leave = deps.openRequests.follow(flowIds.organizationId);
       await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(leave);
-      if (!(await mayRead(deps, ctx.state))) refuseCredentials();
+      await requireStillAllowed(deps, ctx.state.principal, flowIds.organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
       if (!later) throw noSuchRun();
       ctx.state.run = later;

@@ -13,6 +13,7 @@ import { readBody } from '../http/json-body.ts';
 import { toPage, unknownCursor } from '../http/page.ts';
 import { pageOf, pageQuery } from '../http/page-schema.ts';
 import { pageSize, readQuery } from '../http/query.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { incomplete } from '../reference/flow-examples.ts';
 import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import {
@@ -110,10 +111,11 @@ function start(deps: ApiDeps): ApiMiddleware {
     const { test_case_id: id } = ctx.state.body as z.output<typeof testRunRequest>;
     const flow = await getFlow(deps.db, ctx);
     const caller = toCaller(principal, requestId);
+    const wait = { waitMs: 0, gone: readerSignal(ctx.res, deps.stopping) };
     ctx.body =
       id === undefined
-        ? await runAllTests(deps, caller, flow.id, 0)
-        : await runTestCase(deps, caller, (await getCase(deps, flow.id, id)).id, 0);
+        ? await runAllTests(deps, caller, flow.id, wait)
+        : await runTestCase(deps, caller, (await getCase(deps, flow.id, id)).id, wait);
     ctx.status = 202;
   };
 }

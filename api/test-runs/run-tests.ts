@@ -10,10 +10,10 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { createTimedId } from '../../db/timed-id.ts';
+import { tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
 import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from '../http/retry-later.ts';
@@ -28,16 +28,19 @@ const TEST_WAIT_MS = 45_000;
 export const NO_TEST_CASES =
   'The flow has no test cases: create one first, with create_test_case (MCP) or POST …/test-cases.';
 
+/** How long to wait for the end, and the signal that aborts when nobody waits any more, or the process stops. */
+type Wait = { waitMs?: number; gone?: AbortSignal };
+
 /** Runs one case; answers its result, or how it stands after `waitMs`. */
 export async function runTestCase(
   deps: ApiDeps,
   caller: Caller,
   testCaseId: string,
-  waitMs?: number,
+  wait?: Wait,
 ): Promise<TestRun> {
   const testCase = await findTestCase(deps.db, testCaseId);
   const flow = await requireVisibleFlow(deps, testCase?.flow_id, caller.access, 'test case');
-  return runTests(deps, caller, flow, [testCase as TestCaseRow], waitMs);
+  return runTests(deps, caller, flow, [testCase as TestCaseRow], wait);
 }
 
 /** Runs all cases of a flow; answers their results, or how they stand after `waitMs`. */
@@ -45,12 +48,12 @@ export async function runAllTests(
   deps: ApiDeps,
   caller: Caller,
   flowId: string,
-  waitMs?: number,
+  wait?: Wait,
 ): Promise<TestRun> {
   const flow = await requireVisibleFlow(deps, flowId, caller.access);
   const testCases = await listTestCases(deps.db, flowId);
   if (testCases.length === 0) throw new ServiceError('CONFLICT', NO_TEST_CASES);
-  return runTests(deps, caller, flow, testCases, waitMs);
+  return runTests(deps, caller, flow, testCases, wait);
 }
 
 async function runTests(
@@ -58,7 +61,7 @@ async function runTests(
   { access, author }: Caller,
   flow: VisibleFlow,
   testCases: TestCaseRow[],
-  waitMs = TEST_WAIT_MS,
+  { waitMs = TEST_WAIT_MS, gone = new AbortController().signal }: Wait = {},
 ): Promise<TestRun> {
   const { db } = deps;
   const { flowId, organizationId, draft } = flow;
@@ -72,12 +75,9 @@ async function runTests(
   return describeTestRun(deps, testRunId, flowId);
 
   async function startAndWait(): Promise<void> {
-    const place = await deps.admission.enter(
-      organizationId,
-      () => deps.stopping ?? new AbortController().signal,
-    );
+    const place = await deps.admission.enter(organizationId, () => gone);
     const started = await storeAndStart().finally(place.end);
-    if (started && waitMs > 0) await waitForEnd(deps, testRunId, waitMs);
+    if (started && waitMs > 0) await waitForEnd(deps, testRunId, { waitMs, gone });
   }
 
   async function storeAndStart(): Promise<boolean> {
@@ -99,7 +99,7 @@ async function runTests(
     return startTestRun(deps, testRunId).then(
       () => true,
       (error: unknown) => {
-        log.warn({ test_run_id: testRunId, err: error }, 'A test run could not be started yet.');
+        tellEngineFailure(error, { test_run_id: testRunId }, 'A test run could not be started yet.');
         return false;
       },
     );
@@ -112,8 +112,12 @@ function retryLater(error: unknown): never {
 }
 
 /** Waits until the test run has ended, in whatever way: the result is in its rows. */
-async function waitForEnd({ client, stopping }: ApiDeps, testRunId: string, waitMs: number): Promise<void> {
-  const over = AbortSignal.any([AbortSignal.timeout(waitMs), ...(stopping ? [stopping] : [])]);
+async function waitForEnd(
+  { client }: ApiDeps,
+  testRunId: string,
+  { waitMs, gone }: Required<Wait>,
+): Promise<void> {
+  const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
   if (over.aborted) return;
   await Promise.race([untilClosed(client, testRunId, over), once(over, 'abort')]).catch(() => undefined);
 }

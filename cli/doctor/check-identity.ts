@@ -1,4 +1,4 @@
-import { fetchJson, readDiscovery } from '../../api/auth/read-discovery.ts';
+import { fetchFromProvider, readDiscovery } from '../../api/auth/read-discovery.ts';
 import type { Config } from '../../config.ts';
 import { checkClock } from './check-clock.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
@@ -15,7 +15,7 @@ export async function checkIdentity({ oidc }: Pick<Config, 'oidc'>, signal: Abor
   const { issuer, audience, mcpAudience } = oidc;
   try {
     const { jwks_uri } = await readDiscovery(issuer, signal);
-    const keys = (await fetchJson(jwks_uri, signal)) as { keys?: unknown[] };
+    const keys = (await fetchFromProvider(jwks_uri, signal)) as { keys?: unknown[] };
     if (!keys?.keys?.length)
       return [
         failure(

@@ -151,7 +151,10 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
   };
 }
 
-/** Whether a statement bears being repeated: SELECTs do, except of functions of PostgreSQL that write, such as pg_notify. */
+/** Functions of PostgreSQL that may do more than read, such as pg_notify. */
+const WRITING_FUNCTION = /\b(?:pg_(?!current_snapshot\b|snapshot_xmin\b)\w+|nextval|setval)\s*\(/i;
+
+/** Whether a statement bears being repeated: SELECTs do, except of functions that write. */
 function isRepeatable(sql: string): boolean {
-  return sql === 'begin' || (/^\s*select\b/i.test(sql) && !/\b(pg_\w+|nextval|setval)\s*\(/i.test(sql));
+  return sql === 'begin' || (/^\s*select\b/i.test(sql) && !WRITING_FUNCTION.test(sql));
 }

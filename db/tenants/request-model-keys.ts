@@ -16,7 +16,7 @@ const SWEEP_MS = 60_000;
 /** A process that holds a key answers within milliseconds, unless it is reconnecting to the database. */
 const ASK_AGAIN_MS = 1_000;
 const ASKED_MAX = 10;
-/** When the database is away, answers cannot be heard: then a question is asked again, for up to a minute in all. */
+/** While this process has no connection to hear answers on, a question is asked again, for up to a minute in all. */
 const ROUNDS_MAX = 60;
 
 /** The most runs of one question: a notice has at most 8,000 bytes. */

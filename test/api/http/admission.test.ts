@@ -26,7 +26,7 @@ describe('the admission of runs', () => {
     await assert.rejects(admission.enter('b', never), { code: 'SERVICE_BUSY' });
     gone.abort();
     ofMany.abort();
-    assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['SERVICE_STOPPING']));
+    assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['REQUEST_TIMEOUT']));
     assert.equal((await metrics.read('weir.turns.waiting'))['at=run_starts'], 0);
     admission.stopMeasuring();
     assert.equal((await metrics.read('weir.turns.under_way'))['at=run_starts'] ?? 0, 0);
@@ -42,6 +42,15 @@ describe('the admission of runs', () => {
       message:
         'The run waited 0.005 s behind others of this organization and was not started: try again in 5 s.',
     });
+  });
+
+  it('says that the process is stopping to those who wait then', async () => {
+    const stopping = new AbortController();
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS, stopping: stopping.signal });
+    for (let place = 0; place < 32; place += 1) await admission.enter('a', never);
+    const waiting = admission.enter('a', () => stopping.signal);
+    stopping.abort();
+    await assert.rejects(waiting, { code: 'SERVICE_STOPPING' });
   });
 
   it('gives one organization all places while it is alone, another its first beside them', async () => {
@@ -86,7 +95,7 @@ describe('the admission of runs', () => {
     const ends = await Promise.allSettled(waiting);
     assert.deepEqual(
       new Set(ends.map((end) => end.status === 'rejected' && end.reason.code)),
-      new Set(['SERVICE_STOPPING']),
+      new Set(['REQUEST_TIMEOUT']),
     );
   });
 

@@ -29,7 +29,7 @@ describe('a large request or answer', () => {
     const budget = createByteBudget(MB, MB);
     await budget.take('a', MB);
     const gone = new AbortController();
-    const taking = takeBytes(budget, 'a', MB, gone.signal);
+    const taking = takeBytes(budget, 'a', MB, () => gone.signal);
     gone.abort();
     await assert.rejects(taking, { code: 'REQUEST_TIMEOUT' });
     assert.equal(budget.countWaiting(), 0);

@@ -50,9 +50,12 @@ describe('a request that has waited in line for a second', () => {
   }
   const key = { kind: 'key', key: { key_id: 'AAAAAAAA' } };
 
-  it('is refused when its key was revoked, or its user left, meanwhile', async () => {
+  const user = { kind: 'user', userId: 'gone', expiresAt: new Date(Date.now() + 3_600_000) };
+
+  it('is refused when its key was revoked, its token expired or its user left meanwhile', async () => {
     await assert.rejects(wait(key, { isRevoked: true }), { code: 'UNAUTHENTICATED' });
-    await assert.rejects(wait({ kind: 'user', userId: 'gone' }), { code: 'FLOW_NOT_FOUND' });
+    await assert.rejects(wait({ ...user, expiresAt: new Date() }), { code: 'UNAUTHENTICATED' });
+    await assert.rejects(wait(user), { code: 'FLOW_NOT_FOUND' });
   });
 
   it('is under the quota of runs that was set meanwhile', async () => {

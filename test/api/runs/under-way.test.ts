@@ -154,14 +154,8 @@ describe('a run at work', () => {
         .execute();
       const answered = wait(flow, executionId, 'wait=60', other.key);
       await waitUntil(async () => {
-        const { rows } = {
-          rows: await weir.db
-            .selectFrom('api_key')
-            .select('last_used_at')
-            .where('key_id', '=', other.keyId)
-            .execute(),
-        };
-        return rows[0]?.last_used_at;
+        const used = weir.db.selectFrom('api_key').select('last_used_at').where('key_id', '=', other.keyId);
+        return (await used.executeTakeFirstOrThrow()).last_used_at;
       });
       await weir.db
         .updateTable('api_key')

@@ -8,7 +8,6 @@ import { listVersions, publishVersion } from '../../../db/flows/versions.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { listTestCases } from '../../../db/test-runs/test-cases.ts';
-import { ServiceError } from '../../../flow/errors.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { callerWith, startTestsWeir, type TestsWeir } from './tests-harness.ts';
@@ -185,21 +184,6 @@ describe('test runs', () => {
       const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
       await createTestCase(tests.deps, caller, input as never);
       await assert.rejects(runAllTests(tests.deps, caller, flowId), { code: 'INSUFFICIENT_CREDITS' });
-    });
-
-    it('without a place among the runs being started, and nothing is stored', async () => {
-      const flowId = await tests.draft([passthrough('a')]);
-      await tests.testCase(flowId, { type: 'equals', value: 1 });
-      const admission = {
-        enter: () => Promise.reject(new ServiceError('SERVICE_BUSY', 'Too many runs wait to be started.')),
-      };
-      const started = runAllTests({ ...tests.deps, admission }, tests.ada, flowId);
-      await assert.rejects(started, { code: 'SERVICE_BUSY' });
-      const { db } = tests.weir;
-      assert.deepEqual(
-        await db.selectFrom('test_run').selectAll().where('flow_id', '=', flowId).execute(),
-        [],
-      );
     });
 
     it('for a flow without cases', async () => {

@@ -29,7 +29,7 @@ describe('test runs', () => {
     const id = await tests.testCase(flowId, { type: 'contains', text: 'late' });
     tests.models.will(hang);
     const asked = tests.models.nextCall();
-    const early = await runTestCase(tests.deps, tests.ada, id, 300);
+    const early = await runTestCase(tests.deps, tests.ada, id, { waitMs: 300 });
     assert.deepEqual([early.status, early.pending, early.results[0]?.status], ['started', 1, 'pending']);
     answer('late')(await asked);
     await tests.weir.client.workflow.getHandle(early.test_run_id).result();
@@ -87,7 +87,7 @@ describe('test runs', () => {
       const { weir } = tests;
       tests.models.will(hang);
       const asked = tests.models.nextCall();
-      const running = runTestCase(tests.deps, tests.ada, id, 20_000);
+      const running = runTestCase(tests.deps, tests.ada, id, { waitMs: 20_000 });
       const response = await asked;
       const [row] = await weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId).execute();
       await weir.client.workflow.getHandle(row?.id ?? '').terminate();

@@ -81,6 +81,12 @@ describe('an outage of the database', () => {
     assert.deepEqual(await cutUnder(read), []);
   });
 
+  it('during a read of what is committed by now makes the pool read again', async () => {
+    const reading = () =>
+      sql`select slug, pg_snapshot_xmin(pg_current_snapshot()) from organization`.execute(db);
+    assert.deepEqual((await cutUnder(reading)).rows, []);
+  });
+
   it('before a transaction has begun makes it begin on another connection', async () => {
     await read();
     // This process has not heard yet that its connection is gone.

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { createAdmission } from '../../../api/http/admission.ts';
+import { runAllTests } from '../../../api/test-runs/run-tests.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { passthrough } from '../../blocks.ts';
+import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
+
+describe('test runs that find no place among the runs being started', () => {
+  let tests: TestsWeir;
+  before(async () => {
+    tests = await startTestsWeir();
+  });
+  after(() => tests.stop());
+
+  /** Starts all tests of a flow, which are refused with the code, and nothing is stored. */
+  async function refused(admission: ApiDeps['admission'], code: string, gone?: AbortController) {
+    const flowId = await tests.draft([passthrough('a')]);
+    await tests.testCase(flowId, { type: 'equals', value: 1 });
+    const wait = gone && { gone: gone.signal };
+    const started = runAllTests({ ...tests.deps, admission }, tests.ada, flowId, wait);
+    gone?.abort();
+    await assert.rejects(started, { code });
+    const stored = tests.weir.db.selectFrom('test_run').select('id').where('flow_id', '=', flowId);
+    assert.deepEqual(await stored.execute(), []);
+  }
+
+  it('are refused, and not stored', async () => {
+    const busy = new ServiceError('SERVICE_BUSY', 'Too many runs wait to be started.');
+    await refused({ enter: () => Promise.reject(busy) }, 'SERVICE_BUSY');
+  });
+
+  it('are not stored when their caller hangs up in line', async () => {
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: 3_600_000 });
+    const { signal } = new AbortController();
+    for (let place = 0; place < 32; place += 1)
+      await admission.enter(tests.tenant.organizationId, () => signal);
+    await refused(admission, 'REQUEST_TIMEOUT', new AbortController());
+    admission.stopMeasuring();
+  });
+});
