@@ -17,7 +17,7 @@ export async function findBacklog(db: Db): Promise<Backlog> {
         where status in ('pending', 'failed_retry')
         order by coalesce(next_attempt_at, created_at) limit 1) as late,
       (select count(*)::integer from (
-        select from run where parked_at is not null limit ${PARKED_MAX}) as parked) as parked,
+        select from run where parked_at is not null and status = 'started' limit ${PARKED_MAX}) as parked) as parked,
       (select coalesce(sum(microcredits), 0)::float8 from reservation) as reserved`.execute(db);
   const { late, parked, reserved } = rows[0] ?? { late: null, parked: 0, reserved: 0 };
   return { oldestDueSeconds: Math.max(0, late ?? 0), parkedRuns: parked, reservedMicrocredits: reserved };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { CANCELLED } from '../../flow/run.ts';
 import { measureBacklog } from '../../worker/measure-backlog.ts';
 import { passthrough } from '../blocks.ts';
 import { captureMetrics } from '../capture-metrics.ts';
@@ -50,6 +51,16 @@ describe('the metrics of what waits', () => {
     const parked = weir.db.updateTable('run').set({ parked_at: sql`now()` });
     await parked.where('execution_id', 'in', ids.slice(0, 2)).execute();
     assert.deepEqual(await measure('weir.run.parked'), { '': 2 });
+  });
+
+  it('are no runs that were cancelled while they were parked', async () => {
+    const cancelled = weir.db.updateTable('run').set({
+      status: 'failed',
+      error: JSON.stringify(CANCELLED),
+      ...{ finished_at: sql`now()`, parked_at: sql`now()` },
+    });
+    await cancelled.where('execution_id', '=', ids[0] as string).execute();
+    assert.deepEqual(await measure('weir.run.parked'), { '': 1 });
   });
 
   it('are the credits that are reserved', async () => {
