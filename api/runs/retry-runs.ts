@@ -1,6 +1,5 @@
 // POST …/projects/{project_id}/runs/retry: retries the failed runs that a filter finds, each once.
 import { z } from 'zod';
-import { inTransaction } from '../../db/connect.ts';
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun } from '../../db/runs/list-runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -85,12 +84,24 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
     const { cursor, dryRun, ...filter } = ctx.state.body as z.output<typeof retryRequest>;
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
     if (cursor !== undefined && !(await hasRun(db, { projectId }, cursor))) throw unknownCursor();
-    // Authorized again, since the body may have taken its time.
-    const author = await writeAuthorized(db, ctx.state, async (_, author) => author);
     const { runs, next } = await listRunPage(db, { projectId, status: 'failed', ...filter, after: cursor });
+    const found = await sortOutRetries(deps, runs);
+    const matching = found.matching.length;
+    // Authorized again, since the body may have taken its time. Each run is accepted in a transaction of its own: the entry
+    // comes before the first, so that none is retried without one.
+    await writeAuthorized(db, ctx.state, async (tx, author) => {
+      if (dryRun || matching === 0) return;
+      const details = JSON.parse(JSON.stringify({ ...filter, cursor, matching }));
+      await recordChange(tx, author, {
+        organizationId,
+        action: 'runs.retry',
+        resourceId: projectId,
+        details,
+      });
+    });
     if (dryRun) {
       const end = { hasMore: next !== null, nextCursor: next };
-      ctx.body = { retried: [], ...(await sortOutRetries(deps, runs)), stoppedBy: null, ...end };
+      ctx.body = { retried: [], ...found, stoppedBy: null, ...end };
       return;
     }
     const { state, res } = ctx;
@@ -101,13 +112,6 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
       inTurn: acceptInTurn(deps, state, () => readerSignal(res, deps.cutOff)),
     });
     if (stoppedBy && retried.length === 0) throw stoppedBy;
-    const details = { ...filter, cursor, retried: retried.length };
-    await inTransaction(db, (tx) =>
-      recordChange(tx, author, {
-        ...{ organizationId, action: 'runs.retry', resourceId: projectId },
-        details: JSON.parse(JSON.stringify(details)),
-      }),
-    );
     const nextCursor = stoppedBy === null ? next : (last ?? cursor ?? null);
     const hasMore = stoppedBy !== null || next !== null;
     ctx.body = { retried, refused, stoppedBy: stoppedBy?.code ?? null, hasMore, nextCursor };

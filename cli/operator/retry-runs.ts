@@ -112,17 +112,15 @@ async function retryAll(deps: AcceptDeps, ids: string[], asked: Asked, counts: C
   }
 }
 
-/** Retries runs of one project, and records it in the audit log, as the endpoint does that retries runs of a project. */
+/** Retries runs of one project. Records it in the audit log first, as the endpoint does that retries runs of a project. */
 async function retryOfProject(deps: AcceptDeps, author: Author, runs: ListedRun[], asked: Asked) {
   const [{ organization_id: organizationId, project_id: projectId }] = runs as [ListedRun];
   const named = 'executionIds' in asked;
-  const requestId = author.requestId;
-  const retries = await retryEach(deps, runs, { within: { projectId }, projectId, requestId, named });
-  const retried = retries.retried.length;
   // Only runs of its own are named to an organization.
   const which = named ? { executionIds: runs.map((run) => run.execution_id) } : asked;
-  const details = JSON.parse(JSON.stringify({ ...which, retried }));
+  const details = JSON.parse(JSON.stringify({ ...which, matching: runs.length }));
   const change = { organizationId, action: 'runs.retry', resourceId: projectId, details };
-  if (retried > 0) await inTransaction(deps.db, (tx) => recordChange(tx, author, change));
-  return retries;
+  await inTransaction(deps.db, (tx) => recordChange(tx, author, change));
+  const requestId = author.requestId;
+  return retryEach(deps, runs, { within: { projectId }, projectId, requestId, named });
 }

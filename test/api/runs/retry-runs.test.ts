@@ -47,6 +47,13 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
       );
       return rows.length >= count;
     });
+  const listEntries = () =>
+    weir.db
+      .selectFrom('audit_entry')
+      .select('details')
+      .where('organization_id', '=', tenant.organizationId)
+      .where('action', '=', 'runs.retry')
+      .execute();
   const takeCredits = () =>
     weir.db
       .updateTable('organization')
@@ -147,21 +154,29 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
     assert.equal(await countRuns(), 2);
   });
 
-  it('is in the audit log with its filter and how many it retried, unless it is refused', async () => {
+  it('is in the audit log with its filter and how many runs it found, also when it is refused, unless there were none', async () => {
     const flow = await createFlow();
     await fail(flow);
     const filter = { flow: flow.split('/')[2], mode: 'execute', limit: 5 };
     await finish(flow, await retry(filter));
+    assert.deepEqual((await retry(filter)).body.retried, []);
     await fail(flow);
     await takeCredits();
     assert.equal((await retry(filter)).status, 402);
-    const entries = await weir.db
-      .selectFrom('audit_entry')
-      .select('details')
-      .where('organization_id', '=', tenant.organizationId)
-      .where('action', '=', 'runs.retry')
-      .execute();
-    assert.deepEqual(entries, [{ details: { ...filter, retried: 1 } }]);
+    const entry = { details: { ...filter, matching: 1 } };
+    assert.deepEqual(await listEntries(), [entry, entry]);
+  });
+
+  it('retries no run of which it could not leave an entry in the audit log', async () => {
+    const flow = await createFlow();
+    await fail(flow);
+    await sql`alter table audit_entry add constraint refused check (false) not valid`.execute(weir.db);
+    try {
+      assert.equal((await retry()).status, 500);
+      assert.equal(await countRuns(), 1);
+    } finally {
+      await sql`alter table audit_entry drop constraint refused`.execute(weir.db);
+    }
   });
 
   it('goes on past runs that cannot be retried, with the reason of each', async () => {

@@ -80,7 +80,7 @@ describe('weir operator runs retry', () => {
     assert.deepEqual(await listEntries(tenant), [
       {
         ...{ actor: 'operator', resource_id: tenant.projectId },
-        details: { organization, project, flow: slug, errorCode: 'CODE_ERROR', retried: 2 },
+        details: { organization, project, flow: slug, errorCode: 'CODE_ERROR', matching: 2 },
       },
     ]);
   });
@@ -114,7 +114,7 @@ describe('weir operator runs retry', () => {
       [other, await listEntries(other), theirs],
     ] as const)
       assert.deepEqual(entries, [
-        { actor: 'operator', resource_id: projectId, details: { executionIds: [id], retried: 1 } },
+        { actor: 'operator', resource_id: projectId, details: { executionIds: [id], matching: 1 } },
       ]);
   });
 
