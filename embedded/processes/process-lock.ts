@@ -1,5 +1,5 @@
 // A lock file that belongs to a running process. It is free again once the process is gone, however it ended.
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { processStartTime } from './process-identity.ts';
 
 const ATTEMPTS = 5;
@@ -12,17 +12,21 @@ export type ProcessLock = {
   taken: boolean;
   /** Writes into the file where its owner can be reached. */
   setUrl(url: string): void;
+  /** Deletes the file, unless another process has the lock. */
   release(): void;
 };
 
-/** Takes the lock, also from a process that is gone; otherwise says who has it. */
+/** Takes the lock, also from a process that is gone; otherwise says who has it, or is about to take it. */
 export function takeProcessLock(file: string): ProcessLock {
   const own: LockOwner = { pid: process.pid, startTime: processStartTime(process.pid) };
   const lock = {
     owner: own,
     taken: true,
     setUrl: (url: string) => replace(file, { ...own, url }),
-    release: () => rmSync(file, { force: true }),
+    release: () => {
+      const { pid, startTime } = readOwner(file) ?? {};
+      if (pid === own.pid && startTime === own.startTime) rmSync(file, { force: true });
+    },
   };
   const draft = `${file}.${process.pid}`;
   rmSync(draft, { force: true });
@@ -34,12 +38,26 @@ export function takeProcessLock(file: string): ProcessLock {
       if (owner) return { ...lock, owner, taken: false };
       if (attempt === ATTEMPTS)
         throw new Error(`The lock file ${file} cannot be replaced. Delete it and start again.`);
-      rmSync(file, { force: true });
+      const removal = removeStale(file);
+      if (!removal.taken) return { ...lock, owner: removal.owner, taken: false };
     }
     return lock;
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** Removes a lock file whose owner is gone, under a lock of its own: else a process could remove what another has just taken. */
+function removeStale(file: string): ProcessLock {
+  const removal = takeProcessLock(`${file}.stale`);
+  if (!removal.taken) return removal;
+  try {
+    // An absent file may be there in the next moment, with an owner.
+    if (existsSync(file) && !findLockOwner(file)) rmSync(file, { force: true });
+  } finally {
+    removal.release();
+  }
+  return removal;
 }
 
 /** Finds the running process that has the lock; undefined when it is free. */
