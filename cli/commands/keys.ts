@@ -1,12 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { KEY_ID_PATTERN } from '../../api/auth/api-key.ts';
 import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/management/schemas.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { callApi } from '../api/call-api.ts';
 import { getProject } from '../api/find-by-path.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
-import { parseFutureDate, parseName } from '../terminal/parse-argument.ts';
+import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 
@@ -93,13 +92,6 @@ async function revoke(path: string, keyId: string): Promise<CommandResult> {
     json: revoked,
     text: `Revoked ${keyId}: it stops working at once, and within 10 seconds where a process missed that.`,
   };
-}
-
-/** Reads the key_id of a key: all that follows it, such as a secret, is refused and repeated nowhere. */
-function parseKeyId(text: string): string {
-  const keyId = text.replace(/^weir_(live|test)_/, '');
-  if (KEY_ID_PATTERN.test(keyId)) return keyId;
-  throw new InvalidArgumentError('Give the key as weir key list prints it, without its secret.');
 }
 
 async function keysPath(path: string): Promise<string> {

@@ -6,7 +6,7 @@ import type { Environment } from '../../db/schema.ts';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
 import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
-import { parseFutureDate, parseName } from '../terminal/parse-argument.ts';
+import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { apiKeyPepper } from './environment.ts';
@@ -44,7 +44,7 @@ export function addKeyCommands(program: Command): void {
     .command('revoke')
     .description('revoke a key: it stops working at once, and within 10 seconds where a process missed that')
     .argument('<org/project>', 'project of the key', parsePath('org/project'))
-    .argument('<keyId>', 'the 8 characters of the key after weir_live_ or weir_test_')
+    .argument('<keyId>', 'key as key list prints it, or its 8 characters after weir_live_', parseKeyId)
     .action(onDatabase(revoke));
 }
 

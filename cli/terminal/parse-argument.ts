@@ -1,12 +1,14 @@
 // Parsers of command-line arguments. Each throws InvalidArgumentError, which commander reports as a usage error.
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
+import { KEY_ID_PATTERN } from '../../api/auth/api-key.ts';
 import { userIdSchema } from '../../api/auth/user-id.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
 import { ERROR_CODES } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { parseHttpsUrl } from '../../net/parse-https-url.ts';
+import { UsageError } from './usage-error.ts';
 
 export function parseSlug(text: string): string {
   return parse(slugSchema, text);
@@ -77,6 +79,16 @@ export const parseRunId = parseId('a run', 'runs list');
 /** Parses one of several ids. */
 export function parseRunIds(text: string, before: string[] = []): string[] {
   return [...before, parseRunId(text)];
+}
+
+/**
+ * Parses the key_id of a key. What follows it, such as a secret, is refused and repeated nowhere: commander would repeat it, so
+ * this throws UsageError.
+ */
+export function parseKeyId(text: string): string {
+  const keyId = text.replace(/^weir_(live|test)_/, '');
+  if (KEY_ID_PATTERN.test(keyId)) return keyId;
+  throw new UsageError('Give the key as key list prints it, without its secret.');
 }
 
 /** Parses the code of an error, such as MODEL_UNAVAILABLE. */

@@ -95,7 +95,7 @@ describe('weir operator', () => {
   });
 
   describe('key', () => {
-    it('creates a key that authenticates, lists it without its secret and revokes it', async () => {
+    it('creates a key that authenticates, lists it without its secret and revokes it as it is listed', async () => {
       const created = await succeedJson(
         'key',
         'create',
@@ -115,7 +115,9 @@ describe('weir operator', () => {
       const listed = await succeed('key', 'list', 'acme/main');
       assert.match(listed, new RegExp(`weir_test_${parts?.keyId} +ci +read deploy +active`));
       assert.equal(listed.includes(parts?.secret ?? ''), false);
-      await succeed('key', 'revoke', 'acme/main', parts?.keyId ?? '');
+      const refusal = await fail(2, weir('key', 'revoke', 'acme/main', created.key));
+      assert.equal(refusal, 'Give the key as key list prints it, without its secret.\n');
+      await succeed('key', 'revoke', 'acme/main', `weir_test_${parts?.keyId}`);
       const [row] = await succeedJson('key', 'list', 'acme/main');
       assert.equal(row.state, 'revoked');
       assert.match(await fail(1, weir('key', 'revoke', 'acme/main', 'nothere1')), /no API key nothere1/);
