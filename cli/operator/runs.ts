@@ -9,7 +9,6 @@ import { readOutputText } from '../../db/runs/block-traces.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
 import { loadReferences } from '../../db/runs/load-references.ts';
-import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
 import type { Json } from '../../flow/definition.ts';
@@ -31,6 +30,7 @@ import { UsageError } from '../terminal/usage-error.ts';
 import { cancelMatching } from './cancel-runs.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { resumeRuns } from './resume-runs.ts';
 import { addScopeOptions, findScope, requirePath, type ScopeOptions, splitScope } from './run-scope.ts';
 
 const LIST_MAX = 1000;
@@ -192,11 +192,11 @@ async function resume(
   if ((executionId === undefined) !== (options.all === true))
     throw new UsageError('Give one executionId, or --all.');
   if (executionId === undefined) {
-    const resumed = await requestUnpark(db, 'all');
+    const resumed = await resumeRuns(db, 'all');
     return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
   }
   const { json, text } = await show(db, executionId, { isSummary: true });
-  if ((await requestUnpark(db, executionId)) === 0)
+  if ((await resumeRuns(db, executionId)) === 0)
     throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
   return { json, text: `The run continues within a minute.\n\n${text}` };
 }

@@ -23,16 +23,25 @@ export async function unparkRun(db: Db, callId: string): Promise<void> {
     .execute();
 }
 
-/** Requests that a parked run, or all of them, be unparked; returns how many calls that are. Workers carry it out. */
-export async function requestUnpark(db: Db, executionId: string | 'all'): Promise<number> {
-  const { numUpdatedRows } = await db
+/** Requests that a parked run, or all of them, be unparked; lists the calls of which it did. Workers carry it out. */
+export function requestUnpark(db: Db, executionId: string | 'all') {
+  return db
+    .with('parked', (run) =>
+      run
+        .selectFrom('run')
+        .select('execution_id')
+        .where('parked_at', 'is not', null)
+        .where('status', '=', 'started')
+        .$if(executionId !== 'all', (query) => query.where(isCallOf(executionId)))
+        .orderBy('execution_id')
+        .forNoKeyUpdate(),
+    )
     .updateTable('run')
+    .from('parked')
+    .whereRef('run.execution_id', '=', 'parked.execution_id')
     .set({ resume_requested_at: sql`now()` })
-    .where('parked_at', 'is not', null)
-    .where('status', '=', 'started')
-    .$if(executionId !== 'all', (run) => run.where(isCallOf(executionId)))
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+    .returning('run.organization_id as organizationId')
+    .execute();
 }
 
 /** Lists calls of parked runs whose unparking was requested. */

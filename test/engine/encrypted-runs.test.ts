@@ -160,7 +160,7 @@ describe('what Temporal stores of runs', () => {
     const flow = await weir.createFlow(tenant, [beside(llm('m', secret, 'demo/chat', { name: secret }))]);
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: secret } });
     const first = await startParkingWorker(weir, 1);
-    await waitUntil(async () => (await requestUnpark(weir.db, body.executionId)) > 0);
+    await waitUntil(async () => (await requestUnpark(weir.db, body.executionId)).length > 0);
     await first.stop();
     const second = await startParkingWorker(weir, 0);
     await unparkRequestedRuns(weir);

@@ -91,7 +91,7 @@ describe('a run whose workers are lost under a block in its workflow task', () =
     await weir.startWorker();
     await waitUntil(async () => (await row(executionId)).parked_at);
     assert.equal((await row(executionId)).status, 'started');
-    assert.equal(await requestUnpark(weir.db, executionId), 1);
+    assert.equal((await requestUnpark(weir.db, executionId)).length, 1);
     await unparkRequestedRuns(weir);
     assert.equal((await weir.finish(flow, executionId, tenant.key)).body.status, 'completed');
   }).timeout(TIMEOUT_MS);

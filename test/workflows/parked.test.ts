@@ -66,7 +66,8 @@ describe('a run under which workers are lost again and again', () => {
     assert.equal((await read(executionId)).status, 'started', 'nobody has asked yet');
     let asked = 0;
     for (let run = await row(executionId); run.status === 'started'; run = await row(executionId)) {
-      if (run.parked_at && !run.resume_requested_at) asked += await requestUnpark(weir.db, executionId);
+      if (run.parked_at && !run.resume_requested_at)
+        asked += (await requestUnpark(weir.db, executionId)).length;
       await unparkRequestedRuns(weir);
       await setTimeout(50);
     }
@@ -75,7 +76,7 @@ describe('a run under which workers are lost again and again', () => {
     assert.deepEqual([body.status, body.result], ['completed', { a: 'm', b: 'm' }]);
     await weir.client.workflow.getHandle(executionId).result();
     assert.equal(await outcome(executionId), undefined, 'no longer parked');
-    assert.equal(await requestUnpark(weir.db, 'all'), 0);
+    assert.equal((await requestUnpark(weir.db, 'all')).length, 0);
   });
 
   it('can be cancelled while it is parked', async () => {
@@ -83,7 +84,7 @@ describe('a run under which workers are lost again and again', () => {
     await parked(executionId);
     await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, { key: tenant.key });
     assertCancelled((await weir.finish(flow, executionId, tenant.key)).body);
-    assert.equal(await requestUnpark(weir.db, executionId), 0);
+    assert.equal((await requestUnpark(weir.db, executionId)).length, 0);
   });
 
   describe('whose workflow is parked as before, in an engine that was set back', () => {
@@ -166,7 +167,7 @@ describe('a run under which workers are lost again and again', () => {
     it('is parked before the next block, and goes on when an operator asks', async () => {
       const executionId = await startWithParkSignal();
       await waitUntil(async () => (await outcome(executionId)) === 'parked');
-      assert.equal(await requestUnpark(weir.db, executionId), 1);
+      assert.equal((await requestUnpark(weir.db, executionId)).length, 1);
       await unparkRequestedRuns(weir);
       assert.equal((await weir.finish(local, executionId, tenant.key)).body.status, 'completed');
       await weir.client.workflow.getHandle(executionId).result();
@@ -191,7 +192,7 @@ describe('a run under which workers are lost again and again', () => {
     );
     const ids: string[] = started.map(({ body }) => body.executionId);
     for (const id of ids) await parked(id);
-    assert.equal(await requestUnpark(weir.db, 'all'), ids.length);
+    assert.equal((await requestUnpark(weir.db, 'all')).length, ids.length);
     await unparkRequestedRuns(weir);
     for (const id of ids) {
       const { body } = await weir.finish(one, id, tenant.key);

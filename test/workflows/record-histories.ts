@@ -234,7 +234,7 @@ const parking = await startParkingWorker(weir, 1);
 const branches = { model: [llm('m', 'x', 'demo/chat')], other: [passthrough('n')] };
 const parting = await weir.createFlow(tenant, [{ type: 'parallel', step_id: 'p', name: 'p', branches }]);
 const parked = await weir.call('POST', `${parting}/jobs`, { key: tenant.key, body: { message: 'hello' } });
-while ((await requestUnpark(weir.db, parked.body.executionId)) === 0) await setTimeout(50);
+while ((await requestUnpark(weir.db, parked.body.executionId)).length === 0) await setTimeout(50);
 await unparkRequestedRuns(weir);
 await record('parked', parked.body.executionId);
 await parking.stop();

@@ -109,7 +109,7 @@ describe('weir operator', () => {
       await fail(1, weir('runs', 'cancel', randomUUID()));
     });
 
-    it('lists parked runs, and resumes one or all of them', async () => {
+    it('lists parked runs, and resumes one or all of them, which is in the audit log', async () => {
       const { db } = cli.database;
       const set = (changes: { status?: 'started' | 'completed'; parked_at?: Date | null }) =>
         db.updateTable('run').set(changes).where('execution_id', '=', executionId).execute();
@@ -139,6 +139,20 @@ describe('weir operator', () => {
       await parkRun(db, executionId);
       assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 1 });
       assert(await asked());
+      const entries = await db
+        .selectFrom('audit_entry')
+        .select(['actor', 'action', 'resource_id', 'details'])
+        .where('action', 'in', ['run.resume', 'runs.resume'])
+        .orderBy('created_at')
+        .execute();
+      const { organization_id } = await db
+        .selectFrom('run')
+        .select('organization_id')
+        .executeTakeFirstOrThrow();
+      assert.deepEqual(entries, [
+        { actor: 'operator', action: 'run.resume', resource_id: executionId, details: {} },
+        { actor: 'operator', action: 'runs.resume', resource_id: organization_id, details: { resumed: 1 } },
+      ]);
       await set({ status: 'completed' });
     });
 
