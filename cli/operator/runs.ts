@@ -5,8 +5,7 @@ import { describeRunError } from '../../api/runs/describe-run-error.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
-import { readOutputText } from '../../db/runs/block-traces.ts';
-import { listCalls } from '../../db/runs/list-calls.ts';
+import { listBlockInputs, readOutputText } from '../../db/runs/block-traces.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
 import { loadReferences } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
@@ -209,20 +208,8 @@ function resolve(db: Db, executionId: string, value: Value): Promise<Json> {
 
 /** By block key; of a block that went on after a pause, what it did last. */
 async function readValues(db: Db, executionId: string): Promise<Map<string, BlockValues>> {
-  const calls = await listCalls(db, executionId);
-  const rows = await db
-    .selectFrom('block_run')
-    .select(['execution_id', 'block_key', 'input'])
-    .where(
-      'execution_id',
-      'in',
-      calls.map((call) => call.callId),
-    )
-    .orderBy('started_at')
-    .orderBy('block_key')
-    .execute();
   const values = new Map<string, BlockValues>();
-  for (const { execution_id: callId, block_key: blockKey, input } of rows) {
+  for (const { execution_id: callId, block_key: blockKey, input } of await listBlockInputs(db, executionId)) {
     const output = (await readOutputText(db, { callId, blockKey })) ?? 'null';
     values.set(blockKey, { input: await resolve(db, callId, input), output: JSON.parse(output) });
   }
