@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { tellOutage } from '../db/connection/database-outage.ts';
-import { listen } from '../db/listen.ts';
 import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/cancel-run.ts';
 import { cancelRunWorkflow, cancelUnderWay } from '../engine/cancel-workflow.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { log } from '../observability/log.ts';
+import { hearUntil } from './hear-until.ts';
 
 /** How many runs are cancelled when listening begins; the reconciler cancels the others. */
 const MISSED_MAX = 100;
@@ -27,14 +26,10 @@ export async function hearCancellations(
     for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX))
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;
   }
-  const underWay = new Set<Promise<void>>();
-  function begin(work: Promise<void>): void {
-    underWay.add(work);
-    void work.then(() => underWay.delete(work));
-  }
   const waiting = new Set<string>();
   let busy = 0;
-  async function cancelWaiting(): Promise<void> {
+  async function cancelHeard(heard: string): Promise<void> {
+    waiting.add(heard);
     if (busy >= AT_ONCE) return;
     busy++;
     for (const executionId of waiting) {
@@ -43,17 +38,11 @@ export async function hearCancellations(
     }
     busy--;
   }
-  const { close } = listen(
+  await hearUntil(signal, {
     databaseUrl,
-    CANCELLED_CHANNEL,
-    (executionId) => {
-      waiting.add(executionId);
-      begin(cancelWaiting());
-    },
-    () => begin(cancelMissed().catch(complain)),
-  );
-  if (!signal.aborted) await once(signal, 'abort');
-  await close().catch(complain);
-  // They use the database, which is closed next.
-  await Promise.all(underWay);
+    channel: CANCELLED_CHANNEL,
+    heard: cancelHeard,
+    missed: cancelMissed,
+    complain,
+  });
 }

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { tellOutage } from '../db/connection/database-outage.ts';
-import { listen } from '../db/listen.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { log } from '../observability/log.ts';
+import { hearUntil } from './hear-until.ts';
 import { startWaitingAt, startWaitingDeliveries } from './start-waiting-deliveries.ts';
 
 /**
@@ -15,29 +14,27 @@ export async function hearWaitingDeliveries(
   databaseUrl: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const hosts = new Set<string>();
-  let serving: Promise<void> | undefined;
   const complain = (error: unknown) => {
     if (!tellOutage(error))
       log.warn({ err: error }, 'Waiting deliveries are left to the reconciler to begin.');
   };
-  async function serve(): Promise<void> {
+  const hosts = new Set<string>();
+  let isBusy = false;
+  async function startHeard(heard: string): Promise<void> {
+    hosts.add(heard);
+    if (isBusy) return;
+    isBusy = true;
     for (const host of hosts) {
       hosts.delete(host);
       if (!signal.aborted) await startWaitingAt(deps, host, signal).catch(complain);
     }
-    serving = undefined;
+    isBusy = false;
   }
-  const { close } = listen(
+  await hearUntil(signal, {
     databaseUrl,
-    WAITING_CHANNEL,
-    (host) => {
-      hosts.add(host);
-      serving ??= serve();
-    },
-    () => void startWaitingDeliveries(deps, signal).catch(complain),
-  );
-  if (!signal.aborted) await once(signal, 'abort');
-  await close().catch(complain);
-  await serving;
+    channel: WAITING_CHANNEL,
+    heard: startHeard,
+    missed: () => startWaitingDeliveries(deps, signal),
+    complain,
+  });
 }

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
 import { addTestDelivery } from '../../api/webhooks/recorded-resends.ts';
 import { inTransaction } from '../../db/connect.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
@@ -50,5 +52,32 @@ describe('a delivery that an operator sends', () => {
     await waitUntil(() => isStarted(missed));
     const heard = await send();
     await waitUntil(() => isStarted(heard));
+  });
+
+  it('is no longer looked for in the database when the worker has stopped, which closes it', async () => {
+    const url = new URL(weir.config.databaseUrl);
+    url.searchParams.set('application_name', 'listener');
+    const stopping = new AbortController();
+    const deps = { db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue };
+    const events: string[] = [];
+    let stopped: Promise<unknown> | undefined;
+    await inTransaction(weir.db, async (tx) => {
+      await sql`lock table webhook_turn in access exclusive mode`.execute(tx);
+      stopped = hearWaitingDeliveries(deps, url.href, stopping.signal).then(() => events.push('stopped'));
+      const count = async (which: RawBuilder<unknown>) =>
+        (
+          await sql`select from pg_stat_activity where datname = current_database() and ${which}`.execute(
+            weir.db,
+          )
+        ).rows.length;
+      await waitUntil(
+        async () => (await count(sql`wait_event_type = 'Lock' and query like '%webhook_turn%'`)) > 0,
+      );
+      stopping.abort();
+      await waitUntil(async () => (await count(sql`application_name = 'listener'`)) === 0);
+      events.push('looked');
+    });
+    await stopped;
+    assert.deepEqual(events, ['looked', 'stopped']);
   });
 });
