@@ -16,10 +16,15 @@ const AWAY: (number | undefined)[] = [
   GRPC.unauthenticated,
 ];
 
+/** Whether the engine answered nothing of what it was asked for, so that it would fail for anything else too. */
+export function isEngineAway(error: unknown): boolean {
+  return AWAY.includes(grpcCodeOf(error));
+}
+
 /** Logs that the engine could not be asked for something: in an outage at `debug`, beside the line that all share. */
 export function tellEngineFailure(error: unknown, fields: object, message: string): void {
   const reason = describeEngineError(error);
-  const isAway = AWAY.includes(grpcCodeOf(error));
+  const isAway = isEngineAway(error);
   if (isAway) engineOutage.failed(reason);
   log[isAway ? 'debug' : 'warn']({ ...fields, reason }, message);
 }

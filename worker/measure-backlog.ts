@@ -4,6 +4,7 @@ import type { Db } from '../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { findBacklog } from '../db/upkeep/find-backlog.ts';
 import { askEngine } from '../engine/ask-engine.ts';
+import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { lasting } from '../observability/metrics/lasting.ts';
@@ -14,9 +15,6 @@ import { backlog, backlogAge, parkedRuns } from '../observability/metrics/worker
 export const MEASURE_EVERY_MS = 15_000;
 /** Longer than a duty rests, however long it took. */
 const LAST_MS = 90_000;
-
-const WORKFLOW = 1;
-const ACTIVITY = 2;
 
 const tasks = lasting(backlog, LAST_MS);
 const ages = lasting(backlogAge, LAST_MS);
@@ -34,9 +32,9 @@ export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<v
   parked.set([{ value: parkedRuns }]);
   reserved.set([{ value: reservedMicrocredits / MICROCREDITS_PER_CREDIT }]);
   const queues = [
-    { queue: 'runs', name: taskQueue, types: [WORKFLOW, ACTIVITY] },
-    { queue: 'blocks', name: blockTaskQueue(taskQueue), types: [ACTIVITY] },
-    { queue: 'webhooks', name: webhookTaskQueue(taskQueue), types: [WORKFLOW, ACTIVITY] },
+    { queue: 'runs', name: taskQueue, types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },
+    { queue: 'blocks', name: blockTaskQueue(taskQueue), types: [ACTIVITY_TASKS] },
+    { queue: 'webhooks', name: webhookTaskQueue(taskQueue), types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },
   ];
   const found = await Promise.all(
     queues.map(async ({ queue, name, types }) => {

@@ -1,5 +1,5 @@
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
-import { GRPC, grpcCodeOf } from '../engine/grpc-code.ts';
+import { isEngineAway } from '../engine/engine-outage.ts';
 
 /** Few, since running workflows need the engine and the database too. */
 const AT_ONCE = 4;
@@ -23,7 +23,7 @@ export async function repairEach<Row>(
     await Promise.all(
       left.splice(0, AT_ONCE).map((row) =>
         repair(row).catch((error: unknown) => {
-          if (isAway(error)) throw error;
+          if (error instanceof ConnectionFailed || isEngineAway(error)) throw error;
           failures.count += 1;
           failures.first ??= { id: idOf(row), error };
         }),
@@ -37,10 +37,4 @@ export function throwFailures({ count, first }: Failures): void {
     throw new Error(`${count} could not be repaired, the first (${first.id}) because: ${first.error}`, {
       cause: first.error,
     });
-}
-
-const AWAY: (number | undefined)[] = [GRPC.deadlineExceeded, GRPC.resourceExhausted, GRPC.unavailable];
-
-function isAway(error: unknown): boolean {
-  return error instanceof ConnectionFailed || AWAY.includes(grpcCodeOf(error));
 }
