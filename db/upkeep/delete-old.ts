@@ -34,7 +34,8 @@ export async function deleteOld(
     order by coalesce(finished_at, started_at) limit ${limit} for update skip locked`;
   const testRuns = await sql`
     with old as (
-      select id from test_run where status <> 'started' and finished_at < ${cutoff} limit ${limit}
+      select id from test_run where status <> 'started' and finished_at < ${cutoff}
+      limit ${limit} for update skip locked
     ), results as (delete from test_result where test_run_id = any(array(select id from old)))
     delete from test_run where id = any(array(select id from old))`.execute(db);
   const deliveries = await sql`
@@ -46,7 +47,9 @@ export async function deleteOld(
     delete from webhook_delivery where id in (select id from old)`.execute(db);
   const runs = await db.transaction().execute(async (tx) => {
     const found = (await old.execute(tx)).rows.map((row) => row.execution_id);
-    await sql`select from webhook_delivery where execution_id = any(${found}::uuid[]) for update`.execute(tx);
+    await sql`
+      select from webhook_delivery where execution_id = any(${found}::uuid[])
+      order by id for update`.execute(tx);
     const { rows } = await sql<{ execution_id: string }>`
       select execution_id from run where execution_id = any(${found}::uuid[]) and ${isOver}`.execute(tx);
     const roots = rows.map((row) => row.execution_id);
@@ -54,6 +57,7 @@ export async function deleteOld(
       .selectFrom('run')
       .select('execution_id')
       .where(sql<boolean>`continues = any(${roots}::uuid[])`)
+      .orderBy('execution_id')
       // So that no block is recorded for one that is about to be deleted.
       .forUpdate()
       .execute();

@@ -7,10 +7,19 @@ const DELETED = 'The project or organization was deleted before the delivery was
 /** Ends the open deliveries that meet `which`, a condition of a query over `webhook_delivery`; answers how many. */
 export async function cancelDeliveries(db: Db | Tx, which: RawBuilder<unknown>): Promise<number> {
   const { numUpdatedRows } = await db
+    .with('open', (delivery) =>
+      delivery
+        .selectFrom('webhook_delivery')
+        .select('id')
+        .where('status', 'in', OPEN_STATUSES)
+        .where(sql<boolean>`${which}`)
+        .orderBy('id')
+        .forNoKeyUpdate(),
+    )
     .updateTable('webhook_delivery')
+    .from('open')
+    .whereRef('webhook_delivery.id', '=', 'open.id')
     .set({ status: 'failed_permanent', error_message: DELETED, next_attempt_at: null })
-    .where('status', 'in', OPEN_STATUSES)
-    .where(sql<boolean>`${which}`)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 }

@@ -8,6 +8,8 @@ import { releaseLeftReservations, reserveCredits } from '../../db/credits/reserv
 import { requestCancel } from '../../db/runs/cancel-run.ts';
 import { findOutcome, finishRun } from '../../db/runs/runs.ts';
 import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
+import { deleteOld } from '../../db/upkeep/delete-old.ts';
+import { cancelDeliveries } from '../../db/webhooks/cancel-deliveries.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import {
   type Account,
@@ -100,6 +102,40 @@ describe('the order of locks (docs/design.md)', () => {
     });
     assert.equal(await cancelling, true);
   });
+
+  for (const [how, status, lockDeliveries] of [
+    [
+      'cancelled with their organization',
+      'pending',
+      () => cancelDeliveries(db, sql`organization_id = ${account.organizationId}`),
+    ],
+    ['deleted with their runs', 'succeeded', () => deleteOld(db, 0, 100)],
+  ] as const)
+    it(`is that of their ids among deliveries that are ${how}`, async () => {
+      account = await openAccount(db, 0, 8);
+      const [first, ...others] = account.runs.map(() => randomUUID()).toSorted();
+      for (const [index, deliveryId] of [...others.toReversed(), first].entries()) {
+        const executionId = account.runs[index] as string;
+        await finishRun(db, executionId, { status: 'failed', error: CANCELLED });
+        await sql`
+          insert into webhook_delivery (id, organization_id, execution_id, event_type, target_url, status)
+          values (${deliveryId}, ${account.organizationId}, ${executionId}, 'flow.failed', 'https://h.test', ${status})`.execute(
+          db,
+        );
+      }
+      const { locking } = await db.transaction().execute(async (tx) => {
+        await sql`select from webhook_delivery where id = ${first} for no key update`.execute(tx);
+        const locking = lockDeliveries();
+        locking.catch(() => undefined);
+        await lockWaiters(db, 1);
+        const lock = sql`select from webhook_delivery where id = any(${others}::uuid[]) for no key update nowait`;
+        assert.equal((await lock.execute(tx)).rows.length, others.length);
+        return { locking };
+      });
+      await locking;
+      const left = db.selectFrom('webhook_delivery').select('id').where('status', '=', status);
+      assert.deepEqual(await left.execute(), []);
+    });
 
   it('does not matter to upkeep, which leaves locked reservations to the next time', async () => {
     await reserveCredits(db, reservation(300));
