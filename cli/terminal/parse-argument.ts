@@ -48,21 +48,21 @@ export function parseWholeNumber(min: number, max: number) {
   };
 }
 
-/** Parses a date in the future. */
-export function parseFutureDate(text: string): Date {
-  const date = new Date(text);
-  if (!/^\d{4}-\d\d-\d\d(?:T|$)/.test(text) || Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('Give an ISO 8601 date, e.g. 2030-01-31.');
-  if (date <= new Date()) throw new InvalidArgumentError('The date is in the past.');
-  return date;
-}
-
 /** Parses a date, or a time with its offset. */
 export function parseTime(text: string): Date {
   const parsed = moment.safeParse(text);
   if (!parsed.success)
-    throw new InvalidArgumentError('Give an ISO 8601 date or time, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.');
+    throw new InvalidArgumentError(
+      'Give an ISO 8601 date, or a time with its offset, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.',
+    );
   return parsed.data;
+}
+
+/** Parses a date in the future, or a time with its offset. */
+export function parseFutureDate(text: string): Date {
+  const date = parseTime(text);
+  if (date <= new Date()) throw new InvalidArgumentError('The date is in the past.');
+  return date;
 }
 
 /** Makes a parser of the ids that the command `list` prints; `what` is such as `a run`. */
