@@ -8,7 +8,7 @@ const TIMEOUT_MS = 10_000;
 const RENEW_MS = 60_000;
 
 export type LocalIdentity = NonNullable<LocalEnvironment['identity']>;
-export type LocalToken = { access_token: string; expires_in: number };
+type LocalToken = { access_token: string; expires_in: number };
 
 let held: { token: string; until: number } | undefined;
 
@@ -17,20 +17,18 @@ export async function localToken(identity: LocalIdentity): Promise<string> {
   if (!held || held.until < Date.now()) {
     const { audience: resource } = identity;
     const form = { grant_type: 'client_credentials', resource, scope: MANAGEMENT_SCOPE };
-    const { access_token: token, expires_in } = await askProvider<LocalToken>(identity, '/token', form);
+    const { access_token: token, expires_in } = await getLocalToken(identity, form);
     held = { token, until: Date.now() + expires_in * 1_000 - RENEW_MS };
   }
   return held.token;
 }
 
-/** Sends a form to the provider; returns undefined when it answers the error `pending`. */
-export async function askProvider<T>(
+/** Gets a token for which the form asks the provider. */
+export async function getLocalToken(
   { issuer, scriptSecret }: LocalIdentity,
-  path: string,
   form: Record<string, string>,
-  pending?: string,
-): Promise<T> {
-  const response = await fetch(issuer + path, {
+): Promise<LocalToken> {
+  const response = await fetch(`${issuer}/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${SCRIPT_CLIENT_ID}:${scriptSecret}`)}` },
     body: new URLSearchParams(form),
@@ -41,12 +39,11 @@ export async function askProvider<T>(
       `The identity provider cannot be reached at ${issuer} (${error.message}). Run npm start first.`,
     );
   });
-  const answer = (await response.json().catch(() => ({}))) as T & {
+  const answer = (await response.json().catch(() => ({}))) as LocalToken & {
     error?: string;
     error_description?: string;
   };
   if (response.ok) return answer;
-  if (answer.error !== undefined && answer.error === pending) return undefined as T;
   throw new ServiceError(
     'UNAUTHENTICATED',
     `The identity provider at ${issuer} gave no token: ${answer.error_description ?? answer.error ?? `status ${response.status}`}.`,

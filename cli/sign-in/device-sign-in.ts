@@ -33,7 +33,7 @@ export async function deviceSignIn({ configuration, scope, session }: Provider):
       if (!signal.aborted) return explain(session.issuer)(error);
       throw new ServiceError(
         'UNAUTHENTICATED',
-        'Nobody signed in before the code expired. Run weir login again.',
+        'Nobody signed in before the code expired. Run the command again.',
       );
     },
   );

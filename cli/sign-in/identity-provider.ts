@@ -2,6 +2,7 @@
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
+  ClientSecretBasic,
   type Configuration,
   discovery,
   None,
@@ -56,9 +57,13 @@ export async function findProvider(url: string): Promise<Provider> {
 }
 
 /** Reads the provider's own metadata (OpenID Connect Discovery), whose issuer must be the one that was named. */
-export async function discover({ issuer, clientId }: Provider['session']): Promise<Configuration> {
+export async function discover(
+  { issuer, clientId }: Provider['session'],
+  secret?: string,
+): Promise<Configuration> {
   requireTls('identity provider', issuer);
-  return discovery(new URL(issuer), clientId, undefined, None(), {
+  const authentication = secret === undefined ? None() : ClientSecretBasic(secret);
+  return discovery(new URL(issuer), clientId, undefined, authentication, {
     timeout: TIMEOUT_SECONDS,
     execute: issuer.startsWith('http:') ? [allowInsecureRequests] : [],
   }).catch(explain(issuer));
@@ -89,7 +94,7 @@ export function explain(issuer: string) {
 
 const REASONS: { [error: string]: string } = {
   access_denied: 'the sign-in was refused in the browser',
-  expired_token: 'nobody signed in before the code expired; run weir login again',
+  expired_token: 'nobody signed in before the code expired; run the command again',
 };
 
 function requireTls(kind: string, url: string): void {

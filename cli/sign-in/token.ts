@@ -1,15 +1,13 @@
 // `weir token`: prints the JWT that commands send, or gets another from the identity provider of a local start.
 import type { Command } from 'commander';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
+import { SCRIPT_CLIENT_ID } from '../../embedded/identity/script-client-id.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findCredential } from '../api/credential.ts';
 import { findLocalStart, requireStarted } from '../api/local-start.ts';
-import { askProvider, type LocalIdentity, type LocalToken } from '../api/local-token.ts';
+import { getLocalToken, type LocalIdentity } from '../api/local-token.ts';
 import { serviceUrl } from '../api/service-url.ts';
-import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printResult } from '../terminal/print-result.ts';
-
-const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 
 type Options = { mcp?: boolean; signIn?: boolean };
 
@@ -29,21 +27,21 @@ export function addTokenCommand(program: Command): void {
 async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
   if (!mcp && !signIn) return currentToken();
   const identity = localIdentity();
-  const wanted = mcp
-    ? { resource: identity.mcpAudience, scope: MCP_SCOPES.join(' ') }
-    : { resource: identity.audience, scope: MANAGEMENT_SCOPE };
-  const token = signIn
-    ? await signInWithBrowser(identity, wanted)
-    : await askProvider<LocalToken>(identity, '/token', { grant_type: 'client_credentials', ...wanted });
-  return {
-    json: { token: token.access_token, expiresInSeconds: token.expires_in },
-    text: token.access_token,
-  };
+  const [resource, scope] = mcp
+    ? [identity.mcpAudience, MCP_SCOPES.join(' ')]
+    : [identity.audience, MANAGEMENT_SCOPE];
+  if (signIn) return describeToken(await signInWithBrowser(identity, resource, scope));
+  const form = { grant_type: 'client_credentials', resource, scope };
+  return describeToken((await getLocalToken(identity, form)).access_token);
 }
 
 /** Gets the token with which the other commands act; API keys are passed over. */
 async function currentToken(): Promise<CommandResult> {
   const { token } = await findCredential(serviceUrl(), { jwtOnly: true });
+  return describeToken(token);
+}
+
+async function describeToken(token: string): Promise<CommandResult> {
   return { json: { token, expiresInSeconds: await secondsLeft(token) }, text: token };
 }
 
@@ -68,24 +66,14 @@ function localIdentity(): LocalIdentity {
   );
 }
 
-type DeviceCode = { device_code: string; verification_uri_complete: string; interval?: number };
-
-/** Runs the device flow: prints where to sign in, and waits for it. */
 async function signInWithBrowser(
-  identity: LocalIdentity,
-  wanted: Record<string, string>,
-): Promise<LocalToken> {
-  const device = await askProvider<DeviceCode>(identity, '/device/auth', wanted);
-  note(`Open ${device.verification_uri_complete} in a browser and sign in. Waiting …`);
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, (device.interval ?? 5) * 1000));
-    const code = { grant_type: DEVICE_CODE, device_code: device.device_code };
-    const token = await askProvider<LocalToken | undefined>(
-      identity,
-      '/token',
-      code,
-      'authorization_pending',
-    );
-    if (token) return token;
-  }
+  { issuer, scriptSecret }: LocalIdentity,
+  audience: string,
+  scope: string,
+): Promise<string> {
+  const { discover } = await import('./identity-provider.ts');
+  const { deviceSignIn } = await import('./device-sign-in.ts');
+  const session = { issuer, clientId: SCRIPT_CLIENT_ID, audience };
+  const configuration = await discover(session, scriptSecret);
+  return (await deviceSignIn({ configuration, scope, session })).accessToken;
 }
