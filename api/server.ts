@@ -16,11 +16,11 @@ import { LINGER_MS, serveApi } from './serve.ts';
 const END_MAX_SECONDS = 40;
 
 const config = await exitOnFailure(() => readProcessConfig());
+await exitOnFailure(() => refuseListeners(config));
 const traces = await startTraces('weir-api');
 const metrics = await exitOnFailure(() => startMetrics('weir-api', config.metrics));
 installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
-await exitOnFailure(() => refuseListeners(config));
 const api = await exitOnFailure(() => serveApi(dependencies, { lingerMs: LINGER_MS }));
 log.info({ url: `http://${config.host}:${api.port}/api/v1` }, 'The API listens.');
 endOnSignal(stop, END_MAX_SECONDS);

@@ -22,12 +22,12 @@ const END_MAX_SECONDS = 45;
 const CLOSE_MAX_MS = 5_000;
 
 const config = await exitOnFailure(() => readProcessConfig());
+await exitOnFailure(() => refuseListeners(config));
 const traces = await startTraces('weir-worker');
 const metrics = await exitOnFailure(() => startMetrics('weir-worker', config.metrics));
 installRuntime(metrics.engine);
 const models = config.workerRoles.includes('flows');
 const dependencies = await exitOnFailure(() => openDependencies(config, { models }));
-await exitOnFailure(() => refuseListeners(config));
 let worker: RunningWorker | undefined;
 let stopping = false;
 const health = await exitOnFailure(() =>

@@ -8,11 +8,11 @@ const ROOT = path.join(import.meta.dirname, '../..');
 
 describe('WEIR_WEBHOOK_LISTENERS', () => {
   for (const main of ['api/server.ts', 'worker/worker.ts'])
-    it(`is refused in words by ${main}, which is half of a service`, async () => {
+    it(`is refused in words by ${main}, which is half of a service, before it connects to anything`, async () => {
       const child = spawn(process.execPath, [path.join(ROOT, main)], {
         env: {
-          DATABASE_URL: process.env.TEST_DATABASE_URL,
-          TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
+          DATABASE_URL: 'postgres://127.0.0.1:1/away',
+          TEMPORAL_ADDRESS: '127.0.0.1:1',
           WEIR_API_KEY_PEPPER: 'a pepper of at least thirty-two characters',
           WEIR_SECRETS_KEYS: SECRETS_KEYS,
           WEIR_PORT: '0',
