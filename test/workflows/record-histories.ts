@@ -1,5 +1,6 @@
 // Records test/histories/*.json from real runs. Run it by hand, with TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS set, to add
 // a new kind of history. Existing files stay, since older deployments left such histories behind.
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -26,9 +27,10 @@ import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startParkingWorker } from '../parking-worker.ts';
 import { startWebhookWeir } from '../webhooks.ts';
-import { CANCELLED_FLOWS, COMPOSED_BEFORE_LIMIT, FLOWS } from './recorded-flows.ts';
+import { CANCELLED_FLOWS, COMPOSED_BEFORE_LIMIT, FLOWS, HISTORY_NAMES } from './recorded-flows.ts';
 
 async function record(name: string, workflowId: string): Promise<void> {
+  assert.ok(HISTORY_NAMES.includes(name), `${name} is missing in HISTORY_NAMES`);
   const file = path.join(import.meta.dirname, '..', 'histories', `${name}.json`);
   if (existsSync(file)) return;
   const history = await weir.client.workflow.getHandle(workflowId).fetchHistory();

@@ -105,3 +105,22 @@ export const COMPOSED_BEFORE_LIMIT: Step[] = [
   },
   code('b', 'return input.x.length + input.y.length;'),
 ];
+
+/** The names of all histories: those that test/workflows/record-histories.ts records, and one that an earlier version of it did. */
+export const HISTORY_NAMES = [
+  ...Object.keys(FLOWS),
+  ...Object.keys(CANCELLED_FLOWS),
+  'model-refused',
+  'composed-before-limit',
+  'paused',
+  'resumed',
+  'waited-loop',
+  'run-tests',
+  'callback',
+  'callback-found-by-flow',
+  'delivery-postponed',
+  'delivery-retried',
+  'delivery-failed',
+  'delivery-waited',
+  'parked',
+];
