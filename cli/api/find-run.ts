@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { listedRuns } from '../../api/runs/answers.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from './call-api.ts';
-import { getMe } from './get-me.ts';
+import { getMe, type Named } from './get-me.ts';
+import { listAll } from './list-all.ts';
 
 export type ListedRun = z.output<typeof listedRuns>['runs'][number];
 
@@ -10,7 +11,10 @@ export type ListedRun = z.output<typeof listedRuns>['runs'][number];
 export async function runListPaths(): Promise<string[]> {
   const me = await getMe();
   if (me.kind === 'api_key') return [`/api/v1/projects/${me.project.id}/runs`];
-  return me.organizations.map(({ id }) => `/api/v1/organizations/${id}/runs`);
+  const organizations = me.hasMore
+    ? await listAll<Named>('/api/v1/organizations', 'organizations')
+    : me.organizations;
+  return organizations.map(({ id }) => `/api/v1/organizations/${id}/runs`);
 }
 
 /** Finds a run by its id alone, in whatever the caller can reach. Throws RUN_NOT_FOUND. */

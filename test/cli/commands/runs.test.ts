@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { insertMember } from '../../../db/tenants/memberships.ts';
 import { code, llm } from '../../blocks.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
@@ -70,6 +71,24 @@ describe('weir runs', () => {
     assert.match(
       await fail(2, weirIn(byKey(), ['runs', 'show', '123'])),
       /It is not the id of a run, as runs list/,
+    );
+  });
+
+  it('finds runs in all organizations of a user, however many they are', async () => {
+    const executionId = await follow(flow);
+    await sql`
+      with other as (
+        insert into organization (slug, name) select 'a-' || number, 'Other' from generate_series(1, 200) as number
+        returning id
+      )
+      insert into membership (organization_id, user_id, role)
+      select id, 'bob', 'member' from other union all select ${tenant.organizationId}, 'bob', 'member'`.execute(
+      weir.db,
+    );
+    const asBob = { ...byKey(), WEIR_API_KEY: '', WEIR_TOKEN: await provider.token('bob') };
+    assert.equal(
+      JSON.parse(await succeed(['runs', 'show', executionId, '--json'], asBob)).executionId,
+      executionId,
     );
   });
 
