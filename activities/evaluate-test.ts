@@ -1,4 +1,5 @@
 // Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
+import { ApplicationFailure } from '@temporalio/activity';
 import { loadReferences } from '../db/runs/load-references.ts';
 import { findOutcome } from '../db/runs/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
@@ -83,7 +84,12 @@ async function withAnswer<T>(
   work: (answer: Answer) => Promise<T>,
 ): Promise<T> {
   const outcome = await findOutcome(db, executionId);
-  if (!outcome) throw new Error(`The run ${executionId} has not ended.`);
+  // Expected, since workflows of runs and of tests go their own ways: it is no fault to log.
+  if (!outcome)
+    throw ApplicationFailure.create({
+      type: 'RUN_NOT_ENDED',
+      message: `The run ${executionId} has not ended.`,
+    });
   switch (outcome.status) {
     case 'completed': {
       const { result } = outcome;
