@@ -1,4 +1,5 @@
-import { ServiceError } from '../../flow/errors.ts';
+import type { ServiceError } from '../../flow/errors.ts';
+import { invalidField } from './invalid-field.ts';
 
 /**
  * Makes a page of `limit` rows. `rows` holds one more when there is another page, which begins after the `cursorOf` the last
@@ -13,6 +14,5 @@ export function toPage<Row>(rows: Row[], limit: number, cursorOf: (row: Row) => 
 
 /** Makes the 422 for a cursor that this list never gave. */
 export function unknownCursor(): ServiceError {
-  const errors = [{ field: 'cursor', message: 'must be a nextCursor of this list' }];
-  return new ServiceError('VALIDATION_ERROR', 'cursor: must be a nextCursor of this list', { errors });
+  return invalidField('cursor', 'must be a nextCursor of this list');
 }

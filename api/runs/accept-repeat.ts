@@ -10,6 +10,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import { toPlan } from '../../flow/plan.ts';
 import type { AcceptDeps } from '../deps.ts';
+import { invalidField } from '../http/invalid-field.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { takeBytes } from '../http/take-bytes.ts';
 import { acceptAttachments } from './accept-run.ts';
@@ -140,7 +141,5 @@ export function requireModelKeys(needed: string[], sent: string[]): void {
   const absent = needed.filter((provider) => !sent.includes(provider));
   if (absent.length === 0) return;
   const message = `must hold a key for ${absent.join(', ')}, as the request for this run did: such keys are not stored`;
-  throw new ServiceError('VALIDATION_ERROR', `${MODEL_KEY_HEADER}: ${message}`, {
-    errors: [{ field: MODEL_KEY_HEADER, message }],
-  });
+  throw invalidField(MODEL_KEY_HEADER, message);
 }

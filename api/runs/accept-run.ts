@@ -6,6 +6,7 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import type { AcceptDeps } from '../deps.ts';
+import { invalidField } from '../http/invalid-field.ts';
 import { readAttachments } from './attachments.ts';
 import type { CallRequest } from './call-request.ts';
 import { readCallback } from './read-callback.ts';
@@ -27,7 +28,7 @@ export async function acceptRun(
 ): Promise<AcceptedCall | undefined> {
   const { flow, body } = request;
   const { message, parameters = {}, block_overrides = {}, maxCredits, ...asked } = body;
-  if (message === undefined) throw missing('message');
+  if (message === undefined) throw invalidField('message', 'is required');
   await request.requireRunnable?.();
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
@@ -67,9 +68,4 @@ export function requireParameterNames(parameters: object): void {
       'PARAMETER_NAME_RESERVED',
       'parameters.attachments is reserved: give this parameter another name.',
     );
-}
-
-/** The 422 for a field that this request needs. */
-export function missing(field: string, message = 'is required'): ServiceError {
-  return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
 }

@@ -7,9 +7,10 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
+import { invalidField } from '../http/invalid-field.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import { requireStateAgain, withoutResults } from './accept-resume.ts';
-import { acceptAttachments, missing, requireParameterNames } from './accept-run.ts';
+import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { describePause } from './describe-outcome.ts';
@@ -192,7 +193,7 @@ function pipelineInput(
   const previous = definition.steps[stepIndex - 1]?.step_id;
   if (previous === undefined) return {};
   if (!outputs)
-    throw missing(
+    throw invalidField(
       'accumulatedOutputs',
       'is required after step 0: the outputs of the earlier steps, by step_id',
     );
@@ -203,7 +204,7 @@ function pipelineInput(
       definition,
       `accumulatedOutputs has no output of the step ${JSON.stringify(previous)}. The flow was published again since the session began: if the step is new, start a new session (its steps are in detail.steps); otherwise send its output.`,
     );
-  throw missing(`accumulatedOutputs.${previous}`, 'is required: the output of the step before this one');
+  throw invalidField(`accumulatedOutputs.${previous}`, 'is required: the output of the step before this one');
 }
 
 /** Returns the message and parameters of the session. The first call sets them; a later call of step 0 sets the message. */

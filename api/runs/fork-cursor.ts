@@ -4,8 +4,9 @@ import type { FlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { ServiceError } from '../../flow/errors.ts';
+import type { ServiceError } from '../../flow/errors.ts';
 import { toPlan } from '../../flow/plan.ts';
+import { invalidField } from '../http/invalid-field.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { collectOutputs } from './collect-outputs.ts';
 import { listOutputsRead } from './list-outputs-read.ts';
@@ -51,5 +52,5 @@ export async function forkCursor(
 function outOfRange(steps: number): ServiceError {
   const message =
     steps === 0 ? 'the flow has no steps' : `must be the index of a step, from 0 to ${steps - 1}`;
-  return new ServiceError('VALIDATION_ERROR', `step: ${message}`, { errors: [{ field: 'step', message }] });
+  return invalidField('step', message);
 }

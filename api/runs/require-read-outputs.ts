@@ -3,7 +3,7 @@ import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { listStepsNamed } from '../flows/list-steps-named.ts';
-import { missing } from './accept-run.ts';
+import { invalidField } from '../http/invalid-field.ts';
 
 type Range = {
   from: number;
@@ -32,7 +32,7 @@ export function requireReadOutputs(
       ({ step_id }) => named.includes(step_id) && earlier.has(step_id) && !Object.hasOwn(sent, step_id),
     );
     if (absent)
-      throw missing(
+      throw invalidField(
         `accumulatedOutputs.${absent.step_id}`,
         `is required: the output of an earlier step, which ${stored.step_id} reads`,
       );

@@ -5,6 +5,7 @@ import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { type BlockOverrides, findOverrideProblems } from '../../flow/overrides.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import { isObject } from '../flows/written-flow.ts';
+import { invalidField } from '../http/invalid-field.ts';
 import { PROBLEMS_MAX } from '../http/json-body.ts';
 
 /** Throws VALIDATION_ERROR for more overrides than a flow can have blocks, before the shape of each is checked. */
@@ -13,8 +14,7 @@ export function requireFewOverrides(body: unknown): void {
   for (const field of ['block_overrides', 'blockOverrides']) {
     const overrides = body[field];
     if (!isObject(overrides) || Object.keys(overrides).length <= FLOW_STEPS_MAX) continue;
-    const message = `must have at most ${FLOW_STEPS_MAX} entries`;
-    throw new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
+    throw invalidField(field, `must have at most ${FLOW_STEPS_MAX} entries`);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Expectation } from '../../flow/test-case.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
+import { invalidField } from '../http/invalid-field.ts';
 
 const TEXT_MAX_LENGTH = 20_000;
 
@@ -69,6 +70,5 @@ export async function requireExpectation(
 }
 
 function invalidModel(message: string): ServiceError {
-  const field = 'expectation.model';
-  return new ServiceError('VALIDATION_ERROR', `${field}: ${message}`, { errors: [{ field, message }] });
+  return invalidField('expectation.model', message);
 }
