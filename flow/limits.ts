@@ -7,6 +7,8 @@ export const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const SLUG_PATTERN = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const SLUG_MAX_LENGTH = 64;
 export const NAME_MAX_LENGTH = 200;
+/** The largest number of a version that the database can hold. */
+export const VERSION_MAX = 2 ** 31 - 1;
 /** Blocks, parallel and loop steps of one flow together. */
 export const FLOW_STEPS_MAX = 200;
 /** Nesting of parallel and loop steps. */

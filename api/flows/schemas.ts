@@ -1,6 +1,7 @@
 // Request and response schemas of flows, their drafts and versions.
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../db/schema.ts';
+import { VERSION_MAX } from '../../flow/limits.ts';
 import { pageOf } from '../http/page-schema.ts';
 import {
   descriptionSchema,
@@ -11,7 +12,6 @@ import {
   textSchema,
 } from './written-flow.ts';
 
-const VERSION_MAX = 2 ** 31 - 1;
 const NOTE_MAX_LENGTH = 2_000;
 
 const time = z.iso.datetime();

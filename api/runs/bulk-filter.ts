@@ -1,6 +1,6 @@
 // The bodies of requests about many runs of a project: which ones, and how many of them at a time.
 import { z } from 'zod';
-import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { problem, validationError } from '../http/json-body.ts';
@@ -15,11 +15,7 @@ const { mode, environment } = runState.shape;
 /** The fields of such a request. */
 export const bulkFilter = z.strictObject({
   flow: z.string().regex(SLUG_PATTERN, 'must be a slug').optional(),
-  version: z
-    .int()
-    .min(1)
-    .max(2 ** 31 - 1)
-    .optional(),
+  version: z.int().min(1).max(VERSION_MAX).optional(),
   mode: mode.optional(),
   environment: environment.optional(),
   key: z.string().regex(KEY_ID_PATTERN, 'must be the key_id of an API key').optional(),

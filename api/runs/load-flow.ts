@@ -3,7 +3,7 @@ import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run
 import { DRAFT_VERSION, type FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findShapeProblems } from '../../flow/find-shape-problems.ts';
-import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
+import { SLUG_PATTERN, UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
 import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
@@ -102,10 +102,10 @@ export function flowNotFound(version?: number | 'production'): ServiceError {
   return new ServiceError('FLOW_NOT_FOUND', `${none}, or it has ${missing}.`);
 }
 
-/** The largest version that the database can hold. It stands for every number and text that cannot be a version. */
-const VERSION_MAX = 2 ** 31 - 1;
-
-/** Reads the number of a published version as it is written: without leading zeros. Throws INVALID_VERSION for the draft. */
+/**
+ * Reads the number of a published version as it is written: without leading zeros. VERSION_MAX stands for every number and
+ * text that cannot be a version. Throws INVALID_VERSION for the draft.
+ */
 export function parseVersion(text: string): number {
   if (!/^(0|[1-9]\d{0,9})$/.test(text)) return VERSION_MAX;
   const version = Number(text);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { idRange } from '../../db/runs/id-range.ts';
-import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import { moment, pageSize, queryBoolean, queryNumber } from '../http/query.ts';
 import { runState } from './answers.ts';
@@ -20,9 +20,7 @@ export const runListQuery = z.strictObject({
   status: status.optional(),
   mode: mode.optional(),
   environment: environment.optional(),
-  version: queryNumber(0, 2 ** 31 - 1)
-    .optional()
-    .meta({ description: '0: runs of drafts.' }),
+  version: queryNumber(0, VERSION_MAX).optional().meta({ description: '0: runs of drafts.' }),
   key: z
     .string()
     .regex(KEY_ID_PATTERN, 'must be the key_id of an API key')

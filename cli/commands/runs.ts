@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { runListQuery } from '../../api/runs/run-list-query.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { VERSION_MAX } from '../../flow/limits.ts';
 import { addBulkOptions } from '../terminal/bulk-options.ts';
 import {
   parseField,
@@ -33,7 +34,7 @@ export function addRunsCommands(program: Command): void {
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
     .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
-    .option('--version <number>', 'only runs of this version; 0: of drafts', parseWholeNumber(0, 2 ** 31 - 1))
+    .option('--version <number>', 'only runs of this version; 0: of drafts', parseWholeNumber(0, VERSION_MAX))
     .option('--key <keyId>', 'only runs that this API key started', parseField(key))
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)

@@ -6,7 +6,7 @@ import { userIdSchema } from '../../api/auth/user-id.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
 import { ERROR_CODES } from '../../flow/errors.ts';
-import { UUID_PATTERN } from '../../flow/limits.ts';
+import { UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { parseHttpsUrl } from '../../net/parse-https-url.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -121,8 +121,8 @@ export function parseField(schema: z.ZodType) {
   };
 }
 
-/** Parses a version number: a 32-bit integer in the database. */
-export const parseVersionNumber = parseWholeNumber(1, 2 ** 31 - 1);
+/** Parses the number of a published version. */
+export const parseVersionNumber = parseWholeNumber(1, VERSION_MAX);
 
 function parse(schema: typeof nameSchema, text: string): string {
   const parsed = schema.safeParse(text);
