@@ -28,6 +28,8 @@ import {
   workerRoles,
 } from './values.ts';
 
+export const TASK_QUEUE_DEFAULT = 'weir-flows';
+
 const environment = z.object({
   /** `production` refuses what is for development and tests. */
   NODE_ENV: nodeEnv.default('development'),
@@ -70,7 +72,7 @@ const environment = z.object({
   /** Origins, comma-separated, whose web pages may use MCP, in addition to that of WEIR_PUBLIC_URL. */
   WEIR_MCP_ALLOWED_ORIGINS: origins.default([]),
   /** The Temporal task queue of flow runs. */
-  WEIR_TASK_QUEUE: z.string().default('weir-flows'),
+  WEIR_TASK_QUEUE: z.string().default(TASK_QUEUE_DEFAULT),
   /** The work of workers: they run flows, deliver webhooks, or do both. */
   WEIR_WORKER_ROLES: workerRoles.default(['flows', 'webhooks']),
   ...deploymentVariables,

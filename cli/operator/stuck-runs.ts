@@ -1,5 +1,6 @@
 // `weir operator runs list --stuck`: runs that make no progress, with the reason, since when, and what to do about it.
 import { Client, Connection } from '@temporalio/client';
+import { TASK_QUEUE_DEFAULT } from '../../config/variables.ts';
 import { readEnvironment, readTemporal } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import { listWithPaths } from '../../db/runs/list-with-paths.ts';
@@ -104,7 +105,7 @@ function describeStuck({ executionId, reason, since, block, attempts, lastError 
 async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void): Promise<void> {
   const env = readEnvironment(serviceEnvironment());
   const { connectionOptions, namespace = DEFAULT_NAMESPACE } = readTemporal(env);
-  const taskQueue = env.WEIR_TASK_QUEUE || 'weir-flows';
+  const taskQueue = env.WEIR_TASK_QUEUE || TASK_QUEUE_DEFAULT;
   const connection = await Connection.connect({ ...connectionOptions, connectTimeout: 5_000 });
   const client = new Client({ connection, namespace });
   const signal = AbortSignal.timeout(ENGINE_MAX_MS);
