@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Profile } from '../http/principal.ts';
 
-const MAX_CHARS = 254;
+/** The longest address that mail can be sent to (RFC 5321, 4.5.3.1.3). */
+export const EMAIL_MAX_CHARS = 254;
 
 /**
  * An e-mail address in lower case. Only ASCII: letters that look alike, or become ASCII in lower case (the Kelvin sign), could
@@ -9,7 +10,7 @@ const MAX_CHARS = 254;
  */
 export const emailAddress = z
   .string()
-  .max(MAX_CHARS)
+  .max(EMAIL_MAX_CHARS)
   .regex(z.regexes.html5Email, 'must be an e-mail address in ASCII (a domain with other letters as xn--…)')
   .transform((text) => text.toLowerCase());
 

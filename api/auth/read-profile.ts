@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Profile } from '../http/principal.ts';
+import { EMAIL_MAX_CHARS } from './email-address.ts';
 
 const NAME_MAX_CHARS = 200;
-/** The longest address that mail can be sent to (RFC 5321, 4.5.3.1.3). */
-const EMAIL_MAX_CHARS = 254;
 
 /** No control characters and no halves of characters: what a database takes and a terminal shows on one line. */
 const line = (max: number) =>

@@ -23,13 +23,12 @@ import { readReceipt } from '../runs/receipt.ts';
 import { idempotencyKey, type JobRequest } from '../runs/requests.ts';
 import { PerhapsStored } from '../runs/store-call.ts';
 import { cutJson } from '../test-runs/cut-json.ts';
+import { TOOL_WAIT_MS } from '../test-runs/run-tests.ts';
 import { describeToolRun, toolRun } from './describe-tool-run.ts';
 import { requireFlowDesign } from './require-flow-design.ts';
 import { flowId } from './shapes.ts';
 import { defineTool, type McpCall } from './tool.ts';
 
-/** Less than the 60 s that MCP clients wait by default. */
-const RUN_WAIT_MS = 45_000;
 const ANSWER_MAX_CHARS = 20_000;
 /** The most block executions of a receipt. */
 const BLOCKS_MAX = 60;
@@ -128,7 +127,7 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   }
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
-  const waited = waitForRun(deps, run, started, AbortSignal.any([AbortSignal.timeout(RUN_WAIT_MS), gone]));
+  const waited = waitForRun(deps, run, started, AbortSignal.any([AbortSignal.timeout(TOOL_WAIT_MS), gone]));
   // The run is stored: the reconciler starts it when the engine is back.
   await waited.catch(() => undefined);
   return describeRun(deps, request.flow, executionId);

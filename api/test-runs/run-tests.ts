@@ -23,7 +23,7 @@ import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 
 /** Less than the 60 s that MCP clients wait by default. */
-const TEST_WAIT_MS = 45_000;
+export const TOOL_WAIT_MS = 45_000;
 
 export const NO_TEST_CASES =
   'The flow has no test cases: create one first, with create_test_case (MCP) or POST …/test-cases.';
@@ -61,7 +61,7 @@ async function runTests(
   { access, author }: Caller,
   flow: VisibleFlow,
   testCases: TestCaseRow[],
-  { waitMs = TEST_WAIT_MS, gone = new AbortController().signal }: Wait = {},
+  { waitMs = TOOL_WAIT_MS, gone = new AbortController().signal }: Wait = {},
 ): Promise<TestRun> {
   const { db } = deps;
   const { flowId, organizationId, draft } = flow;
