@@ -1,11 +1,9 @@
 // Tells other workers of model calls that go on in a process which the engine takes for lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/connect.ts';
+import type { BlockId } from '../db/runs/block-traces.ts';
 import { holdBlocks, isBlockHeld, letGoOfBlock } from '../db/runs/blocks-under-way.ts';
 import type { Announcements } from './announcer.ts';
-import type { BlockExecution } from './block-execution.ts';
-
-type BlockId = Pick<BlockExecution, 'callId' | 'blockKey'>;
 
 /** How soon an attempt sees that the call which another process was making has ended: the later, the longer that takes. */
 const LOOK_MIN_MS = 1_000;

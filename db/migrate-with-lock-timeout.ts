@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import pg from 'pg';
 import { log } from '../observability/log.ts';
 import type { Db } from './connect.ts';
+import { isLockTimeout } from './connection/is-lock-timeout.ts';
 import { listLockHolders } from './list-lock-holders.ts';
 
 /** Longer than the second (`deadlock_timeout`) after which PostgreSQL ends an autovacuum that is in the way. */
@@ -13,8 +13,6 @@ const LOCK_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 3_000;
 const PATIENCE_MS = 180_000;
 const LOOK_MS = 500;
-
-const LOCK_NOT_AVAILABLE = '55P03';
 
 type Migrations = Record<string, Migration>;
 type Waiting = { migration: string; holders: string[] };
@@ -35,7 +33,7 @@ export async function withLockTimeout<T>(
     try {
       return await apply(watchLocks(db, migrations, waiting));
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) throw error;
+      if (!isLockTimeout(error)) throw error;
       const problem = `Migration ${waiting.migration} waits for a lock of ${describe(waiting.holders)}.`;
       if (performance.now() >= giveUpAt)
         throw new Error(`${problem} Nothing of it was applied: end what holds the lock, and migrate again.`, {

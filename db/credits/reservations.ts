@@ -5,10 +5,8 @@ import { CANCELLED } from '../../flow/run.ts';
 import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import { callNotFound } from '../run-not-found.ts';
+import type { BlockId } from '../runs/block-traces.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
-
-/** Names a block execution by its call and its key. */
-type BlockId = { callId: string; blockKey: string };
 
 export type Reservation = BlockId & {
   organizationId: string;

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { ProcessorType } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
+import type { BlockId } from './block-traces.ts';
 import { UNSETTLED_SECONDS } from './list-recorded-blocks.ts';
 import { isCallOf } from './run-columns.ts';
 
@@ -16,8 +17,6 @@ export type BlockAttempt = {
   attempts: number;
   startedAt: Date;
 };
-
-type BlockId = Pick<BlockAttempt, 'callId' | 'blockKey'>;
 
 /** A provider's refusal of an attempt, after which the next one is due. */
 export type Refusal = { message: string; retryInMs: number };

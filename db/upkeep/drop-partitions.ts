@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import {
+  DAY_MS,
   isWithin,
   listPartitions,
   PARTITIONED_TABLES,
@@ -9,7 +10,6 @@ import {
   withTableLocks,
 } from './partitions.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** A partition whose runs are still being deleted is left alone for so long. */
 const ORPHANS_AFTER_MS = DAY_MS;
 /** Runs or deliveries whose rows one statement looks at. */

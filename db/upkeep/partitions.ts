@@ -2,9 +2,9 @@
 // was there before the first partition began. prepare-partitions.ts makes them ahead of time; drop-partitions.ts drops them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import pg from 'pg';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db, Tx } from '../connect.ts';
+import { isLockTimeout } from '../connection/is-lock-timeout.ts';
 import { firstIdOf } from '../timed-id.ts';
 
 export type PartitionedTable = {
@@ -34,7 +34,7 @@ export const PARTITIONED_TABLES: PartitionedTable[] = [
 /** The partition with the ids from that of `from` up to that of `to`, exclusive; `attached`: whether it is in use. */
 export type Partition = { name: string; from: Date; to: Date; attached: boolean };
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 /** Few, since the database plans for all of them in each query that finds its runs before their blocks. */
 const KEPT_MAX = 8;
 
@@ -71,7 +71,6 @@ export function isWithin(column: string, { from, to }: Pick<Partition, 'from' | 
   return sql`(${sql.ref(column)} >= ${sql.lit(firstIdOf(from))}::uuid and ${sql.ref(column)} < ${sql.lit(firstIdOf(to))}::uuid)`;
 }
 
-const LOCK_NOT_AVAILABLE = '55P03';
 const LOCK_TRIES = 50;
 
 /**
@@ -86,8 +85,7 @@ export async function withTableLocks<T>(db: Db, work: (tx: Tx) => Promise<T>): P
         return await work(tx);
       });
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) || tried === LOCK_TRIES)
-        throw error;
+      if (!isLockTimeout(error) || tried === LOCK_TRIES) throw error;
       await sleep(Math.random() * 400);
     }
   }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { firstIdOf, timeOfId } from '../timed-id.ts';
 import {
+  DAY_MS,
   isWithin,
   listPartitions,
   PARTITIONED_TABLES,
@@ -15,7 +16,6 @@ import {
 
 type Range = Pick<Partition, 'from' | 'to'>;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** How many partitions are made at a time, and how few are left when the next are made. */
 const MADE = 4;
 const LEFT_MIN = 2;
