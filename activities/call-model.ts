@@ -12,6 +12,7 @@ import {
   TOOL_MESSAGES_MAX_BYTES,
 } from '../flow/limits.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
+import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
@@ -126,14 +127,14 @@ export async function callModel(
     const fits = isKept && charsOf(request.conversation) + text.length <= promptMaxChars(capabilities);
     if (reading.problems.length > 0 && fits) {
       messages.push({ role: 'assistant', content: text });
-      messages.push({ role: 'user', content: repairPrompt(list(reading.problems)) });
+      messages.push({ role: 'user', content: repairPrompt(reading.problems.map(describeMismatch)) });
       reading = await readOutput(deps, schema, (await ask('none')).text);
     }
     if (reading.problems.length > 0) {
       const tried = fits ? 'even after one repair' : 'and is too long to be sent back for a repair';
       throw new ServiceError(
         'MODEL_OUTPUT_INVALID',
-        `The answer of ${model} does not match the outputSchema, ${tried}: ${list(reading.problems).join('; ')}.`,
+        `The answer of ${model} does not match the outputSchema, ${tried}: ${reading.problems.map(describeMismatch).join('; ')}.`,
         { model, problems: reading.problems },
       );
     }
@@ -192,10 +193,6 @@ async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
     value,
     problems: problems.map((problem) => ({ ...problem, path: problem.path.slice(0, PATH_MAX_LENGTH) })),
   };
-}
-
-function list(problems: Problem[]): string[] {
-  return problems.map(({ path, message }) => `${path || 'the value'} ${message}`);
 }
 
 function repairPrompt(problems: string[]): string {

@@ -1,5 +1,6 @@
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { OrganizationValidator } from '../json-schema/validator.ts';
 import { NoRoom } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
@@ -25,6 +26,6 @@ export async function enforceSchema(
   if (!problems) throw new NoRoom();
   if (problems.length === 0) return;
   const { code, subject } = MISMATCHES[which];
-  const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`).join('; ');
+  const list = problems.map(describeMismatch).join('; ');
   throw new ServiceError(code, `${subject} does not match the block's schema: ${list}.`, { problems });
 }

@@ -16,6 +16,7 @@ import {
   type Verdict,
 } from '../flow/test-case.ts';
 import { bytesToLoad, resolveValue } from '../flow/value.ts';
+import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { OrganizationValidator } from '../json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { reserveInputMemory } from './reserve-memory.ts';
@@ -136,7 +137,7 @@ async function findProblem(
     case 'json_schema': {
       const problems = await validator.validate(expectation.schema, answer);
       if (problems.length === 0) return undefined;
-      const list = problems.map(({ path, message }) => `${path || 'the value'} ${message}`);
+      const list = problems.map(describeMismatch);
       return `The answer does not match the JSON Schema: ${list.join('; ')}.`;
     }
     case 'contains':

@@ -1,4 +1,5 @@
 import type { Json } from './definition.ts';
+import { extendPointer } from './extend-pointer.ts';
 
 /** `path` is a JSON Pointer, '' for the whole value; a side without a value there is undefined. */
 type Difference = { path: string; expected: Json | undefined; actual: Json | undefined };
@@ -12,7 +13,7 @@ export function findDifference(
   if (!isContainer(expected) || !isContainer(actual) || Array.isArray(expected) !== Array.isArray(actual))
     return expected === actual ? undefined : { path, expected, actual };
   for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
-    const place = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const place = extendPointer(path, key);
     const difference = findDifference(valueAt(expected, key), valueAt(actual, key), place);
     if (difference) return difference;
   }

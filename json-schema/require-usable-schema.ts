@@ -1,6 +1,7 @@
 // Checks a schema before anything compiles it: it must be small, self-contained and of a known dialect.
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { extendPointer } from '../flow/extend-pointer.ts';
 import { SCHEMA_MAX_BYTES } from '../flow/limits.ts';
 import { ENDLESS, estimateSteps } from './estimate-steps.ts';
 import { SCHEMA_CHECK_STEPS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
@@ -63,15 +64,11 @@ export function invalidSchema(path: string, problem: string): ServiceError {
 export function findInSchema(value: Json, culprit: string, path = ''): string {
   if (typeof value !== 'object' || value === null) return value === culprit ? path : '';
   for (const [key, child] of Object.entries(value)) {
-    const place = pointer(path, key);
+    const place = extendPointer(path, key);
     const found = key === culprit ? place : findInSchema(child, culprit, place);
     if (found !== '') return found;
   }
   return '';
-}
-
-function pointer(path: string, key: string): string {
-  return `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function measure(schema: Json): void {
@@ -90,14 +87,14 @@ function measure(schema: Json): void {
 function inspect(schema: Json, path: string): void {
   if (typeof schema !== 'object' || schema === null) return;
   for (const [keyword, value] of Object.entries(schema)) {
-    const place = pointer(path, keyword);
+    const place = extendPointer(path, keyword);
     if (Array.isArray(schema)) inspect(value, place);
     else if (VALUE_KEYWORDS.has(keyword)) continue;
     else if (!MAP_KEYWORDS.has(keyword)) {
       inspectKeyword(keyword, value, place);
       inspect(value, place);
     } else if (typeof value === 'object' && value !== null) {
-      for (const [name, child] of Object.entries(value)) inspect(child, pointer(place, name));
+      for (const [name, child] of Object.entries(value)) inspect(child, extendPointer(place, name));
     }
   }
 }
