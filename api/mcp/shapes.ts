@@ -1,6 +1,6 @@
 // Schemas that several tools share.
 import { z } from 'zod';
-import type { FlowDefinition, Step } from '../../flow/definition.ts';
+import { type FlowDefinition, PROCESSOR_TYPES, type Step } from '../../flow/definition.ts';
 
 const id = z.guid();
 export const projectId = id.meta({ description: 'project_id from list_projects.' });
@@ -38,7 +38,7 @@ export const placeFields = {
 export const stepOutline = z.strictObject({
   step_id: z.string(),
   name: z.string(),
-  type: z.enum(['llm', 'passthrough', 'code', 'parallel', 'loop']),
+  type: z.enum([...PROCESSOR_TYPES, 'parallel', 'loop']),
   inside: z.string().nullable().meta({ description: 'The step_id of the parallel or loop step around it.' }),
   branch: z.string().nullable().meta({ description: 'The branch of that parallel step.' }),
 });

@@ -1,6 +1,7 @@
 // The blocks of a run that are under way, as callers see them: in the run's state and in its events.
 import { z } from 'zod';
 import type { BlockUnderWayRow } from '../../db/runs/blocks-under-way.ts';
+import { PROCESSOR_TYPES } from '../../flow/definition.ts';
 import { iterationsOf } from '../../flow/plan.ts';
 import { iterations } from './receipt.ts';
 import type { BlockNews } from './tell-blocks.ts';
@@ -10,7 +11,7 @@ const block = {
   key: z.string(),
   iterations,
   name: z.string(),
-  processor_type: z.enum(['llm', 'passthrough', 'code']),
+  processor_type: z.enum(PROCESSOR_TYPES),
 };
 const refusal = {
   attempts: z.int().min(1).meta({ description: 'The attempts so far, the one under way included.' }),

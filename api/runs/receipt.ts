@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { PROCESSOR_TYPES } from '../../flow/definition.ts';
 import { errorCode } from '../http/headers.ts';
 import { queryBoolean } from '../http/query.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
@@ -29,7 +30,7 @@ export const blockRun = z
     key: z.string().meta({ description: 'The step_id; in loops with the iteration: `step#0`.' }),
     iterations,
     name: z.string(),
-    processor_type: z.enum(['llm', 'passthrough', 'code']),
+    processor_type: z.enum(PROCESSOR_TYPES),
     status: z.enum(['completed', 'failed', 'paused']),
     attempts: count,
     model: z.string().nullable(),

@@ -17,7 +17,7 @@ import { takeBytes } from '../http/take-bytes.ts';
 import { iterations } from '../runs/receipt.ts';
 import { blockTrace, traceBlocks } from './block-trace.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
-import { describeTestRun, testRun } from './describe-test-run.ts';
+import { describeTestRun, testRun, testStatus } from './describe-test-run.ts';
 import { requireVisibleFlow } from './require-visible-flow.ts';
 
 /** The most characters of one value of a step; fewer when the step was executed often. */
@@ -50,7 +50,7 @@ const flowRun = z.strictObject({
       test_run_id: z.guid(),
       test_case_id: z.guid(),
       name: z.string(),
-      status: z.enum(['pending', 'passed', 'failed', 'error']),
+      status: testStatus,
       why: z.string().nullable(),
     })
     .nullable(),
