@@ -3,6 +3,7 @@ import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@mod
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../observability/log-context.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
 import { describeIssue } from '../http/describe-issue.ts';
 import { dropNulls } from '../http/drop-nulls.ts';
@@ -12,7 +13,6 @@ import { listedInput, listedOutput } from './listed-schema.ts';
 import type { McpCall, McpTool } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
 
-const VERSION = '0.1.0';
 const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
 Begin with list_projects, then hydrate_project; list_models names the models that work. You edit the draft of a flow (add_block, update_block, …);
 callers run your changes only after publish_version and set_production_version. Test the draft first: create_test_case,
@@ -29,7 +29,7 @@ const LISTED = new Map(
 /** Creates a server that answers one request, of `call.user`. */
 export function createMcpServer(call: McpCall): McpServer {
   const server = new McpServer(
-    { name: 'weir', title: 'Weir', version: VERSION },
+    { name: 'weir', title: 'Weir', version: packageJson.version },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
   );
   for (const tool of MCP_TOOLS) {
