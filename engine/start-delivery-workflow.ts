@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { findDeliveryOrigin } from '../db/webhooks/find-delivery-origin.ts';
+import { getDeliveryOrigin } from '../db/webhooks/get-delivery-origin.ts';
 import {
   type GivenTurn,
   giveTurns,
@@ -75,7 +75,7 @@ export async function signalDelivery(client: Client, call: DeliveryCall): Promis
 }
 
 async function startWorkflow({ db, client, taskQueue }: EngineDeps, call: DeliveryCall): Promise<void> {
-  const { trace, ...origin } = await findDeliveryOrigin(db, call.deliveryId);
+  const { trace, ...origin } = await getDeliveryOrigin(db, call.deliveryId);
   try {
     await continueTrace(trace, () =>
       askEngine(client, () =>

@@ -1,7 +1,7 @@
 // The endpoints of an organization's invitations. Weir sends no e-mail: the inviter gets a text to send.
 import type { z } from 'zod';
 import { ALREADY_INVITED, type InvitationRow, listInvitations } from '../../db/tenants/invitations.ts';
-import { findOrganizationName } from '../../db/tenants/organizations.ts';
+import { getOrganizationName } from '../../db/tenants/organizations.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
@@ -94,7 +94,7 @@ function postInvitation(deps: ApiDeps): ApiMiddleware {
     const invitation = { organizationId, email, role, invitedBy: ctx.state.user.userId };
     const { row, name } = await writeAuthorized(deps.db, ctx.state, async (tx, author) => ({
       row: await invite(tx, author, invitation),
-      name: await findOrganizationName(tx, organizationId),
+      name: await getOrganizationName(tx, organizationId),
     }));
     ctx.status = 201;
     const url = deps.config.publicUrl ?? `${ctx.protocol}://${ctx.host}`;

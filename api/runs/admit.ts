@@ -1,4 +1,4 @@
-import { findRunLimits } from '../../db/tenants/run-limits.ts';
+import { getRunLimits } from '../../db/tenants/run-limits.ts';
 import { tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
@@ -53,7 +53,7 @@ export async function enterPlace(
  */
 async function letInAnew(deps: ApiDeps, { principal, flow }: Entrant): Promise<void> {
   await requireStillAllowed(deps, principal, flow.organizationId);
-  Object.assign(flow, await findRunLimits(deps.db, flow.organizationId));
+  Object.assign(flow, await getRunLimits(deps.db, flow.organizationId));
 }
 
 /** Takes a request's place over from it, for `startInPlace`. */

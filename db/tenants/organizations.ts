@@ -85,8 +85,8 @@ export async function lockOrganization(tx: Tx, id: string): Promise<void> {
   if (!row) throw organizationNotFound();
 }
 
-/** Finds the name of an organization that the caller has locked. */
-export async function findOrganizationName(tx: Tx, id: string): Promise<string> {
+/** Gets the name of an organization that the caller has locked. */
+export async function getOrganizationName(tx: Tx, id: string): Promise<string> {
   const query = tx.selectFrom('organization').select('name').where('id', '=', id);
   return (await query.executeTakeFirstOrThrow()).name;
 }

@@ -8,12 +8,12 @@ export const RUN_LIMITS = [
   'organization.suspension_reason as suspensionReason',
 ] as const;
 
-/** Finds the same of an organization as it is now. */
-export function findRunLimits(db: Db, organizationId: string) {
+/** Gets the same of an organization as it is now. */
+export function getRunLimits(db: Db, organizationId: string) {
   return db
     .selectFrom('organization')
     .select(RUN_LIMITS)
     .where('id', '=', organizationId)
     .executeTakeFirstOrThrow();
 }
-export type RunLimits = Awaited<ReturnType<typeof findRunLimits>>;
+export type RunLimits = Awaited<ReturnType<typeof getRunLimits>>;

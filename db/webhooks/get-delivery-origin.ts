@@ -2,10 +2,10 @@ import type { Db } from '../connect.ts';
 import { versionOfRun } from '../runs/run-columns.ts';
 
 /**
- * Finds the slugs of the organization of a delivery, and the flow, version, mode, environment and trace of the run that it
+ * Gets the slugs of the organization of a delivery, and the flow, version, mode, environment and trace of the run that it
  * reports; those are absent from a test delivery.
  */
-export async function findDeliveryOrigin(db: Db, deliveryId: string) {
+export async function getDeliveryOrigin(db: Db, deliveryId: string) {
   const { organization, ...run } = await db
     .selectFrom('webhook_delivery')
     .innerJoin('organization', 'organization.id', 'webhook_delivery.organization_id')
