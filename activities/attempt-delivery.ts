@@ -62,7 +62,7 @@ export async function attemptDelivery(
     if (!tellOutage(error)) log.warn({ err: error }, 'A delivery is postponed.');
     return undefined;
   };
-  const isTurn = await takeTurn(deps.db, call, true).catch(logError);
+  const isTurn = await takeTurn(deps.db, call, { hasWorkflow: true }).catch(logError);
   if (isTurn === undefined) return postponed;
   if (!isTurn) return { ...postponed, waits: true };
   try {

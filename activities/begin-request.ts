@@ -27,7 +27,7 @@ export async function beginRequest(
   const prefix = providerOf(model);
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
-  if (!baseUrl) getProvider(deps.providers, model, false);
+  if (!baseUrl) getProvider(deps.providers, model, { takesOwnKeys: false });
   const { sent, secret, again } = await retryWrite(
     () =>
       deps.balanceLimit.run(organizationId, async () => {
@@ -40,7 +40,7 @@ export async function beginRequest(
   const own = baseUrl && (await findOwnKey());
   const provider = own
     ? { baseUrl, apiKey: own, own: true as const }
-    : getProvider(deps.providers, model, true);
+    : getProvider(deps.providers, model, { takesOwnKeys: true });
   return { provider, again: again ?? false };
 
   async function findOwnKey(): Promise<string | undefined> {
@@ -54,7 +54,7 @@ export async function beginRequest(
 export function getProvider(
   providers: Record<string, Provider>,
   model: string,
-  takesOwnKeys: boolean,
+  { takesOwnKeys }: { takesOwnKeys: boolean },
 ): Provider {
   const prefix = providerOf(model);
   const provider = Object.hasOwn(providers, prefix) ? providers[prefix] : undefined;

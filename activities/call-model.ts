@@ -77,7 +77,7 @@ export async function callModel(
   usage.model = model;
   const capabilities = deps.registry.capabilities(model);
   const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
-  const { messages, format } = buildMessages(request, capabilities.json_schema);
+  const { messages, format } = buildMessages(request, { hasFormat: capabilities.json_schema });
 
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
     const asked = {

@@ -79,7 +79,7 @@ export function createActivities(deps: ActivityDeps) {
     findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
       runAttempt(async () => {
         const call = await findRunDelivery(deps.db, executionId);
-        return call && (await takeTurn(deps.db, call, false)) ? call : undefined;
+        return call && (await takeTurn(deps.db, call)) ? call : undefined;
       }),
 
     /** Records that a call is parked: it waits for an operator. */

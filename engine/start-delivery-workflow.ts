@@ -27,7 +27,7 @@ import { searchAttributesOf } from './search-attributes-of.ts';
  * started before. A delivery that has to wait is started by the one that leaves it the turn.
  */
 export async function startDeliveryWorkflow(deps: EngineDeps, call: DeliveryCall): Promise<void> {
-  if (await takeTurn(deps.db, call, false)) await startWorkflow(deps, call);
+  if (await takeTurn(deps.db, call)) await startWorkflow(deps, call);
 }
 
 /** Starts a delivery as above, but only logs a failure: the reconciler starts the delivery later. */

@@ -15,7 +15,7 @@ export function buildMessages(
     conversation: ToolCallMessage[];
     attachments?: Attachment[] | undefined;
   },
-  hasFormat: boolean,
+  { hasFormat }: { hasFormat: boolean },
 ) {
   const { outputSchema: schema, processor_config: { system } = {} } = request.block;
   const format = schema !== undefined && hasFormat ? schemaResponseFormat(schema) : undefined;

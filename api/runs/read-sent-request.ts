@@ -53,7 +53,7 @@ export async function readSentRequest(
   const tools = block.processor_config?.tools_enabled ? input.tools : undefined;
   return {
     model,
-    messages: buildMessages(request, hasFormat(registry, model)).messages,
+    messages: buildMessages(request, { hasFormat: hasFormat(registry, model) }).messages,
     ...(tools && { tools: tools.map((tool) => tool.function.name) }),
   };
 }

@@ -111,13 +111,9 @@ function rotateSecret(deps: ApiDeps): ApiMiddleware {
     };
     const secret = await repeatLostWrite(() =>
       writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-        const { secret, changed } = await rotateSigningSecret(
-          tx,
-          encryption,
-          organizationId,
-          plaintext,
+        const { secret, changed } = await rotateSigningSecret(tx, encryption, organizationId, plaintext, {
           grace,
-        );
+        });
         if (changed) await recordChange(tx, author, change);
         return secret;
       }),

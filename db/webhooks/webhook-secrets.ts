@@ -67,7 +67,7 @@ export function rotateSigningSecret(
   encryption: Encryption,
   organizationId: string,
   secret: string,
-  grace: boolean,
+  { grace }: { grace: boolean },
 ): Promise<{ secret: SigningSecret; changed: boolean }> {
   return inTransaction(db, async (tx) => {
     if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`))

@@ -21,13 +21,13 @@ const WAITING_CHECK = sql<Date>`now() + interval '1 hour'`;
 const GIVEN_CHECK = sql<Date>`now() + interval '30 seconds'`;
 
 /**
- * Takes the turn of a delivery at its destination, or queues it; answers whether the turn was taken. `isWorkflow` says
+ * Takes the turn of a delivery at its destination, or queues it; answers whether the turn was taken. `hasWorkflow` says
  * that the delivery's workflow asks, and is to be told when its turn comes.
  */
-export async function takeTurn(db: Db, call: DeliveryCall, isWorkflow: boolean): Promise<boolean> {
+export async function takeTurn(db: Db, call: DeliveryCall, { hasWorkflow = false } = {}): Promise<boolean> {
   const { deliveryId, round, organizationId, host } = call;
   const { rows } = await sql<{ taken: boolean }>`
-    select take_webhook_turn(${deliveryId}, ${round}, ${organizationId}, ${host}, ${isWorkflow}, ${TURN_LENGTH}, ${BOUNDS})
+    select take_webhook_turn(${deliveryId}, ${round}, ${organizationId}, ${host}, ${hasWorkflow}, ${TURN_LENGTH}, ${BOUNDS})
       as taken`.execute(db);
   if (rows[0]?.taken) return true;
   await db

@@ -157,7 +157,7 @@ describe('an attempt', () => {
     const calls = await Promise.all(Array.from({ length: PAIR_MAX + 1 }, record));
     const organizationId = calls[0]?.organizationId as string;
     const [last, ...others] = calls.map((call) => ({ ...call, organizationId, host: 'busy' }));
-    for (const call of others) assert.equal(await takeTurn(database.db, call, false), true);
+    for (const call of others) assert.equal(await takeTurn(database.db, call), true);
     sent = 0;
     assert.deepEqual(await attemptDelivery(depsWith(database.db), last as DeliveryCall, 4), {
       made: 3,

@@ -60,7 +60,7 @@ export function useCallModel(): CallModelHarness {
     const { model = '' } = { ...llm, ...block };
     const begin = async (microcredits: number) => {
       reserved.push(microcredits);
-      return getProvider(providers, model, true);
+      return getProvider(providers, model, { takesOwnKeys: true });
     };
     const conversation = [{ role: 'user' as const, content: 'Who was Ada?' }];
     const request = {

@@ -23,7 +23,7 @@ describe('weir operator', () => {
       const key = { organizationId, provider, secret: 'sk-a', userId: 'ada' };
       await db.transaction().execute((tx) => setModelKey(tx, createEncryption([old]), key));
       for (const secret of ['whsec_one', 'whsec_two'])
-        await rotateSigningSecret(db, createEncryption([old]), organizationId, secret, true);
+        await rotateSigningSecret(db, createEncryption([old]), organizationId, secret, { grace: true });
       const reencrypt = (...known: EncryptionKey[]) =>
         weirIn({ ...cli.env, WEIR_SECRETS_KEYS: known.map(text).join(',') }, [
           'operator',

@@ -44,7 +44,7 @@ describe('turns of webhook deliveries', () => {
     Promise.all(Array.from({ length: count }, () => record(organizationId, host)));
   /** Who of them has got a turn. */
   const take = async (calls: DeliveryCall[]) => {
-    const taken = await Promise.all(calls.map((call) => takeTurn(database.db, call, false)));
+    const taken = await Promise.all(calls.map((call) => takeTurn(database.db, call)));
     return calls.filter((_call, index) => taken[index]);
   };
   const freshHost = () => `${randomUUID()}.example.com`;
