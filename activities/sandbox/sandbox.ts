@@ -68,7 +68,7 @@ export function createSandbox({
     end,
     run(call, signal, onUsed) {
       return measureCode(async () => {
-        const answer = await runCode(pool, call, { signal, takesSpare }, onUsed);
+        const answer = await runInProcess(pool, call, { signal, takesSpare }, onUsed);
         return readAnswer(largeJson, organization, answer, signal);
       });
     },
@@ -92,7 +92,7 @@ export function createSandbox({
   };
 }
 
-async function runCode(
+async function runInProcess(
   pool: Pool,
   call: CodeCall,
   asked: { signal: AbortSignal | undefined; takesSpare: boolean },

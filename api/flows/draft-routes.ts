@@ -9,7 +9,7 @@ import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { isNamed, requireMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/flow-examples.ts';
-import { changed } from '../reference/if-match.ts';
+import { changed, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
@@ -19,13 +19,18 @@ import { getFlow, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
 import { noteUnusedFields } from './note-unused-fields.ts';
 import { replaceDraft } from './recorded-flow-writes.ts';
-import { draftRecord, draftRequest, etagHeader } from './schemas.ts';
+import { draftRecord, draftRequest } from './schemas.ts';
 import { completeSteps } from './written-flow.ts';
 
 const DRAFT_PATH = `${FLOWS_PATH}/:flow_id/draft`;
 const common = { tags: ['Flows'] };
-const shown = answer('The draft.', draftRecord, { draft: example.draft }, etagHeader);
-const ifNoneMatch = z.object({
+const shown = answer(
+  'The draft.',
+  draftRecord,
+  { draft: example.draft },
+  etagOfWhat('Names the steps that the draft has now.'),
+);
+const draftIfNoneMatch = z.object({
   'If-None-Match': z.string().optional().meta({ description: 'An ETag: 304 while the draft has it.' }),
 });
 const ifMatch = z.object({
@@ -46,7 +51,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'getDraft',
         summary: 'Read the draft of a flow',
-        requestParams: { header: ifNoneMatch },
+        requestParams: { header: draftIfNoneMatch },
         responses: {
           200: shown,
           304: { description: 'The draft has the ETag that was sent.', headers: shown.headers },

@@ -72,11 +72,6 @@ export const draftRequest = flowFileSchema
   .pick({ steps: true })
   .meta({ id: 'ReplaceDraft', description: 'The steps of a flow, as in a flow file.' });
 
-/** The header of an answer that shows a draft. */
-export const etagHeader = {
-  ETag: z.string().optional().meta({ description: 'Names the steps that the draft has now.' }),
-};
-
 /** The steps of a flow as they are stored. */
 export const storedSteps = z
   .array(z.looseObject({ step_id: z.string(), name: z.string(), type: z.string() }))

@@ -69,7 +69,7 @@ export function createAdmission({
     async enter(organization, createSignal, { patient } = { patient: false }) {
       if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
       if (turns.countWaiting(organization) >= (patient ? WAITING_PATIENTLY_MAX : WAITING_MAX))
-        throw overShare('Too many runs of this organization wait to be started');
+        throw notStarted('Too many runs of this organization wait to be started');
       if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
       const late = AbortSignal.timeout(waitMaxMs);
       try {
@@ -81,7 +81,7 @@ export function createAdmission({
       } catch {
         if (stopping?.aborted) throw new ServiceError('SERVICE_STOPPING', STOPPING);
         if (!late.aborted) throw callerGone();
-        throw overShare(
+        throw notStarted(
           `The run waited ${waitMaxMs / 1_000} s behind others of this organization and was not started`,
         );
       }
@@ -97,7 +97,7 @@ export function serviceBusy(): ServiceError {
 }
 
 /** Counts the refusal, and makes its error. */
-function overShare(why: string): RetryLater {
+function notStarted(why: string): RetryLater {
   countRefusal('waiting');
   return new RetryLater(
     'RATE_LIMITED',

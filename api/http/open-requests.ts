@@ -60,7 +60,7 @@ function createCount(kind: keyof OpenRequests, max: number, advice: string): Ent
   let inAll = 0;
   return function enter(organizationId) {
     const own = open.get(organizationId) ?? 0;
-    if (max > 0 && own >= max) throw overShare(max, advice);
+    if (max > 0 && own >= max) throw tooManyOpenOfOrganization(max, advice);
     const most = IN_ALL_TIMES * max;
     if (max > 0 && inAll >= most && own >= Math.max(FEW, most / open.size)) throw tooManyOpen();
     open.set(organizationId, own + 1);
@@ -84,7 +84,7 @@ const FOLLOW_LESS =
 const CALL_LESS = 'calls that wait for their run: wait for some, or start jobs instead';
 
 /** Counts the refusal, and makes its error. */
-function overShare(max: number, advice: string): RetryLater {
+function tooManyOpenOfOrganization(max: number, advice: string): RetryLater {
   countRefusal('open_requests');
   return new RetryLater(
     'RATE_LIMITED',

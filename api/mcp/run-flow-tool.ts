@@ -123,18 +123,18 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   const { executionId } = run;
   if (run.outcome) {
     place.end();
-    return describeRun(deps, request.flow, executionId);
+    return describeRunWithAnswer(deps, request.flow, executionId);
   }
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
   const waited = waitForRun(deps, run, started, AbortSignal.any([AbortSignal.timeout(TOOL_WAIT_MS), gone]));
   // The run is stored: the reconciler starts it when the engine is back.
   await waited.catch(() => undefined);
-  return describeRun(deps, request.flow, executionId);
+  return describeRunWithAnswer(deps, request.flow, executionId);
 }
 
 /** Describes the run as it stands. */
-async function describeRun(
+async function describeRunWithAnswer(
   deps: ApiDeps,
   { organizationId, flowId, definition }: LoadedFlow,
   executionId: string,

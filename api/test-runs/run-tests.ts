@@ -77,7 +77,7 @@ async function runTests(
   async function startAndWait(): Promise<void> {
     const place = await deps.admission.enter(organizationId, () => gone);
     const started = await storeAndStart().finally(place.end);
-    if (started && waitMs > 0) await waitForEnd(deps, testRunId, { waitMs, gone });
+    if (started && waitMs > 0) await waitForTestRun(deps, testRunId, { waitMs, gone });
   }
 
   async function storeAndStart(): Promise<boolean> {
@@ -112,7 +112,7 @@ function retryLater(error: unknown): never {
 }
 
 /** Waits until the test run has ended, in whatever way: the result is in its rows. */
-async function waitForEnd(
+async function waitForTestRun(
   { client }: ApiDeps,
   testRunId: string,
   { waitMs, gone }: Required<Wait>,

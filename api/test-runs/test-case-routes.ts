@@ -14,7 +14,7 @@ import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import { getFlow } from '../flows/flow-of-path.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
-import { answerWithETag, ifNoneMatch as etagsOfList } from '../http/etag.ts';
+import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
@@ -42,7 +42,7 @@ const saved = (description: string) =>
     { testCase: example.testCase },
     etagOfWhat('Names the test case as it is now.'),
   );
-const ifNoneMatch = z.object({
+const createOnly = z.object({
   'If-None-Match': z
     .string()
     .optional()
@@ -62,7 +62,7 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'saveTestCase',
         summary: 'Create a test case, or replace the one of the same name',
-        requestParams: { header: ifNoneMatch },
+        requestParams: { header: createOnly },
         requestBody,
         responses: {
           200: saved('The case of that name is replaced.'),
@@ -82,7 +82,7 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'listTestCases',
         summary: 'List the test cases of a flow, by name',
-        requestParams: { query: listQuery, header: etagsOfList },
+        requestParams: { query: listQuery, header: ifNoneMatch },
         responses: {
           ...pageWithETag('A page of test cases.', testCaseList, { page: example.testCasePage }),
           ...PROJECT_ERRORS,

@@ -90,10 +90,10 @@ export async function traceRun(
     const { flowId } = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
     return { test_run: await describeTestRun(deps, id, flowId) };
   }
-  return holdingTrace(deps, access, id, async (run) => ({ flow_run: await describeRun(deps, run) }));
+  return holdingTrace(deps, access, id, async (run) => ({ flow_run: await describeRunWithTrace(deps, run) }));
 }
 
-async function describeRun(deps: ApiDeps, run: RunRow): Promise<z.input<typeof flowRun>> {
+async function describeRunWithTrace(deps: ApiDeps, run: RunRow): Promise<z.input<typeof flowRun>> {
   const id = run.execution_id;
   const [rows, input, test] = await Promise.all([
     listBlockTraces(deps.db, id),

@@ -46,7 +46,7 @@ export async function findOutputsRead(
     .filter((step) => earlier.has(step) && Object.hasOwn(sent, step.step_id))
     .map(({ step_id }) => [step_id, sent[step_id] as Json]);
   const ran = visible.filter((step) => !earlier.has(step));
-  const measured = await measureOutputs(db, callId, ran);
+  const measured = await measureByKey(db, callId, ran);
   const inLoops = ran.some(({ type }) => type !== 'sequential') ? OUTPUT_MAX_BYTES : 0;
   const bytes = [...measured.values()].reduce((sum, size) => sum + size, inLoops);
   return {
@@ -69,7 +69,7 @@ export async function findOutputsRead(
 }
 
 /** Measures the stored outputs of the blocks of these steps as JSON, by the keys of the blocks. */
-async function measureOutputs(db: Db, callId: string, steps: Step[]): Promise<Map<string, number>> {
+async function measureByKey(db: Db, callId: string, steps: Step[]): Promise<Map<string, number>> {
   if (steps.length === 0) return new Map();
   const stepIds = listBlocks({ steps }).map(({ step_id }) => step_id);
   const rows = await db
