@@ -13,14 +13,14 @@ type LockedFlow = FlowDesign & { organizationId: string };
 
 /** Gets the id in the path. Throws NOT_FOUND for one that is malformed. */
 export function flowIdOf({ params: { flow_id: id = '' } }: Request): string {
-  if (!UUID_PATTERN.test(id)) throw flowNotFound();
+  if (!UUID_PATTERN.test(id)) throw flowOfProjectNotFound();
   return id;
 }
 
 /** Gets the flow, with its draft. */
 export async function getFlow(db: Db, request: Request): Promise<FlowDesign> {
   const flow = await findFlowOfProject(db, request.state.project.id, flowIdOf(request));
-  if (!flow) throw flowNotFound();
+  if (!flow) throw flowOfProjectNotFound();
   return flow;
 }
 
@@ -33,11 +33,11 @@ export function writeFlow<T>(
   const id = flowIdOf(request);
   return writeAuthorized(db, request.state, async (tx, author) => {
     const flow = await lockFlowOfProject(tx, request.state.project.id, id);
-    if (!flow) throw flowNotFound();
+    if (!flow) throw flowOfProjectNotFound();
     return write(tx, author, { ...flow, organizationId: flow.organization_id });
   });
 }
 
-export function flowNotFound(): ServiceError {
+export function flowOfProjectNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such flow in the project.');
 }

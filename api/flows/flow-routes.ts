@@ -1,7 +1,7 @@
 // The endpoints of a project's flows.
 import { z } from 'zod';
 import { findFlowSummary, listFlowSummaries } from '../../db/flows/flow-summaries.ts';
-import { slugTaken } from '../../db/flows/flows.ts';
+import { flowSlugTaken } from '../../db/flows/flows.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -26,7 +26,7 @@ import {
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowETag } from './flow-etag.ts';
-import { flowIdOf, flowNotFound, writeFlow } from './flow-of-path.ts';
+import { flowIdOf, flowOfProjectNotFound, writeFlow } from './flow-of-path.ts';
 import { createFlow, removeFlow, renameFlow } from './recorded-flow-writes.ts';
 import { createFlowRequest, flowList, flowRecord, updateFlowRequest } from './schemas.ts';
 import { toFlowRecord } from './to-flow-record.ts';
@@ -57,7 +57,7 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         responses: {
           201: one,
           ...PROJECT_ERRORS,
-          ...conflict('The slug is taken.', slugTaken(example.newFlow.slug).message),
+          ...conflict('The slug is taken.', flowSlugTaken(example.newFlow.slug).message),
           ...BODY_ERRORS,
         },
       },
@@ -172,7 +172,7 @@ function deleteOne(deps: ApiDeps): ApiMiddleware {
 
 async function answerFlow({ db }: ApiDeps, ctx: ApiContext, flowId: string): Promise<void> {
   const row = await findFlowSummary(db, ctx.state.project.id, flowId);
-  if (!row) throw flowNotFound();
+  if (!row) throw flowOfProjectNotFound();
   ctx.set('ETag', flowETag(row));
   ctx.body = toFlowRecord(row);
 }

@@ -1,6 +1,6 @@
 // The endpoints of a flow's versions: list, read, publish, and the one in production.
 import { z } from 'zod';
-import { getVersion, listVersions, unknownVersion } from '../../db/flows/versions.ts';
+import { getVersion, listVersions, versionNotFound } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
@@ -115,7 +115,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
             production: { version: 2, previousVersion: 3 },
           }),
           ...PROJECT_ERRORS,
-          404: refusal('The flow is unknown, or has no such version.', examplesOf(unknownVersion(2))),
+          404: refusal('The flow is unknown, or has no such version.', examplesOf(versionNotFound(2))),
           ...BODY_ERRORS,
         },
       },

@@ -69,7 +69,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
         responses: {
           201: one,
           ...CALLER_ERRORS,
-          ...conflict('The slug is taken.', organizationSlugTaken(example.newOrganization.slug)),
+          ...conflict('The slug is taken.', organizationSlugTaken(example.newOrganization.slug).message),
           ...BODY_ERRORS,
         },
       },

@@ -58,7 +58,7 @@ export function projectRoutes(deps: ApiDeps): Route[] {
         responses: {
           201: one,
           ...ROLE_ERRORS,
-          ...conflict('The slug is taken.', projectSlugTaken(example.newProject.slug)),
+          ...conflict('The slug is taken.', projectSlugTaken(example.newProject.slug).message),
           ...BODY_ERRORS,
         },
       },

@@ -8,7 +8,7 @@ import type { McpCall } from './tool.ts';
  * Finds a flow that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
  */
 export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
-  const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? unknownFlow(flowId);
+  const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? throwFlowNotFound(flowId);
   deps.memberProfiles.save(flow.organization_id, user);
   addToLogContext({ organization_id: flow.organization_id });
   return flow;
@@ -21,14 +21,14 @@ export function withLockedFlow<T>(
   work: (tx: Tx, flow: FlowDesign & { organizationId: string }) => Promise<T>,
 ): Promise<T> {
   return inTransaction(deps.db, async (tx) => {
-    const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? unknownFlow(flowId);
+    const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? throwFlowNotFound(flowId);
     deps.memberProfiles.save(flow.organization_id, user);
     addToLogContext({ organization_id: flow.organization_id });
     return work(tx, { ...flow, organizationId: flow.organization_id });
   });
 }
 
-function unknownFlow(flowId: string): never {
+function throwFlowNotFound(flowId: string): never {
   throw new ServiceError(
     'NOT_FOUND',
     `You cannot see a flow with the id ${flowId}: hydrate_project lists the flows of a project.`,

@@ -12,7 +12,7 @@ import type { McpCall } from './tool.ts';
  * Finds a project that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
  */
 export async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
-  const project = (await findUserProject(deps.db, user.userId, projectId)) ?? unknownProject(projectId);
+  const project = (await findUserProject(deps.db, user.userId, projectId)) ?? throwProjectNotFound(projectId);
   deps.memberProfiles.save(project.organization_id, user);
   addToLogContext({ organization_id: project.organization_id });
   return project;
@@ -24,12 +24,13 @@ export async function requireLockedProject(
   { user }: Pick<McpCall, 'user'>,
   projectId: string,
 ): Promise<UserProject> {
-  const project = (await findUserProjectForUpdate(tx, user.userId, projectId)) ?? unknownProject(projectId);
+  const project =
+    (await findUserProjectForUpdate(tx, user.userId, projectId)) ?? throwProjectNotFound(projectId);
   addToLogContext({ organization_id: project.organization_id });
   return project;
 }
 
-function unknownProject(projectId: string): never {
+function throwProjectNotFound(projectId: string): never {
   throw new ServiceError(
     'NOT_FOUND',
     `You cannot see a project with the id ${projectId}: list_projects lists those you can see.`,

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { examplesOf, refusal, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowNotFound } from './load-flow.ts';
-import { noSuchRun } from './load-run.ts';
+import { runOfFlowNotFound } from './load-run.ts';
 import type { BlockValue } from './read-block-values.ts';
 import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
 
@@ -25,7 +25,7 @@ export const BLOCK_ERRORS = {
   ...LIST_ERRORS,
   404: refusal(
     'The run has no such block execution, or is unknown as its flow may be.',
-    examplesOf(noSuchBlock(), flowNotFound(), noSuchRun()),
+    examplesOf(blockNotFound(), flowNotFound(), runOfFlowNotFound()),
   ),
   413: refusal('The block read more than outputs may have together.', OUTPUT_REFUSAL),
 };
@@ -35,7 +35,7 @@ export async function findBlock({ db }: ApiDeps, { state, params }: ApiContext):
   const { call } = state.query as z.infer<typeof blockQuery>;
   const { key = '' } = params;
   const row = key.includes('\0') ? undefined : await findBlockTrace(db, state.run.execution_id, key, call);
-  if (!row) throw noSuchBlock();
+  if (!row) throw blockNotFound();
   return row;
 }
 
@@ -44,7 +44,7 @@ export function hasNone({ step_id }: FoundBlock, value: BlockValue): ServiceErro
   return new ServiceError('NOT_FOUND', `This execution of ${step_id} has no ${value}.`);
 }
 
-function noSuchBlock(): ServiceError {
+function blockNotFound(): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
     'This run has executed no block with that key. A block is listed among those of its run, with its key, once it has ended.',

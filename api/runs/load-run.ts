@@ -13,7 +13,7 @@ export function loadRun({ db }: ApiDeps): ApiMiddleware {
     const run = UUID_PATTERN.test(executionId)
       ? await findRun(db, ctx.state.flowIds.flowId, executionId)
       : undefined;
-    if (!run) throw noSuchRun();
+    if (!run) throw runOfFlowNotFound();
     linkToTrace(run.trace_context);
     ctx.state.run = run;
     addToLogContext({ execution_id: run.execution_id });
@@ -21,6 +21,6 @@ export function loadRun({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-export function noSuchRun(): ServiceError {
+export function runOfFlowNotFound(): ServiceError {
   return new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
 }

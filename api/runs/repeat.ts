@@ -18,7 +18,7 @@ import { answerJob } from './answer-job.ts';
 import { jobAccepted } from './answers.ts';
 import { tooLarge } from './collect-outputs.ts';
 import { findRunnableFlow, flowNotFound, loadFlowIds } from './load-flow.ts';
-import { loadRun, noSuchRun } from './load-run.ts';
+import { loadRun, runOfFlowNotFound } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { idempotencyHeaders } from './requests.ts';
@@ -75,7 +75,7 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
 
 function errors(how: Repetition) {
   const refusals = runErrors({
-    404: examplesOf(noSuchRun()),
+    404: examplesOf(runOfFlowNotFound()),
     409: examplesOf(
       how === 'retry'
         ? thrownBy(() => requireRepeatable({ version: 1, mode: 'jobs', status: 'completed' }, how))

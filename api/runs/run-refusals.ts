@@ -4,7 +4,7 @@ import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { outputsTooLarge } from '../../db/runs/load-references.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
-import { flowNotFound as noSuchFlow } from '../flows/flow-of-path.ts';
+import { flowOfProjectNotFound } from '../flows/flow-of-path.ts';
 import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
 import { tooManyOpen } from '../http/open-requests.ts';
@@ -24,7 +24,7 @@ import {
 import { requireParameterNames } from './accept-run.ts';
 import { ATTACHMENT_REFUSALS, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import { flowNotFound, parseVersion } from './load-flow.ts';
-import { noSuchRun } from './load-run.ts';
+import { runOfFlowNotFound } from './load-run.ts';
 import { noCredits, suspended } from './require-may-run.ts';
 import { requireSoundTree } from './require-sound-tree.ts';
 import type { RunTarget } from './run-paths.ts';
@@ -52,7 +52,7 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   ),
   404: refusal(
     'The flow or run is unknown, belongs to another project, or is not published.',
-    examplesOf(flowNotFound(), noSuchRun()),
+    examplesOf(flowNotFound(), runOfFlowNotFound()),
   ),
 };
 
@@ -96,7 +96,7 @@ export function runErrors(
     }),
     ...MAY_NOT_RUN,
     404: refusal('The flow is unknown, belongs to another project, or is not published.', {
-      ...examplesOf(isDraft ? noSuchFlow() : flowNotFound('production')),
+      ...examplesOf(isDraft ? flowOfProjectNotFound() : flowNotFound('production')),
       ...more[404],
     }),
     ...(isDraft && changed('draft')),

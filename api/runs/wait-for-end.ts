@@ -3,7 +3,7 @@ import { findRun } from '../../db/runs/runs.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { noSuchRun } from './load-run.ts';
+import { runOfFlowNotFound } from './load-run.ts';
 import type { News } from './news.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 
@@ -24,7 +24,7 @@ export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
       await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(leave);
       await requireStillAllowed(deps, ctx.state.principal, flowIds.organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
-      if (!later) throw noSuchRun();
+      if (!later) throw runOfFlowNotFound();
       ctx.state.run = later;
     }
     await next();

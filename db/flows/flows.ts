@@ -49,11 +49,11 @@ async function insertInto(tx: Tx, flow: NewFlow) {
     )
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw slugTaken(flow.slug);
+  if (!row) throw flowSlugTaken(flow.slug);
   return row;
 }
 
-export function slugTaken(slug: string): ServiceError {
+export function flowSlugTaken(slug: string): ServiceError {
   return new ServiceError('CONFLICT', `The project already has a flow with the slug ${slug}.`);
 }
 
@@ -98,7 +98,7 @@ export async function updateDraft(
     .where('id', '=', flowId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  if (result.numUpdatedRows === 0n) throw unknownFlow();
+  if (result.numUpdatedRows === 0n) throw flowIdNotFound();
 }
 
 /** Sets the name and the description, where given, and answers whether that changed any. Throws NOT_FOUND. */
@@ -114,7 +114,7 @@ export async function updateNames(
     .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (!flow) throw unknownFlow();
+  if (!flow) throw flowIdNotFound();
   const changes = pickChanges(flow, named);
   if (Object.keys(changes).length === 0) return false;
   await tx
@@ -125,7 +125,7 @@ export async function updateNames(
   return true;
 }
 
-export function unknownFlow(): ServiceError {
+export function flowIdNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such flow.');
 }
 
@@ -138,6 +138,6 @@ export async function deleteFlow(tx: Tx, flowId: string): Promise<string> {
     .where('deleted_at', 'is', null)
     .returning('slug')
     .executeTakeFirst();
-  if (!row) throw unknownFlow();
+  if (!row) throw flowIdNotFound();
   return row.slug;
 }

@@ -2,7 +2,7 @@
 import { type NotNull, sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
-import { unknownFlow } from './flows.ts';
+import { flowIdNotFound } from './flows.ts';
 
 /** Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND. */
 export function publishVersion(
@@ -20,7 +20,7 @@ export function publishVersion(
       .where('deleted_at', 'is', null)
       .forNoKeyUpdate()
       .executeTakeFirst();
-    if (!flow) throw unknownFlow();
+    if (!flow) throw flowIdNotFound();
     const { version } = await tx
       .insertInto('flow_version')
       .columns(['flow_id', 'version', 'note', 'definition', 'published_by'])
@@ -62,7 +62,7 @@ export async function setProductionVersion(db: Db | Tx, flowId: string, version:
       ),
     )
     .executeTakeFirst();
-  if (result.numUpdatedRows === 0n) throw unknownVersion(version);
+  if (result.numUpdatedRows === 0n) throw versionNotFound(version);
 }
 
 /** Lists the published versions of a flow, newest first, without their definitions: with `page`, those `before` a version. */
@@ -92,7 +92,7 @@ export async function getVersion(db: Db | Tx, flowId: string, version: number) {
     .where('version', '=', version)
     .$narrowType<{ version: NotNull }>()
     .executeTakeFirst();
-  if (!row) throw unknownVersion(version);
+  if (!row) throw versionNotFound(version);
   return row;
 }
 
@@ -108,6 +108,6 @@ export function findVersionById(db: Db | Tx, flowId: string, versionId: string) 
     .executeTakeFirst();
 }
 
-export function unknownVersion(version: number): ServiceError {
+export function versionNotFound(version: number): ServiceError {
   return new ServiceError('NOT_FOUND', `The flow has no published version ${version}.`);
 }

@@ -32,13 +32,13 @@ export async function insertOrganization(
     .onConflict((conflict) => conflict.column('slug').where('deleted_at', 'is', null).doNothing())
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('CONFLICT', organizationSlugTaken(organization.slug));
+  if (!row) throw organizationSlugTaken(organization.slug);
   return row;
 }
 export type OrganizationRow = Awaited<ReturnType<typeof insertOrganization>>;
 
-export function organizationSlugTaken(slug: string): string {
-  return `There is already an organization with the slug ${slug}.`;
+export function organizationSlugTaken(slug: string): ServiceError {
+  return new ServiceError('CONFLICT', `There is already an organization with the slug ${slug}.`);
 }
 
 /** Finds an organization that is not deleted. */

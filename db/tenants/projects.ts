@@ -46,12 +46,12 @@ async function insertInto(tx: Tx, project: NewProject) {
     )
     .returning(COLUMNS)
     .executeTakeFirst();
-  if (!row) throw new ServiceError('CONFLICT', projectSlugTaken(project.slug));
+  if (!row) throw projectSlugTaken(project.slug);
   return row;
 }
 
-export function projectSlugTaken(slug: string): string {
-  return `The organization already has a project with the slug ${slug}.`;
+export function projectSlugTaken(slug: string): ServiceError {
+  return new ServiceError('CONFLICT', `The organization already has a project with the slug ${slug}.`);
 }
 
 /** Finds a project that is not deleted. */
