@@ -8,10 +8,14 @@ import {
   LOOP_ITERATIONS_MAX,
   STEP_DEPTH_MAX,
 } from './limits.ts';
+import { REFUSED_KEYS } from './refused-keys.ts';
 import { eachStep, formatPath, type PathSegment } from './step-path.ts';
 
-/** Steps and branches cannot have these names, which mean something else as keys of an object. */
-export const RESERVED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/**
+ * Steps and branches cannot have these names, which mean something else as keys of an object. `prototype` does so in functions
+ * alone, so the values that callers send may have it as a key.
+ */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set([...REFUSED_KEYS, 'prototype']);
 
 /** `incomplete`: something is still missing, as in an unfinished draft; otherwise something is wrong. */
 export type TreeProblem = { path: PathSegment[]; message: string; incomplete: boolean };
