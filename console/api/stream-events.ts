@@ -1,7 +1,7 @@
 import { toApiError } from './api-error.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 
-export type StreamEvent = { event: string; data: unknown; id: string | undefined };
+type StreamEvent = { event: string; data: unknown; id: string | undefined };
 
 /**
  * Sends a request that is answered with Server-Sent Events and yields them; a comment is passed over. Ends with the

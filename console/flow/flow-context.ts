@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react';
 import type { Schemas } from '../api/client.ts';
 
 /** The flow whose pages are shown, and the slugs of its address. */
-export type FlowHere = { flow: Schemas['Flow']; org: string; project: string; projectId: string };
+type FlowHere = { flow: Schemas['Flow']; org: string; project: string; projectId: string };
 
 export const FlowContext = createContext<FlowHere | undefined>(undefined);
 

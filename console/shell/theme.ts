@@ -6,7 +6,7 @@ export const THEMES = [
   { id: 'light', label: 'Light' },
   { id: 'dark', label: 'Dark' },
 ] as const;
-export type Theme = (typeof THEMES)[number]['id'];
+type Theme = (typeof THEMES)[number]['id'];
 
 const KEY = 'weir.theme';
 const listeners = new Set<() => void>();

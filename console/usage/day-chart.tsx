@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import style from './usage.module.css';
 
-export type Series = { name: string; token: string; values: (number | null)[] };
+type Series = { name: string; token: string; values: (number | null)[] };
 
 type Props = {
   /** Days in UTC, in order. */

@@ -1,7 +1,7 @@
 // The range and the division of the usage, as they stand in the address; what cannot be right is left out.
 const DAY_MS = 86_400_000;
 const DAYS = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
-export const DIVISIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
+const DIVISIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 export type Range = keyof typeof DAYS;

@@ -86,7 +86,7 @@ export function unwrapStep(steps: Step[], stepId: string): Step[] {
 }
 
 /** Removes steps, and the branches, parallel and loop steps that this leaves empty. */
-export function removeWhere(steps: Step[], isRemoved: (step: Step) => boolean): Step[] {
+function removeWhere(steps: Step[], isRemoved: (step: Step) => boolean): Step[] {
   return mapLists(steps, (list) => {
     const kept = list.flatMap((step) => (isRemoved(step) ? [] : withoutEmpty(step)));
     return kept.length === list.length && kept.every((step, index) => step === list[index]) ? list : kept;

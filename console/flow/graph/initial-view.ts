@@ -1,6 +1,6 @@
 import type { Layout } from './layout.ts';
 
-export type View = { x: number; y: number; zoom: number };
+type View = { x: number; y: number; zoom: number };
 
 const MARGIN = 20;
 /** Below this, text cannot be read: rather show a part. */

@@ -6,11 +6,11 @@ export type Point = { x: number; y: number };
 /** A step: a block, or the frame of a parallel or loop step. */
 export type StepBox = Point & { step: Step; width: number; height: number; depth: number };
 /** A line that the values take; `return`: back to the beginning of a loop. */
-export type Wire = { points: Point[]; kind: 'flow' | 'return'; hasArrow: boolean };
+type Wire = { points: Point[]; kind: 'flow' | 'return'; hasArrow: boolean };
 /** A place between steps, where one can be added or dropped. */
 export type Gap = Point & { place: Place };
 /** The name of a branch, above its first step. */
-export type BranchLabel = Point & { stepId: string; branch: string };
+type BranchLabel = Point & { stepId: string; branch: string };
 
 export type Layout = {
   boxes: StepBox[];

@@ -1,7 +1,7 @@
 import type { Step } from '../draft/steps.ts';
 import { isMembers } from './schema-form.ts';
 
-export type OutputField = { path: string; type: string };
+type OutputField = { path: string; type: string };
 
 const DEPTH_MAX = 4;
 const FIELDS_MAX = 100;

@@ -66,7 +66,7 @@ function findPathProblem(step: Step, [key]: string[]): string | undefined {
 }
 
 /** The steps that have ended when a step begins: those before it in its list, and before each step around it. */
-export function listVisible(steps: Step[], stepId: string): Step[] | undefined {
+function listVisible(steps: Step[], stepId: string): Step[] | undefined {
   for (const [index, step] of steps.entries()) {
     const before = steps.slice(0, index);
     if (step.step_id === stepId) return before;

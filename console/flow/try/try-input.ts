@@ -29,7 +29,7 @@ export type ParsedInput = {
   toolChoice?: unknown;
 };
 /** The mistake in each field, as a sentence. */
-export type InputErrors = Partial<Record<keyof TryInput, string>>;
+type InputErrors = Partial<Record<keyof TryInput, string>>;
 
 export const IMAGES_MAX = 10;
 const IMAGE_URL_MAX = 2_048;

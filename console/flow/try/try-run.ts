@@ -21,7 +21,7 @@ export type TryBlock = {
 /** A step of the plan, in a run that goes step by step. */
 export type PlanStep = { index: number; step_id: string; name: string; type: string };
 
-export type ToolPause = Pick<
+type ToolPause = Pick<
   Schemas['StepPausedForToolCalls'],
   | 'stepId'
   | 'stepIndex'

@@ -1,7 +1,7 @@
 import type { Side } from './side.ts';
 
 /** The part of the versions page that is in the address: the version that is open, and what it is compared with. */
-export type VersionsSearch = { version?: Side; compare?: Side };
+type VersionsSearch = { version?: Side; compare?: Side };
 
 /** Reads it from the address; anything else there is left out. */
 export function readVersionsSearch(search: Record<string, unknown>): VersionsSearch {

@@ -43,7 +43,7 @@ export async function sendToolResults(answer: Answer): Promise<void> {
 }
 
 /** The request that resumes a paused run. The model is free to choose then: one told to call a function would never end. */
-export function resumeBody({ run, steps, request, results }: Omit<Answer, 'path' | 'projectId'>): object {
+function resumeBody({ run, steps, request, results }: Omit<Answer, 'path' | 'projectId'>): object {
   const {
     executionId,
     pausedAtStep = '',

@@ -15,7 +15,7 @@ import { editorTheme } from './editor-theme.ts';
 import type { EditorLanguage, EditorProblem, LanguageSupport, VariableScope } from './editor-types.ts';
 import { variableScope } from './variable-scope.ts';
 
-export type EditorOptions = {
+type EditorOptions = {
   language: EditorLanguage;
   value: string;
   placeholder: string;

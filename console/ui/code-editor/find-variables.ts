@@ -1,5 +1,5 @@
 /** A variable of a prompt, or a text that looks like one. `name` is without braces; `to` is behind the closing ones. */
-export type FoundVariable = { name: string; from: number; to: number; isKnownForm: boolean };
+type FoundVariable = { name: string; from: number; to: number; isKnownForm: boolean };
 
 // Both as the service reads prompts (flow/template.ts).
 const VARIABLE = /^(?:message|previous_output|(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+)$/;
