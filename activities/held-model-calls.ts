@@ -22,7 +22,7 @@ const UNTAKEN: UntakenTimes = { maxMs: 10_000, afterOutageMs: 30_000, lookMs: 1_
 /** A call that goes on to its end, maybe for an hour beside hundreds of others, is looked at so many times less often. */
 const LOOKS_APART = 3;
 
-export type UntakenTimes = {
+type UntakenTimes = {
   /** As long as the activity that takes a call over may wait to be started (workflows/activities.ts). */
   maxMs: number;
   /** The same once it has failed, after an outage of the engine or of the way to it: its error and what it kept are held. */

@@ -5,7 +5,7 @@ const WEIGHT = 0.2;
 const MODELS_MAX = 1_000;
 
 /** How long the calls of each model have taken in this process. */
-export type ModelSpeeds = {
+type ModelSpeeds = {
   note(model: string, milliseconds: number): void;
   /** Whether the model's calls take longer than `slowMs` on average; those of an unknown one do not. */
   isSlow(model: string): boolean;

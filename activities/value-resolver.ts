@@ -13,7 +13,7 @@ const OUTPUTS_KEPT_BYTES = 2 * OUTPUTS_READ_MAX_BYTES;
 /** A larger output is read when it is needed: meanwhile it would take its memory from others. */
 const KEPT_OUTPUT_MAX_BYTES = 256 * 1024;
 
-export type ValueResolver = {
+type ValueResolver = {
   /** Resolves a value of a call to its JSON. */
   resolve(callId: string, value: Value): Promise<Json>;
   /** Keeps an output that was just recorded for the next block, which gets it by reference. */

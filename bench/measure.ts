@@ -38,7 +38,7 @@ export async function measureCandidate(
 }
 
 /** Runs a load, and adds the processor time that each group used per answer. */
-export async function withCpuTime(groups: Groups, run: () => Promise<LoadResult>): Promise<Load> {
+async function withCpuTime(groups: Groups, run: () => Promise<LoadResult>): Promise<Load> {
   const before = readUsage(groups);
   const result = await run();
   const cpuMsPerRun = mapSplit(readUsage(groups), (usage, name) => {

@@ -23,7 +23,7 @@ const AT_ONCE = 16;
 const MADE = 2;
 const POLL_MS = 200;
 
-export type WaitingWork = {
+type WaitingWork = {
   /** For the service. */
   env: NodeJS.ProcessEnv;
   /** Starts runs that park before their first block; resolves when they are parked. */

@@ -26,7 +26,7 @@ export const SECRET_VARIABLES = [
   'OPENROUTER_API_KEY',
   'OLLAMA_API_KEY',
 ] as const;
-export type SecretVariable = (typeof SECRET_VARIABLES)[number];
+type SecretVariable = (typeof SECRET_VARIABLES)[number];
 
 const FILE_MAX_BYTES = 65_536;
 const PROBLEMS: { [code: string]: string } = {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 
 /** The state of a database, for `weir doctor`. `now.at` is its clock; to read it took `takenMs`. */
-export type DatabaseFacts = {
+type DatabaseFacts = {
   version: string;
   pending: string[];
   unknown: string[];

@@ -28,7 +28,7 @@ export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_requi
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type Role = 'owner' | 'admin' | 'member';
 
-export interface OrganizationTable {
+interface OrganizationTable {
   id: Generated<string>;
   slug: string;
   name: string;
@@ -46,7 +46,7 @@ export interface OrganizationTable {
   deleted_at: Date | null;
 }
 
-export interface MembershipTable {
+interface MembershipTable {
   organization_id: string;
   /** The `sub` of the user's tokens. */
   user_id: string;
@@ -55,7 +55,7 @@ export interface MembershipTable {
   updated_at: Now;
 }
 
-export interface ProjectTable {
+interface ProjectTable {
   id: Generated<string>;
   organization_id: string;
   slug: string;
@@ -67,7 +67,7 @@ export interface ProjectTable {
   deleted_at: Date | null;
 }
 
-export interface FlowTable {
+interface FlowTable {
   id: Generated<string>;
   project_id: string;
   slug: string;
@@ -82,7 +82,7 @@ export interface FlowTable {
   deleted_at: Date | null;
 }
 
-export interface FlowVersionTable {
+interface FlowVersionTable {
   id: Generated<string>;
   flow_id: string;
   /** null: the snapshot of a draft (or of a judge) that was run, once per content, and not a version. */
@@ -147,7 +147,7 @@ export interface RunTable {
 }
 
 /** A token bucket of requests, stored as the time at which it is full again (GCRA). */
-export interface RateLimitTable {
+interface RateLimitTable {
   /** The id of an API key or an organization, or the hash of a userId. */
   subject: string;
   full_at: Date;
@@ -166,7 +166,7 @@ export interface IdempotencyKeyTable {
 }
 
 /** An organization's own key for a model provider, encrypted. */
-export interface ModelKeyTable {
+interface ModelKeyTable {
   organization_id: string;
   provider: string;
   secret: string;
@@ -176,7 +176,7 @@ export interface ModelKeyTable {
 }
 
 /** A record of who changed what: one row per management write, in its transaction. */
-export interface AuditEntryTable {
+interface AuditEntryTable {
   id: Generated<number>;
   organization_id: string;
   /** A user id, `api_key/{key_id}` or `operator`. */

@@ -8,7 +8,7 @@ const DELAY_MIN_MS = 1_000;
 const DELAY_MAX_MS = 60_000;
 
 /** How soon those who found no turn ask again, so that about as many ask as find one. */
-export type Pace = {
+type Pace = {
   /** Notes that a turn has ended. */
   noteEnd(): void;
   /**

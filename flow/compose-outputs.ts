@@ -6,7 +6,7 @@ import type { PlannedStep } from './plan.ts';
 import { type Load, resolveValue, type Value } from './value.ts';
 
 /** Outputs by step_id; `value` is the last one's, the input when there is none. */
-export type ComposedOutputs = Pick<ComposedValues, 'missing'> & {
+type ComposedOutputs = Pick<ComposedValues, 'missing'> & {
   outputs: { [stepId: string]: Json };
   value: Value;
 };

@@ -4,7 +4,7 @@ const FIRST_BYTES = 64 * 1024;
 const SEGMENT_MAX_BYTES = 1024 * 1024;
 
 /** Collects the chunks of a stream. */
-export type ByteCollector = {
+type ByteCollector = {
   readonly length: number;
   /** Copies a chunk and frees it: nobody else may read it. */
   add(chunk: Uint8Array): void;

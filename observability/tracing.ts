@@ -29,7 +29,7 @@ type SpanOptions = {
 };
 
 /** A span that has begun. Attributes never hold secrets, or the content of requests and runs. */
-export type OpenSpan = {
+type OpenSpan = {
   /** Whether anybody will see the span: tracing is on, and the trace was sampled. */
   isRecording: boolean;
   set(attributes: Attributes): void;

@@ -9,7 +9,7 @@ const CREDITS_PER_USD = 100;
  * A model, or `provider/*` for all other models of a provider. `key` says whose key its calls use, null that they need one of
  * the request. Prices are in credits per million tokens; calls with a key other than the service's cost none.
  */
-export type ListedModel = {
+type ListedModel = {
   model: string;
   key: 'service' | 'organization' | null;
   inputPrice: number;

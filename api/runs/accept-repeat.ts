@@ -25,7 +25,7 @@ import { requireValidOverrides } from './require-valid-overrides.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
 export type Repetition = 'rerun' | 'retry';
-export type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_version_id' | 'status' | 'mode'>;
+type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_version_id' | 'status' | 'mode'>;
 
 /**
  * Checks whatever a repetition can be refused for, then stores the new run, a job of the same version with the same input. The

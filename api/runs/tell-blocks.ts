@@ -7,7 +7,7 @@ export type BlockNews =
   | { name: 'block_started'; row: Begun }
   | { name: 'block_retrying'; row: BlockUnderWayRow };
 
-export type BlockTeller = {
+type BlockTeller = {
   /** Yields block_started unless it was told; the event that tells of the block's end comes next. */
   end(row: Begun): Generator<BlockNews>;
   /** Yields the news of blocks under way. */

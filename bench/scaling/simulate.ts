@@ -1,7 +1,7 @@
 import { quantile } from '../statistics.ts';
 
 /** A part as a queue: `servers` runs at a time, each for `ms` at each of its visits, exponentially distributed. */
-export type Station = { servers: number; ms: number };
+type Station = { servers: number; ms: number };
 /** A run's way: the names of the stations it visits, in order. */
 export type Way = string[];
 

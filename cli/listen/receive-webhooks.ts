@@ -21,7 +21,7 @@ const PORT_DEFAULT = 9443;
 
 export type ReceiveOptions = { port: number; http?: boolean; json?: boolean };
 /** Reads the secret anew for each delivery, so that a rotation takes effect. */
-export type ReadSecret = () => Promise<string>;
+type ReadSecret = () => Promise<string>;
 
 /** Adds the options of `receiveWebhooks` to a command. */
 export function addReceiveOptions(command: Command): Command {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 /** Absent fields match every entry; `executionId` is that of a run. */
-export type LedgerFilter = {
+type LedgerFilter = {
   kind?: 'grant' | 'charge' | undefined;
   executionId?: string | undefined;
   since?: Date | undefined;

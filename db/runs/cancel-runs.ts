@@ -3,7 +3,7 @@ import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, CANCELLED_CHANNEL, IS_OPEN } from './cancel-run.ts';
 
 /** A run that was marked as cancelled, with where it belongs. */
-export type CancelledRun = { id: string; organizationId: string; projectId: string };
+type CancelledRun = { id: string; organizationId: string; projectId: string };
 
 /** Finds those of these runs that have not ended and were not cancelled. */
 export async function findCancellable(db: Db, executionIds: string[]): Promise<Set<string>> {

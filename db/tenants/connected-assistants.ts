@@ -8,7 +8,7 @@ import type { Page } from './user-organizations.ts';
 const USE_RECORDED_MS = 60_000;
 
 /** A use of MCP: the user, the client (`''` when its token does not name it), and the consent that the token is of. */
-export type AssistantUse = {
+type AssistantUse = {
   userId: string;
   clientId: string;
   name: string | undefined;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 
-export type NewMemberProfile = {
+type NewMemberProfile = {
   organizationId: string;
   userId: string;
   name: string | null;

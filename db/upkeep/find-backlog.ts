@@ -4,7 +4,7 @@ import type { Db } from '../connect.ts';
 const PARKED_MAX = 10_000;
 
 /** The work that waits in the database: `parkedRuns` are counted up to 10,000. */
-export type Backlog = { oldestDueSeconds: number; parkedRuns: number; reservedMicrocredits: number };
+type Backlog = { oldestDueSeconds: number; parkedRuns: number; reservedMicrocredits: number };
 
 /**
  * Finds how long the delivery whose attempt is longest due has been due, and how many runs are parked. Each costs a look into

@@ -4,7 +4,7 @@ import { type EngineMetrics, engineMetricsOver, findFreePort } from './engine-me
 import { bindInstruments } from './instruments.ts';
 import { hasOtlp } from './otlp-settings.ts';
 
-export type RunningMetrics = {
+type RunningMetrics = {
   isOn: boolean;
   /** Where the engine's SDK is to send its own metrics; undefined: nowhere. */
   engine?: EngineMetrics | undefined;

@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** Lists the sessions of this database that wait for a lock which another holds. */
-export async function listLockWaiters(db: Db): Promise<{ pid: number }[]> {
+async function listLockWaiters(db: Db): Promise<{ pid: number }[]> {
   const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
   return rows;

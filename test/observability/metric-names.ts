@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 export const RULES = path.join(ROOT, 'deploy/prometheus/weir-rules.yml');
-export const DASHBOARD = path.join(ROOT, 'deploy/grafana/weir.json');
+const DASHBOARD = path.join(ROOT, 'deploy/grafana/weir.json');
 export const ALERTS_PAGE = path.join(ROOT, 'docs/operating/alerts.md');
 
 /** The words of PromQL that look like names of metrics. */
