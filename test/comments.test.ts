@@ -8,6 +8,7 @@ const LINES_MAX = 250;
 const CITATION = /^\s*(?:\/\/|\/?\*).*(?:\((?:spec|security): |\bthe spec\b)/m;
 const COMMENT_MAX_LENGTH = 132;
 const COMMENT = /^ *(?:\/\/|\/?\*)/;
+const EXPORT = /^export (?:async )?(?:function\*?|const|let|class|type|interface) ([\w$]+)/gm;
 const CLUMSY_OPENING = /\/\*\*[\s*]*(?:What|Of) /;
 
 describe('the sources', () => {
@@ -39,6 +40,19 @@ describe('the sources', () => {
       filesThat((text) => text.split('\n').some(isLong)),
       [],
     );
+  });
+
+  it('export only what another file names', () => {
+    const filesWith = new Map<string, number>();
+    for (const { text } of sources)
+      for (const word of new Set(text.match(/[\w$]+/g))) filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
+    const unused = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(EXPORT)]
+        .filter(([, name = '']) => filesWith.get(name) === 1)
+        .map(([, name]) => `${file}: ${name}`),
+    );
+    // mocha calls mochaGlobalTeardown, which is named by this comment alone.
+    assert.deepEqual(unused, []);
   });
 
   it(`have at most ${LINES_MAX} lines each`, () => {
