@@ -1,6 +1,6 @@
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { resumeOrganization, suspendOrganization } from '../../db/tenants/suspensions.ts';
+import { endSuspension, suspendOrganization } from '../../db/tenants/suspensions.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
@@ -34,7 +34,7 @@ export async function suspend(db: Db, slug: string, { reason }: { reason?: strin
 export async function resume(db: Db, slug: string): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   const changed = await inTransaction(db, async (tx) => {
-    const wasSuspended = await resumeOrganization(tx, id);
+    const wasSuspended = await endSuspension(tx, id);
     const change = { organizationId: id, action: 'organization.resume', resourceId: id };
     if (wasSuspended) await recordChange(tx, operator(), change);
     return wasSuspended;

@@ -23,8 +23,8 @@ export async function suspendOrganization(tx: Tx, id: string, reason: string | u
   return numUpdatedRows > 0n;
 }
 
-/** Lets a suspended organization go on. Answers whether it was suspended. */
-export async function resumeOrganization(tx: Tx, id: string): Promise<boolean> {
+/** Ends the suspension of an organization. Answers whether it was suspended. */
+export async function endSuspension(tx: Tx, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('organization')
     .set({ suspended_at: null, suspension_reason: null })

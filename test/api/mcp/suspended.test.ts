@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { resumeOrganization, suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { endSuspension, suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { useTools } from './tools-harness.ts';
 
 describe('MCP tools of a suspended organization', () => {
@@ -33,7 +33,7 @@ describe('MCP tools of a suspended organization', () => {
     assert.deepEqual(await weir.db.selectFrom('test_run').select('id').execute(), []);
     await add(flow_id, 'B');
     await ask('get_test_run_trace', { flow_run_id: earlier.flow_run.flow_run_id });
-    await weir.db.transaction().execute((tx) => resumeOrganization(tx, organizationId));
+    await weir.db.transaction().execute((tx) => endSuspension(tx, organizationId));
     assert.equal((await ask('run_all_tests', { flow_id })).passed, 1);
   });
 });

@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import type { ApiContext, ApiMiddleware } from '../../../api/http/context.ts';
 import { retryRunsRoutes } from '../../../api/runs/retry-runs.ts';
 import { runAllTests } from '../../../api/test-runs/run-tests.ts';
-import { resumeOrganization, suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { endSuspension, suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { code } from '../../blocks.ts';
 import { startTestsWeir, type TestsWeir } from '../test-runs/tests-harness.ts';
 
@@ -16,7 +16,7 @@ describe('while it waits in line and its organization is suspended', () => {
   after(() => tests.stop());
   afterEach(() => {
     mock.restoreAll();
-    return tests.weir.db.transaction().execute((tx) => resumeOrganization(tx, tests.tenant.organizationId));
+    return tests.weir.db.transaction().execute((tx) => endSuspension(tx, tests.tenant.organizationId));
   });
 
   /** Lets requests in once the organization is suspended and two seconds are over. */

@@ -1,7 +1,7 @@
 // Organizations that an operator has suspended.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { resumeOrganization, suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { endSuspension, suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, passthrough } from '../../blocks.ts';
@@ -24,8 +24,7 @@ describe('while its organization is suspended', () => {
 
   const suspend = (reason?: string) =>
     weir.db.transaction().execute((tx) => suspendOrganization(tx, weir.tenant.organizationId, reason));
-  const resume = () =>
-    weir.db.transaction().execute((tx) => resumeOrganization(tx, weir.tenant.organizationId));
+  const resume = () => weir.db.transaction().execute((tx) => endSuspension(tx, weir.tenant.organizationId));
   const get = (path: string) => weir.call('GET', path, { key: weir.key });
   const countRuns = async () => (await weir.db.selectFrom('run').select('execution_id').execute()).length;
   const fresh = { message: 'm' };
