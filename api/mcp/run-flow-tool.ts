@@ -17,7 +17,7 @@ import { acceptRun } from '../runs/accept-run.ts';
 import { enterPlace, startInPlace } from '../runs/admit.ts';
 import type { CallRequest } from '../runs/call-request.ts';
 import { digestRequest } from '../runs/digest-request.ts';
-import { findRunnableFlow } from '../runs/load-flow.ts';
+import { loadRunnableFlow } from '../runs/load-flow.ts';
 import { maxCredits } from '../runs/max-credits.ts';
 import { readReceipt } from '../runs/receipt.ts';
 import { idempotencyKey, type JobRequest } from '../runs/requests.ts';
@@ -77,7 +77,7 @@ export const runFlowTool = defineTool({
       flow: design.slug,
     };
     const asked = { ...slugs, within: call.access, version: version ?? ('production' as const) };
-    const flow = await findRunnableFlow(call.deps, asked);
+    const flow = await loadRunnableFlow(call.deps, asked);
     if (!flow) throw notPublished(version);
     const { user } = call;
     const body = { message, parameters, ...(max_credits !== undefined && { maxCredits: max_credits }) };

@@ -18,10 +18,10 @@ import { invalidTree } from './require-sound-tree.ts';
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
 /**
- * Finds a flow in the version to run. Throws INVALID_TREE when the stored definition is not a tree of steps, or has a JSON Schema
- * that can never be used: its runs would fail, at a cost to everybody.
+ * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
+ * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody.
  */
-export async function findRunnableFlow(
+export async function loadRunnableFlow(
   { db, definitions }: Pick<ApiDeps, 'db' | 'definitions'>,
   query: Parameters<typeof findFlowForRun>[1],
 ): Promise<LoadedFlow | undefined> {
@@ -37,14 +37,14 @@ export async function findRunnableFlow(
 
 /**
  * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
- * the same 404. Throws INVALID_TREE as `findRunnableFlow` does.
+ * the same 404. Throws INVALID_TREE as `loadRunnableFlow` does.
  */
 export function loadFlow(deps: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
     const path: FlowPath = ctx.params;
     const version = path.version === undefined ? 'production' : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
-    const found = query && (await findRunnableFlow(deps, { ...query, version }));
+    const found = query && (await loadRunnableFlow(deps, { ...query, version }));
     if (!query || !found) throw flowNotFound(version);
     const { organization, project, flow } = query;
     ctx.state.slugs = { organization, project, flow };

@@ -17,7 +17,7 @@ import { admit } from './admit.ts';
 import { answerJob } from './answer-job.ts';
 import { jobAccepted } from './answers.ts';
 import { tooLarge } from './collect-outputs.ts';
-import { findRunnableFlow, flowNotFound, loadFlowIds } from './load-flow.ts';
+import { flowNotFound, loadFlowIds, loadRunnableFlow } from './load-flow.ts';
 import { loadRun, runOfFlowNotFound } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
@@ -96,7 +96,7 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
     const { run, principal } = ctx.state;
     requireRepeatable(run, 'rerun');
     const query = { organization, project, flow, within: accessOf(principal), version: run.version };
-    const found = await findRunnableFlow(deps, query);
+    const found = await loadRunnableFlow(deps, query);
     if (!found) throw flowNotFound(run.version);
     ctx.state.flow = found;
     ctx.state.slugs = { organization, project, flow };

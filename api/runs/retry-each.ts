@@ -13,7 +13,7 @@ import { STATUS } from '../http/errors.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import { acceptIdempotently } from './accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from './accept-repeat.ts';
-import { findRunnableFlow, flowNotFound } from './load-flow.ts';
+import { flowNotFound, loadRunnableFlow } from './load-flow.ts';
 import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /** The errors after which no other run would be accepted either. */
@@ -117,7 +117,7 @@ function requireLeftAlone({ repeats, error }: ListedRun): void {
 async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Promise<string> {
   const { within, projectId, environment = run.environment, keyId, modelKeys, inTurn } = retrier;
   const slugs = { organization: run.organization, project: run.project, flow: run.flow };
-  const flow = await findRunnableFlow(deps, { ...slugs, within, version: run.version });
+  const flow = await loadRunnableFlow(deps, { ...slugs, within, version: run.version });
   // Another flow may have been given the slug of one that was deleted.
   if (flow?.flowVersionId !== run.flow_version_id) throw flowNotFound(run.version);
   // Callers send no keys with a space.
