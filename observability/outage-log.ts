@@ -6,6 +6,9 @@ const REPEAT_MS = 60_000;
 const SETTLED_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
+/** An outage is found out during some request, and is none of it: its lines have the fields of no request. */
+const outsideRequests = AsyncLocalStorage.snapshot();
+
 export type OutageLog = {
   /** Notes that something failed because the part is away; `inPart`: other things may work meanwhile. */
   failed(reason: string, inPart?: boolean): void;
@@ -21,8 +24,6 @@ export type OutageLog = {
  * minute while it lasts, and a line when it is over. `now` is in milliseconds.
  */
 export function createOutageLog(part: string, now: () => number = () => performance.now()): OutageLog {
-  // An outage is found out during some request, and is none of it.
-  const outsideRequests = AsyncLocalStorage.snapshot();
   let outage:
     | { since: number; lastFailure: number; quietUntil: number; failures: number; inPart: boolean }
     | undefined;

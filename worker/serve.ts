@@ -12,7 +12,8 @@ import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { readProcessConfig } from '../process/read-process-config.ts';
 import { workflowBundle } from './bundle.ts';
-import { runWorker } from './run-worker.ts';
+import { type RunningWorker, runWorker } from './run-worker.ts';
+import { untilDatabaseAnswers } from './until-database-answers.ts';
 
 const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir');
@@ -22,26 +23,32 @@ const dependencies = await exitOnFailure(() => openDependencies(config));
 const inProcessRuns = createInProcessRuns();
 const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
 const bundle = await workflowBundle(config);
-const worker = await exitOnFailure(() =>
-  runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn }),
-);
 const api = await exitOnFailure(() =>
   serveApi({ ...dependencies, inProcessRuns, listeners }, { lingerMs: LINGER_MS }),
 );
-log.info(
-  { url: `http://${config.host}:${api.port}/api/v1`, task_queue: config.taskQueue },
-  'The API listens, and the worker takes runs.',
-);
+const stopping = new AbortController();
+let worker: RunningWorker | undefined;
 endOnSignal(stop, SERVE_END_MAX_SECONDS);
 endOnFatal(stop);
-await worker.ended;
+await untilDatabaseAnswers(dependencies.db, stopping.signal);
+if (!stopping.signal.aborted) {
+  worker = await exitOnFailure(() =>
+    runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn }),
+  );
+  log.info(
+    { url: `http://${config.host}:${api.port}/api/v1`, task_queue: config.taskQueue },
+    'The API listens, and the worker takes runs.',
+  );
+  await worker.ended;
+}
 
 /** Drains the API first: the runs it waits for need the worker. */
 async function stop(): Promise<void> {
-  worker.stopReconciling();
+  stopping.abort();
+  worker?.stopReconciling();
   await api.close();
-  worker.shutdown();
-  await worker.ended;
+  worker?.shutdown();
+  await worker?.ended;
   await dependencies.close();
   await metrics.shutdown();
   await traces.shutdown();

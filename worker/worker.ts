@@ -15,6 +15,7 @@ import { refuseListeners } from '../process/refuse-listeners.ts';
 import { workflowBundle } from './bundle.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
 import { serveHealth } from './serve-health.ts';
+import { untilDatabaseAnswers } from './until-database-answers.ts';
 
 /** Longer than the grace period of what the worker runs, deliveries included. */
 const END_MAX_SECONDS = 45;
@@ -39,6 +40,7 @@ const health = await exitOnFailure(() =>
       }),
 );
 const bundle = await workflowBundle(config);
+await untilDatabaseAnswers(dependencies.db);
 worker = await exitOnFailure(() =>
   runWorker({ ...dependencies, workflowBundle: bundle, measures: metrics.isOn }),
 );

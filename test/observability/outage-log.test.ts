@@ -36,6 +36,14 @@ describe('an outage in the log', () => {
     ]);
   });
 
+  it('has the fields of no request, whichever found it out first', () => {
+    withLogContext({ execution_id: 'a-run' }, () => create().failed('refused'));
+    assert.deepEqual(
+      captured.lines.map(({ reason, execution_id }) => [reason, execution_id]),
+      [['refused', undefined]],
+    );
+  });
+
   it('is one while the part comes and goes', () => {
     const outage = create();
     for (let times = 0; times < 10; times += 1) {

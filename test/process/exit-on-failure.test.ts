@@ -31,12 +31,12 @@ describe('a program that cannot start', () => {
     [
       'speaks no TLS, and TEMPORAL_TLS asks for it',
       { TEMPORAL_TLS: 'true' },
-      'it speaks no TLS there: unset TEMPORAL_TLS',
+      'it does not speak TLS: unset TEMPORAL_TLS',
     ],
     [
       'speaks no TLS, and TEMPORAL_API_KEY asks for it',
       { TEMPORAL_API_KEY: 'abc' },
-      'it speaks no TLS there: unset TEMPORAL_TLS, TEMPORAL_API_KEY',
+      'it does not speak TLS: unset TEMPORAL_TLS, TEMPORAL_API_KEY',
     ],
   ] as const)
     it(`says in words that Temporal ${what}`, () => {

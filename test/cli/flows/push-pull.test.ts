@@ -215,7 +215,7 @@ steps:
     const env = { ...cli.env, WEIR_URL: `http://127.0.0.1:${port}` };
     const pulled = await fail(1, weirIn(env, ['flow', 'pull', 'acme/main', at('inside')]));
     await new Promise((resolve) => server.close(resolve));
-    assert.match(pulled, /names a flow "\.\.\/escaped", which is no slug/);
+    assert.match(pulled, /lists a flow whose slug "\.\.\/escaped" is not valid/);
     await assert.rejects(read('escaped.yaml'), { code: 'ENOENT' });
   });
 

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { connect } from '../../db/connect.ts';
+import { untilDatabaseAnswers } from '../../worker/until-database-answers.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
+import { waitUntil } from '../wait-until.ts';
+
+describe('a worker that starts', () => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  before(async () => {
+    database = await createTestDatabase();
+    proxy = await startTcpProxy(database.url);
+  });
+  after(async () => {
+    await proxy.close();
+    await database.drop();
+  });
+
+  it('asks for no work while the database refuses its password, until it is told to stop', async () => {
+    const db = connect(Object.assign(new URL(proxy.url), { password: 'wrong' }).href, 1);
+    const stopping = new AbortController();
+    let answered = false;
+    const waiting = untilDatabaseAnswers(db, stopping.signal).then(() => {
+      answered = true;
+    });
+    await waitUntil(() => proxy.connections() >= 2);
+    assert.equal(answered, false);
+    stopping.abort();
+    await waiting;
+    await db.destroy();
+  });
+
+  it('goes on once the database answers', async () => {
+    proxy.cut();
+    const db = connect(proxy.url, 1);
+    const waiting = untilDatabaseAnswers(db);
+    const before = proxy.connections();
+    await waitUntil(() => proxy.connections() > before);
+    await proxy.restore();
+    await waiting;
+    await db.destroy();
+  });
+});
