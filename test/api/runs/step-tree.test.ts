@@ -173,7 +173,7 @@ describe('POST …/step: the tree of steps', () => {
         const { steps, message } = await refused(step(path, resume), 400, 'STALE_TREE');
         assert.match(message, /waits for tool results of the step "ask", .* another step with the index 1/);
         assert.partialDeepStrictEqual(steps[2], { index: 2, step_id: 'ask' });
-        await republish(path, { steps: [passthrough('a'), passthrough('b')] });
+        await republish(path, { steps: [passthrough('a'), { ...ask, step_id: 'other' }] });
         await refused(step(path, resume), 400, 'STALE_TREE');
       });
 
