@@ -12,6 +12,7 @@ import { Page } from '../ui/page.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { BlockDetail } from './detail/block-detail.tsx';
 import { RunDetail } from './detail/run-detail.tsx';
+import { useTypedResults } from './detail/use-typed-results.ts';
 import { RunActions } from './run-actions.tsx';
 import { RunError } from './run-error.tsx';
 import { RunFacts } from './run-facts.tsx';
@@ -30,6 +31,7 @@ export function RunPage() {
   const navigate = route.useNavigate();
   const { organization, project } = useProject(path);
   const { run, blocks, executions, steps, treeError, now, loadMore } = useRun(path);
+  const typed = useTypedResults(path.executionId);
   const root = useMemo(
     () => (run.data ? buildSpans(run.data, steps, executions, now) : undefined),
     [run.data, steps, executions, now],
@@ -102,6 +104,7 @@ export function RunPage() {
                 organization={organization.slug}
                 projectId={project.id}
                 steps={steps}
+                typed={typed}
               />
             )}
           </section>

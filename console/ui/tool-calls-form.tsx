@@ -14,13 +14,17 @@ const RESULT_MAX_BYTES = 256 * 1024;
 export function ToolCallsForm({
   calls,
   isBusy,
+  texts,
+  onType,
   onAnswer,
 }: {
   calls: ToolCall[];
   isBusy: boolean;
+  /** What was typed so far, by the id of the tool call. */
+  texts: Record<string, string>;
+  onType: (callId: string, text: string) => void;
   onAnswer: (results: Result[]) => void;
 }) {
-  const [texts, setTexts] = useState<Record<string, string>>({});
   const [isSent, setSent] = useState(false);
   const results = calls.map(({ id }) => ({ tool_call_id: id, content: texts[id] ?? '' }));
   const errorOf = ({ content }: Result) =>
@@ -51,7 +55,7 @@ export function ToolCallsForm({
               rows={3}
               isMono
               value={result.content}
-              onChange={(text) => setTexts({ ...texts, [id]: text })}
+              onChange={(text) => onType(id, text)}
               error={isSent ? errorOf(result) : undefined}
               help="Text or JSON, as the model will read it. An empty result is sent as it is."
             />
@@ -59,7 +63,7 @@ export function ToolCallsForm({
               <Button
                 size="small"
                 variant="quiet"
-                onPress={() => setTexts({ ...texts, [id]: '{"error": "The function is not available."}' })}
+                onPress={() => onType(id, '{"error": "The function is not available."}')}
               >
                 Answer with an error
               </Button>

@@ -99,6 +99,8 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
             key={pause.toolCalls.map(({ id }) => id).join(' ')}
             calls={pause.toolCalls}
             isBusy={false}
+            texts={run.typedResults}
+            onType={(callId, text) => store.typeResult(callId, text)}
             onAnswer={(results) => void store.answer(results)}
           />
         </>

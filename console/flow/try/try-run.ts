@@ -60,6 +60,8 @@ export type TryRun = {
   outputs: Record<string, unknown>;
   nextIndex: number | undefined;
   pause: ToolPause | undefined;
+  /** What is typed as results of tool calls, by the id of the call. */
+  typedResults: Record<string, string>;
 };
 
 /** Makes a run that was not accepted yet. */
@@ -74,7 +76,7 @@ export function beginRun(version: number, mode: TryRun['mode'], now: number): Tr
       refused: undefined,
       isReconnecting: false,
     },
-    ...{ plan: [], outputs: {}, nextIndex: undefined, pause: undefined },
+    ...{ plan: [], outputs: {}, nextIndex: undefined, pause: undefined, typedResults: {} },
   };
 }
 

@@ -65,6 +65,11 @@ export class TryStore {
     });
   }
 
+  /** Keeps what is typed as the result of a tool call: the call may be refused. */
+  typeResult(callId: string, text: string): void {
+    if (this.#run) this.#set({ typedResults: { ...this.#run.typedResults, [callId]: text } });
+  }
+
   /** Replaces the output of a step, for the steps after it. */
   setOutput(stepId: string, output: unknown): void {
     if (this.#run) this.#set({ outputs: { ...this.#run.outputs, [stepId]: output } });

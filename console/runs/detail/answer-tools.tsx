@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import type { Schemas } from '../../api/client.ts';
 import type { Step } from '../../flow/draft/steps.ts';
@@ -11,7 +10,8 @@ import { showToast } from '../../ui/toast.tsx';
 import type { Run, RunPath } from '../run-path.ts';
 import { runRequestQuery } from '../use-run-request.ts';
 import style from './detail.module.css';
-import { sendToolResults } from './send-tool-results.ts';
+import { sendingKey, sendToolResults } from './send-tool-results.ts';
+import type { TypedResults } from './use-typed-results.ts';
 
 type Props = {
   run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
@@ -19,18 +19,24 @@ type Props = {
   path: RunPath;
   projectId: string;
   steps: Step[] | undefined;
+  typed: TypedResults;
 };
 
 /** A form for the results of the tool calls that a run waits for; each is the text that its model gets. */
-export function AnswerTools({ run, calls, path, projectId, steps }: Props) {
+export function AnswerTools({ run, calls, path, projectId, steps, typed }: Props) {
   const client = useQueryClient();
-  const [results, setResults] = useState<Record<string, string>>({});
+  const textOf = ({ id }: { id: string }) => typed.results[id]?.text ?? '';
   const send = useMutation({
+    mutationKey: sendingKey(path),
     mutationFn: async () => {
       const request = await client.fetchQuery(runRequestQuery(path, true));
+      const results = Object.fromEntries(calls.map((call) => [call.id, textOf(call)]));
       await sendToolResults({ run, path, projectId, steps, request, results });
     },
-    onSuccess: () => showToast({ tone: 'good', title: 'The results were sent.' }),
+    onSuccess() {
+      typed.drop(calls.map(({ id }) => id));
+      showToast({ tone: 'good', title: 'The results were sent.' });
+    },
     onSettled: () => client.invalidateQueries({ queryKey: ['run', path] }),
     meta: { quiet: true },
   });
@@ -52,8 +58,8 @@ export function AnswerTools({ run, calls, path, projectId, steps }: Props) {
             label="Result"
             rows={3}
             isMono
-            value={results[call.id] ?? ''}
-            onChange={(text) => setResults({ ...results, [call.id]: text })}
+            value={textOf(call)}
+            onChange={(text) => typed.type(call.id, { name: call.function.name, text })}
             help="Text or JSON, as the function would answer."
           />
         </section>

@@ -3,16 +3,18 @@ import { Note } from '../../ui/note.tsx';
 import type { Run, RunPath } from '../run-path.ts';
 import { AnswerTools } from './answer-tools.tsx';
 import style from './detail.module.css';
+import type { TypedResults } from './use-typed-results.ts';
 
 type Props = {
   run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
   path: RunPath;
   projectId: string;
   steps: Step[] | undefined;
+  typed: TypedResults;
 };
 
 /** Tells for what a run waits: the results of tool calls, which can be given here, or its caller's next step. */
-export function PausedDetail({ run, path, projectId, steps }: Props) {
+export function PausedDetail({ run, path, projectId, steps, typed }: Props) {
   const calls = run.toolCalls ?? [];
   if (calls.length === 0)
     return (
@@ -36,6 +38,7 @@ export function PausedDetail({ run, path, projectId, steps }: Props) {
         path={path}
         projectId={projectId}
         steps={steps}
+        typed={typed}
       />
     </section>
   );

@@ -7,6 +7,8 @@ import type { Run, RunPath } from '../run-path.ts';
 import style from './detail.module.css';
 import { PausedDetail } from './paused-detail.tsx';
 import { RunRequest } from './run-request.tsx';
+import { UnsentResults } from './unsent-results.tsx';
+import type { TypedResults } from './use-typed-results.ts';
 
 type Props = {
   run: Run;
@@ -14,14 +16,16 @@ type Props = {
   organization: string;
   projectId: string;
   steps: Step[] | undefined;
+  typed: TypedResults;
 };
 
 /** The run as a whole: what came out, what it was started with, and who was told of its end. */
 export function RunDetail(props: Props) {
-  const { run, path, organization } = props;
+  const { run, path, organization, typed } = props;
   const deliveries = 'deliveries' in run ? run.deliveries : [];
   return (
     <Stack>
+      <UnsentResults run={run} path={path} typed={typed} />
       {run.status === 'completed' && (
         <section className={style.value}>
           <h2>Result</h2>

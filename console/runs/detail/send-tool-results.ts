@@ -9,6 +9,9 @@ import { topStepIndex } from '../trace/top-step-index.ts';
 /** `/execute` sends nothing until the run has ended or paused again. */
 const RUN_MAX_MS = 3_600_000;
 
+/** Names the mutation that resumes a run, which may outlive its form. */
+export const sendingKey = (path: RunPath) => ['send tool results', path];
+
 type Paused = Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
 
 type Answer = {

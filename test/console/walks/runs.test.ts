@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
-import { code } from '../../blocks.ts';
+import { code, llm } from '../../blocks.ts';
 import type { Tenant } from '../../harness.ts';
 import type { ConsoleWeir } from './console-weir.ts';
 import { describeWalks } from './describe-walks.ts';
@@ -99,6 +99,42 @@ describeWalks('runs in the console', (walk) => {
     await page.getByRole('button', { name: /Only runs that have not ended can be cancelled/ }).click();
     await page.getByRole('dialog').getByText('filter by Running').waitFor();
   });
+
+  walk(
+    'keeps what is typed as results of tool calls when the run goes on without it',
+    'owner',
+    async (tour) => {
+      const { page, weir, open } = tour;
+      const flow = await createDemoFlow(weir, [
+        llm('ask', 'Use lookup', 'demo/chat', { processor_config: { tools_enabled: true } }),
+      ]);
+      const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }];
+      const start = { key: weir.demoKey, body: { message: 'm', tools } };
+      const { body: paused } = await weir.call('POST', `demo/demo/${flow}/execute`, start);
+      await open(`orgs/demo/projects/demo/flows/${flow}/runs/${paused.executionId}`);
+      const result = page.getByRole('textbox', { name: 'Result' });
+      await result.fill('from here');
+      await page.getByRole('treeitem', { name: /^ask/ }).click();
+      await page.getByRole('heading', { name: 'ask' }).waitFor();
+      await page.getByRole('treeitem', { name: /^Run,/ }).click();
+      assert.equal(await result.inputValue(), 'from here');
+
+      const { executionId, pausedAtStep, iterationsUsed, accumulatedOutputs, resumeState } = paused;
+      const answer = { role: 'tool', tool_call_id: paused.toolCalls[0].id, content: 'from elsewhere' };
+      const resumed = await weir.call('POST', `demo/demo/${flow}/execute`, {
+        key: weir.demoKey,
+        body: {
+          ...{ executionId, pausedAtStep, iterationsUsed, accumulatedOutputs, resumeState, tools },
+          toolCallMessages: [...paused.toolCallMessages, answer],
+        },
+      });
+      assert.equal(resumed.body.status, 'completed');
+      const note = page.getByRole('alert');
+      await note.getByText('The run no longer waits for what you typed here').waitFor();
+      await note.getByText('from here').waitFor();
+      await page.getByText('Demo answer from tool results: from elsewhere').waitFor();
+    },
+  );
 
   walk(
     'says of a run that is not there what may have become of it',

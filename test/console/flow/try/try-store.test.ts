@@ -95,6 +95,20 @@ describe('the run that is tried', () => {
     );
   });
 
+  it('keeps what is typed as the result of a tool call when the answer is refused', async () => {
+    const { store, streams, send } = setUp();
+    void store.start(0, 'steps', { message: '' });
+    send('run_started', { executionId: 'session', steps: [] });
+    send('step_paused_for_tool_calls', PAUSE);
+    store.typeResult('call', 'typed');
+    const answer = store.answer([{ tool_call_id: 'call', content: 'typed' }]);
+    streams.at(-1)?.end(new Error('The run has gone on.'));
+    await answer;
+    const { status, refused, typedResults } = store.run() ?? {};
+    assert.deepEqual([status, refused?.message], ['tools', 'The run has gone on.']);
+    assert.deepEqual(typedResults, { call: 'typed' });
+  });
+
   it('has completed where its events say so, also when its result cannot be read', async () => {
     const { store, accepted, state, streams, send } = setUp();
     const start = store.start(0, 'whole', { message: '' });
