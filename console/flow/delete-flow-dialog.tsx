@@ -10,6 +10,7 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { Note } from '../ui/note.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
+import { useIsShown } from '../ui/use-is-shown.ts';
 import { useFlow } from './flow-context.ts';
 
 /** Deletes the flow once its slug was typed. Members are told whom to ask. */
@@ -17,6 +18,7 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
   const { flow, org, project, projectId } = useFlow();
   const { organization } = useProject({ org, project });
   const navigate = useNavigate();
+  const isShown = useIsShown();
   const [typed, setTyped] = useState('');
   const remove = useMutation({
     meta: { quiet: true },
@@ -25,8 +27,10 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
         params: { path: { project_id: projectId, flow_id: flow.id } },
       }),
     async onSuccess() {
-      onClose();
-      await navigate({ to: '/orgs/$org/projects/$project', params: { org, project } });
+      if (isShown.current) {
+        onClose();
+        await navigate({ to: '/orgs/$org/projects/$project', params: { org, project } });
+      }
       queryClient.removeQueries({ queryKey: ['flow id', projectId] });
       await refetch('/api/v1/projects/{project_id}/flows');
       showToast({ tone: 'good', title: `The flow ${flow.slug} is deleted.` });

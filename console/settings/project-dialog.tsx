@@ -8,6 +8,7 @@ import { invalidateMe, type MyOrganization } from '../shell/me.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
+import { useIsShown } from '../ui/use-is-shown.ts';
 
 type Props = {
   organization: MyOrganization;
@@ -19,6 +20,7 @@ type Props = {
 /** Creates a project and opens it, or changes the names of one. */
 export function ProjectDialog({ organization, project, onClose }: Props) {
   const navigate = useNavigate();
+  const isShown = useIsShown();
   const [name, setName] = useState(project?.name ?? '');
   const [description, setDescription] = useState(project?.description ?? '');
   const [typedSlug, setSlug] = useState<string>();
@@ -39,6 +41,7 @@ export function ProjectDialog({ organization, project, onClose }: Props) {
     },
     async onSuccess(created) {
       await Promise.all([refetch('/api/v1/projects'), invalidateMe()]);
+      if (!isShown.current) return;
       onClose();
       if (created)
         await navigate({

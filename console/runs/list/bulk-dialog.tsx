@@ -1,11 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { BulkResultView } from './bulk-result.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { useIsShown } from '../../ui/use-is-shown.ts';
+import { BulkResultView, describeCounts } from './bulk-result.tsx';
 import { type Bulk, type BulkResult, COUNT_MAX, changeRuns, countMatching } from './bulk-runs.ts';
 import type { RunFilter } from './run-filter.ts';
 
@@ -17,6 +19,8 @@ type Props = {
   onDone: () => void;
   onClose: () => void;
 };
+
+const NOTHING_YET: BulkResult = { done: 0, refused: [] };
 
 const WORDS = {
   retry: {
@@ -42,6 +46,9 @@ const WORDS = {
 /** Retries or cancels the runs that the filter finds: says how many there are, asks, and tells what came of it. */
 export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: Props) {
   const [progress, setProgress] = useState<BulkResult>();
+  /** Also known once the dialog is closed. */
+  const latest = useRef(NOTHING_YET);
+  const isShown = useIsShown();
   // One moment for the count and for what is done about it.
   const [now] = useState(Date.now);
   const asked = { projectId, filter, now };
@@ -51,8 +58,21 @@ export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: P
     gcTime: 0,
   });
   const change = useMutation({
-    mutationFn: () => changeRuns(how, asked, setProgress),
-    onSettled: onDone,
+    mutationFn: () =>
+      changeRuns(how, asked, (result) => {
+        latest.current = result;
+        setProgress(result);
+      }),
+    onSettled(_result, error) {
+      onDone();
+      if (isShown.current) return;
+      const counts = describeCounts(how, latest.current);
+      showToast(
+        error
+          ? { tone: 'bad', title: `“${title}” has ended early: ${counts}.` }
+          : { tone: 'good', title: `“${title}” has ended: ${counts}.` },
+      );
+    },
     meta: { quiet: true },
   });
   const found = count.data ?? 0;
@@ -66,7 +86,7 @@ export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: P
         <p>{found === 0 ? words.none : `${words.found(runs)} ${words.consequence}`}</p>
       )}
       {(progress || change.isPending) && (
-        <BulkResultView how={how} result={progress} isRunning={change.isPending} />
+        <BulkResultView how={how} result={progress ?? NOTHING_YET} isRunning={change.isPending} />
       )}
       {change.error && <ErrorNote error={change.error} />}
       <DialogActions>

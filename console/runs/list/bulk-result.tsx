@@ -1,7 +1,13 @@
 import { formatCount } from '../../ui/format.ts';
-import { Note } from '../../ui/note.tsx';
 import type { Bulk, BulkResult } from './bulk-runs.ts';
 import { countReasons } from './count-reasons.ts';
+
+/** Says how many runs were retried or cancelled. */
+export function describeCounts(how: Bulk, { done, refused }: BulkResult): string {
+  return how === 'retry'
+    ? `${formatCount(done)} retried, ${formatCount(refused.length)} passed over`
+    : `${formatCount(done)} ${done === 1 ? 'run is' : 'runs are'} being cancelled`;
+}
 
 /** Says how many runs were retried or cancelled, and for which reasons others were not. */
 export function BulkResultView({
@@ -10,19 +16,14 @@ export function BulkResultView({
   isRunning,
 }: {
   how: Bulk;
-  result: BulkResult | undefined;
+  result: BulkResult;
   isRunning: boolean;
 }) {
-  const { done = 0, refused = [], stoppedBy } = result ?? {};
-  const reasons = countReasons(refused);
-  const said =
-    how === 'retry'
-      ? `${formatCount(done)} retried, ${formatCount(refused.length)} passed over`
-      : `${formatCount(done)} ${done === 1 ? 'run is' : 'runs are'} being cancelled`;
+  const reasons = countReasons(result.refused);
   return (
     <div role="status">
       <p>
-        {said}
+        {describeCounts(how, result)}
         {isRunning ? ' so far …' : '.'}
       </p>
       <ul>
@@ -32,12 +33,6 @@ export function BulkResultView({
           </li>
         ))}
       </ul>
-      {stoppedBy && (
-        <Note tone="warn">
-          It stopped because no further run would have been accepted: {stoppedBy}. Put that right and do it
-          again; nothing is retried twice.
-        </Note>
-      )}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { type RunFilter, runQuery } from './run-filter.ts';
 export type Bulk = 'retry' | 'cancel';
 
 /** The outcome so far: how many runs were changed, and which were passed over. */
-export type BulkResult = Pick<Schemas['RetriedRuns'], 'refused' | 'stoppedBy'> & { done: number };
+export type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & { done: number };
 
 /** The project, the filter, and the moment at which it is meant: later runs are left alone. */
 export type Asked = { projectId: string; filter: RunFilter; now: number };
@@ -27,13 +27,16 @@ export async function countMatching(how: Bulk, asked: Asked, signal: AbortSignal
   return count;
 }
 
-/** Retries or cancels them all; `onProgress` is told what came of it so far. */
+/**
+ * Retries or cancels them all; `onProgress` is told what came of it so far. Where no further run is accepted, it asks once
+ * more for the next ones: the error of that request says why.
+ */
 export async function changeRuns(
   how: Bulk,
   asked: Asked,
   onProgress: (result: BulkResult) => void,
 ): Promise<BulkResult> {
-  const result: BulkResult = { done: 0, refused: [], stoppedBy: null };
+  const result: BulkResult = { done: 0, refused: [] };
   let cursor: string | null | undefined;
   do {
     const page = await send(how, asked, { dryRun: false, limit: PAGE, cursor });
@@ -41,11 +44,10 @@ export async function changeRuns(
     else {
       result.done += page.retried.length;
       result.refused.push(...page.refused);
-      result.stoppedBy = page.stoppedBy;
     }
     cursor = page.nextCursor;
     onProgress({ ...result });
-  } while (cursor && !result.stoppedBy);
+  } while (cursor);
   return result;
 }
 

@@ -139,6 +139,29 @@ describeWalks('a change in the console', (walk) => {
     await giveUp();
   });
 
+  walk('that is answered once its dialog is closed moves nobody, and is shown', 'owner', async (tour) => {
+    const { page, open } = tour;
+    await open(PROJECT);
+    const closed = Promise.withResolvers<void>();
+    await page.route('**/flows', async (route) => {
+      if (route.request().method() === 'POST') await closed.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'New flow' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New flow' });
+    await dialog.getByLabel('Name').fill('Late flow');
+    await dialog.getByRole('button', { name: 'Create flow' }).click();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New flow' }).click();
+    await dialog.getByLabel('Name').fill('Another');
+    closed.resolve();
+    const row = page.getByRole('row', { name: /Late flow/, includeHidden: true });
+    await row.waitFor({ state: 'attached' });
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'Another');
+    assert.equal(new URL(page.url()).pathname, `/console/${PROJECT}`);
+  });
+
   walk('whose answer is shown once keeps its dialog until it is given up', 'owner', async (tour) => {
     const { page, open } = tour;
     await open(`${PROJECT}/keys`);

@@ -74,6 +74,52 @@ describeWalks('runs in the console', (walk) => {
     assert.equal(runs.length, 2);
   });
 
+  walk('says what came of many runs once their dialog is closed', 'member', async ({ page, weir, open }) => {
+    const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
+    await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body: { message: 'm' } });
+    await open(`${RUNS}?flow=${flow}`);
+    await page.getByRole('button', { name: 'Retry failed …' }).click();
+    const closed = Promise.withResolvers<void>();
+    await page.route('**/runs/retry', async (route) => {
+      if (route.request().postDataJSON().dryRun === false) await closed.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Retry 1 run' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Retry failed runs' }).waitFor({ state: 'detached' });
+    closed.resolve();
+    await page.getByText('“Retry failed runs” has ended: 1 retried, 0 passed over.').waitFor();
+  });
+
+  walk(
+    'says in the words of the service why no further run was retried',
+    'member',
+    async ({ page, weir, open, allow }) => {
+      allow(/403/);
+      const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
+      for (let i = 0; i < 2; i++)
+        await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body: { message: 'm' } });
+      const [first] = (await weir.call('GET', `demo/demo/${flow}/runs`, { key: weir.demoKey })).body.runs;
+      await open(`${RUNS}?flow=${flow}`);
+      await page.getByRole('button', { name: 'Retry failed …' }).click();
+      const answers = [
+        {
+          status: 200,
+          json: {
+            ...{ retried: [{ executionId: first.executionId, repeats: first.executionId }], refused: [] },
+            ...{ stoppedBy: 'FORBIDDEN', hasMore: true, nextCursor: 'next' },
+          },
+        },
+        { status: 403, json: { detail: { code: 'FORBIDDEN', message: 'The organization is suspended.' } } },
+      ];
+      await page.getByText('These filters find 2 runs to retry.').waitFor();
+      await page.route('**/runs/retry', (route) => route.fulfill(answers.shift()));
+      await page.getByRole('button', { name: 'Retry 2 runs' }).click();
+      await page.getByText('1 retried, 0 passed over.').waitFor();
+      await page.getByRole('alert').getByText('The organization is suspended.').waitFor();
+    },
+  );
+
   walk('cancels the runs that the filters find, once they are counted', 'member', async (tour) => {
     const { page, weir, open, lookAt } = tour;
     const flow = await createDemoFlow(weir, [code('a', 'return 1'), code('b', 'return 2')]);
