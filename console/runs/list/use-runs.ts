@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { api } from '../../api/client.ts';
 import { insertRuns, mergeRuns, type RunPage } from './merge-runs.ts';
@@ -10,12 +11,22 @@ const POLL_MS = 3_000;
 type Head = { page: RunPage; etag: string | undefined };
 type Pages = { pages: RunPage[]; pageParams: unknown[] };
 
+/** When the filter of an entry of the browser's history was set, from which its range is counted. */
+const setAt = new Map<string, number>();
+
 /** The runs that a filter finds, kept up to date while the window is visible; further pages by `fetchMore`. */
 export function useRuns(place: { organizationId: string; projectId: string }, filter: RunFilter) {
   const client = useQueryClient();
+  const router = useRouter();
   const text = JSON.stringify(filter);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a range is counted from when the filter was set
-  const query = useMemo(() => runQuery(filter, Date.now()), [text]);
+  const query = useMemo(() => {
+    const entry = router.state.location.state.__TSR_key ?? '';
+    const now = setAt.get(entry) ?? Date.now();
+    // Who comes back finds the same list, and their place in it.
+    setAt.set(entry, now);
+    return runQuery(filter, now);
+  }, [text]);
   const key = ['runs', place.projectId, filter.scope, query];
 
   const list = useInfiniteQuery({

@@ -51,26 +51,30 @@ describeWalks('long lists in the console', (walk) => {
     },
   );
 
-  walk('come back to where the reader was in the runs', 'owner', async ({ page, weir, open }) => {
-    await seed(weir, 1_000);
-    await open('orgs/demo/projects/demo/runs');
-    const table = page.getByRole('table', { name: 'Runs' });
-    // Beyond the first page.
-    const row = table.getByRole('row').and(page.locator('[aria-rowindex="300"]'));
-    await table.getByRole('link').first().focus();
-    await waitUntil(async () => {
-      await page.keyboard.press('PageDown');
-      return (await row.count()) > 0;
+  for (const [which, search] of [
+    ['the runs', ''],
+    ['the runs of the last days', '?range=30d'],
+  ])
+    walk(`come back to where the reader was in ${which}`, 'owner', async ({ page, weir, open }) => {
+      await seed(weir, 1_000);
+      await open(`orgs/demo/projects/demo/runs${search}`);
+      const table = page.getByRole('table', { name: 'Runs' });
+      // Beyond the first page.
+      const row = table.getByRole('row').and(page.locator('[aria-rowindex="300"]'));
+      await table.getByRole('link').first().focus();
+      await waitUntil(async () => {
+        await page.keyboard.press('PageDown');
+        return (await row.count()) > 0;
+      });
+      await row.scrollIntoViewIfNeeded();
+      const [place, id] = [await row.boundingBox(), await row.getByRole('link').first().textContent()];
+      await row.getByRole('link').first().click();
+      await page.getByRole('heading', { name: 'Started with' }).waitFor();
+      await page.goBack();
+      await row.waitFor();
+      assert.deepEqual(
+        [await row.boundingBox(), await row.getByRole('link').first().textContent()],
+        [place, id],
+      );
     });
-    await row.scrollIntoViewIfNeeded();
-    const [place, id] = [await row.boundingBox(), await row.getByRole('link').first().textContent()];
-    await row.getByRole('link').first().click();
-    await page.getByRole('heading', { name: 'Started with' }).waitFor();
-    await page.goBack();
-    await row.waitFor();
-    assert.deepEqual(
-      [await row.boundingBox(), await row.getByRole('link').first().textContent()],
-      [place, id],
-    );
-  });
 });
