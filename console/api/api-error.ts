@@ -65,6 +65,11 @@ export function isOutage(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);
 }
 
+/** Whether the service said that there is no such thing: it was deleted, perhaps. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
 /** Whether a request that met an outage may be repeated unasked. The reader has waited long enough for one that timed out. */
 export function isRepeatable(error: unknown): boolean {
   return isOutage(error) && (error as ApiError).code !== TIMED_OUT;

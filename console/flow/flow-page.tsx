@@ -1,13 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
-import { ApiError } from '../api/api-error.ts';
+import { useEffect, useState } from 'react';
+import { isMissing } from '../api/api-error.ts';
 import { $api } from '../api/client.ts';
 import { useProject } from '../shell/me.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
 import { QueryView } from '../ui/query-view.tsx';
+import { DeletedFlow } from './deleted-flow.tsx';
 import { DraftProvider } from './draft/draft-provider.tsx';
+import type { Step } from './draft/steps.ts';
 import { findFlowId } from './find-flow-id.ts';
 import { FlowContext } from './flow-context.ts';
 import { FlowHead } from './flow-head.tsx';
@@ -21,6 +23,9 @@ export function FlowPage() {
     queryKey: ['flow id', projectId, slug],
     queryFn: () => findFlowId(projectId, slug),
     staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
+    // The page of a flow that was deleted meanwhile stays, with what is not saved.
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   });
   return (
     <QueryView query={found}>
@@ -53,21 +58,29 @@ function Flow({ org, project, projectId, flowId }: Ids) {
     params: { path: { project_id: projectId, flow_id: flowId } },
   });
   const client = useQueryClient();
-  const isGone = query.error instanceof ApiError && query.error.status === 404;
+  const [deleted, setDeleted] = useState<Step[]>();
+  const isGone = isMissing(query.error);
+  const isUnknown = isGone && query.data === undefined;
   useEffect(() => {
     // It was deleted; another flow may have its slug.
-    if (isGone) void client.invalidateQueries({ queryKey: ['flow id', projectId] });
-  }, [isGone, client, projectId]);
+    if (isUnknown) void client.invalidateQueries({ queryKey: ['flow id', projectId] });
+    if (deleted) void client.invalidateQueries({ queryKey: ['flow id', projectId], refetchType: 'none' });
+  }, [isUnknown, deleted, client, projectId]);
   return (
-    <QueryView query={isGone ? { ...query, data: undefined } : query}>
+    // Whoever edits the draft of a flow is told by it, and keeps what is not saved.
+    <QueryView query={isGone && !isUnknown ? { ...query, error: null } : query}>
       {(flow) => (
         <FlowContext value={{ flow, org, project, projectId }}>
-          <div className={style.flow}>
-            <FlowHead />
-            <DraftProvider projectId={projectId} flowId={flowId}>
-              <Outlet />
-            </DraftProvider>
-          </div>
+          {deleted ? (
+            <DeletedFlow steps={deleted} />
+          ) : (
+            <div className={style.flow}>
+              <FlowHead />
+              <DraftProvider projectId={projectId} flowId={flowId} onDeleted={setDeleted}>
+                <Outlet />
+              </DraftProvider>
+            </div>
+          )}
         </FlowContext>
       )}
     </QueryView>

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { ApiError } from '../api/api-error.ts';
+import { isMissing } from '../api/api-error.ts';
 import { useProject } from '../shell/me.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
@@ -123,10 +123,9 @@ function NoRun({
   path: { org: string; project: string; executionId: string };
   onRetry: () => void;
 }) {
-  const isGone = error instanceof ApiError && error.status === 404;
   return (
     <Page title="Run">
-      {isGone ? (
+      {isMissing(error) ? (
         <EmptyState
           title="There is no such run"
           text={

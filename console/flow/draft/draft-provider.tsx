@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { isMissing } from '../../api/api-error.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { QueryView } from '../../ui/query-view.tsx';
 import { DraftContext } from './draft-context.ts';
@@ -9,13 +10,19 @@ import type { ServerDraft } from './draft-state.ts';
 import { DraftStore } from './draft-store.ts';
 import { isLastElsewhere } from './history.ts';
 import { LeaveGuard } from './leave-guard.tsx';
-import { findStep } from './steps.ts';
+import { findStep, type Step } from './steps.ts';
 import { useFollowDraft } from './use-follow-draft.ts';
 
-type Props = { projectId: string; flowId: string; children: ReactNode };
+type Props = {
+  projectId: string;
+  flowId: string;
+  /** Told when the flow was deleted, with the draft as it is here. */
+  onDeleted: (steps: Step[]) => void;
+  children: ReactNode;
+};
 
 /** Holds the draft of a flow for the pages of the flow, which read and change it by `useDraft`. */
-export function DraftProvider({ projectId, flowId, children }: Props) {
+export function DraftProvider({ projectId, flowId, onDeleted, children }: Props) {
   const server = useMemo(() => draftServer(projectId, flowId), [projectId, flowId]);
   const query = useQuery({
     queryKey: ['draft to edit', flowId],
@@ -26,11 +33,15 @@ export function DraftProvider({ projectId, flowId, children }: Props) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
+  const wasDeleted = isMissing(query.error);
+  useEffect(() => {
+    if (wasDeleted) void queryClient.invalidateQueries({ queryKey: ['flow id', projectId] });
+  }, [wasDeleted, projectId]);
   return (
     <QueryView query={query}>
       {(draft) =>
         draft && (
-          <Editing key={flowId} draft={draft} server={server} projectId={projectId} flowId={flowId}>
+          <Editing key={flowId} {...{ draft, server, projectId, flowId, onDeleted }}>
             {children}
           </Editing>
         )
@@ -41,7 +52,7 @@ export function DraftProvider({ projectId, flowId, children }: Props) {
 
 type EditingProps = Props & { draft: ServerDraft; server: ReturnType<typeof draftServer> };
 
-function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
+function Editing({ draft, server, projectId, flowId, onDeleted, children }: EditingProps) {
   const [store] = useState(() => new DraftStore(draft, server));
   const actions = useMemo(
     () => ({
@@ -73,6 +84,10 @@ function Editing({ draft, server, projectId, flowId, children }: EditingProps) {
   );
   useFollowDraft(store);
   useEffect(() => () => store.close(), [store]);
+  const { steps, isDeleted } = state;
+  useEffect(() => {
+    if (isDeleted) onDeleted(steps);
+  }, [isDeleted, steps, onDeleted]);
   const { etag } = state.saved;
   useEffect(() => {
     // Whether the draft is that of a version may have changed with it.

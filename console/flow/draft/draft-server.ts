@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError, isMissing } from '../../api/api-error.ts';
 import { api } from '../../api/client.ts';
 import type { DraftServer, SaveResult, ServerDraft } from './draft-state.ts';
 import { toSteps } from './steps.ts';
@@ -39,6 +39,7 @@ function toResult(error: unknown): SaveResult {
     return { type: 'failed', message: error instanceof Error ? error.message : String(error) };
   const { status, message, detail } = error;
   if (status === 412) return { type: 'changed' };
+  if (isMissing(error)) return { type: 'deleted' };
   // Whether it was done is found out when it is saved again.
   if (status === 0) return { type: 'failed', message: 'The service cannot be reached.' };
   if (status === 408 || status === 429 || status >= 500) return { type: 'failed', message };

@@ -11,15 +11,16 @@ export type ServerDraft = {
   notes: string[];
 };
 
-/** How a save ended: `changed`: the draft is another by now; `refused`: these steps cannot be saved; `failed`: try again. */
+/** How a save ended: `changed`: the draft is another by now; `deleted`: its flow was deleted; `refused`: these steps cannot be saved; `failed`: try again. */
 export type SaveResult =
   | { type: 'saved'; draft: ServerDraft }
   | { type: 'changed' }
+  | { type: 'deleted' }
   | { type: 'refused'; message: string; problems: { path: string; message: string }[] }
   | { type: 'failed'; message: string };
 
 export type DraftServer = {
-  /** Reads the draft; undefined while it has the ETag. Throws when the service cannot be reached. */
+  /** Reads the draft; undefined while it has the ETag. Throws when the service cannot be reached, and when its flow was deleted. */
   read(etag: string | undefined): Promise<ServerDraft | undefined>;
   save(steps: Step[], etag: string): Promise<SaveResult>;
 };
@@ -36,6 +37,8 @@ export type DraftState = {
   message: string | undefined;
   /** The draft of somebody else that a save would have overwritten. */
   conflict: ServerDraft | undefined;
+  /** The flow was deleted: nothing can be saved any more. */
+  isDeleted: boolean;
   /** How many times a change made elsewhere was taken over; shown as a note. */
   takenOver: number;
   /** Undo was asked for where the last change was made elsewhere: the reader decides. */

@@ -1,3 +1,4 @@
+import { isMissing } from '../../api/api-error.ts';
 import type { DraftServer, DraftState, ServerDraft } from './draft-state.ts';
 import { ELSEWHERE, type History, isLastElsewhere, NO_HISTORY, redoIn, remember, undoIn } from './history.ts';
 import { isSameTree } from './is-same-tree.ts';
@@ -41,6 +42,7 @@ export class DraftStore {
       saveState: 'saved',
       message: undefined,
       conflict: undefined,
+      isDeleted: false,
       takenOver: 0,
       asksUndo: false,
       history: NO_HISTORY,
@@ -122,7 +124,7 @@ export class DraftStore {
   async refresh(): Promise<void> {
     if (this.#isBusy()) return;
     const { etag } = this.#state.saved;
-    const draft = await this.#server.read(etag).catch(() => undefined);
+    const draft = await this.#read(etag);
     if (!draft || this.#isBusy() || this.#state.saved.etag !== etag || draft.etag === etag) return;
     this.#take(draft);
     this.#set({ takenOver: this.#state.takenOver + 1 });
@@ -176,6 +178,7 @@ export class DraftStore {
     const result = await this.#server.save(steps, saved.etag);
     if (result.type === 'saved') return this.#settle(steps, result.draft);
     if (result.type === 'changed') return this.#meet(steps);
+    if (result.type === 'deleted') return this.#set({ saveState: 'unsaved', isDeleted: true });
     const isChanged = this.#state.steps !== steps;
     if (result.type === 'refused') {
       const problems = locate(steps, result.problems);
@@ -201,7 +204,7 @@ export class DraftStore {
 
   /** Reads the draft that stands in the way of a save. It may be our own, of a request whose answer was lost. */
   async #meet(steps: Step[]): Promise<void> {
-    const theirs = await this.#server.read(undefined).catch(() => undefined);
+    const theirs = await this.#read(undefined);
     if (!theirs) {
       this.#set({ saveState: 'offline', message: 'The draft cannot be read.' });
       return this.#schedule(this.#retryMs);
@@ -209,6 +212,16 @@ export class DraftStore {
     const own = [steps, this.#sent].find((sent) => sent && isSameTree(theirs.steps, sent));
     if (own) return this.#settle(own, theirs);
     this.#set({ saveState: 'conflict', conflict: theirs, message: undefined });
+  }
+
+  /** Reads the draft; undefined while it has the ETag, and when it cannot be read. */
+  async #read(etag: string | undefined): Promise<ServerDraft | undefined> {
+    try {
+      return await this.#server.read(etag);
+    } catch (error) {
+      if (isMissing(error)) this.#set({ isDeleted: true });
+      return undefined;
+    }
   }
 
   #isDirty(): boolean {

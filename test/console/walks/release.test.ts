@@ -85,6 +85,23 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByText('v1 in production').first().waitFor();
   });
 
+  walk('says that it was deleted meanwhile, and shows what was not saved', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    allow(/404/);
+    const flow = await createFlow(weir, 'deleted-meanwhile', [named('First')]);
+    await open(`${flow.path}?step=only`);
+    await beforeSave(page, () =>
+      weir.db.updateTable('flow').set({ deleted_at: new Date() }).where('id', '=', flow.id).execute(),
+    );
+    await nameField(page).fill('Not saved');
+    await page.getByText('Nothing brings it back').waitFor();
+    await page.getByText('name: Not saved').waitFor();
+    const offered = page.getByRole('main').getByRole('button', { name: /Undo|Publish|Try|More about/ });
+    assert.equal(await offered.count(), 0);
+    await page.getByRole('link', { name: 'All flows' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
+  });
+
   walk('has nothing to do for a version that is not there', 'owner', async ({ page, weir, open, allow }) => {
     allow(/404/);
     const flow = await createFlow(weir, 'one-version', [named('First')]);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ApiError, unreachable } from '../../../../console/api/api-error.ts';
 import { setUpDraft, step } from './set-up-draft.ts';
 
 describe('a draft that is edited', () => {
@@ -129,6 +130,25 @@ describe('a draft that is edited', () => {
     store.undo();
     assert.equal(store.state().saveState, 'saved');
     assert.deepEqual(store.state().problems, []);
+  });
+
+  it('knows that its flow was deleted once it is saved', async () => {
+    const { store, service, write, pass } = setUpDraft();
+    service.answer = () => ({ type: 'deleted' });
+    write('mine');
+    await pass();
+    const { isDeleted, saveState, steps } = store.state();
+    assert.deepEqual([isDeleted, saveState, steps], [true, 'unsaved', [step('a', 'mine')]]);
+  });
+
+  it('knows that its flow was deleted once it is looked at, and not when it cannot be read', async () => {
+    const { store, service } = setUpDraft();
+    service.readError = unreachable('GET');
+    await store.refresh();
+    assert.equal(store.state().isDeleted, false);
+    service.readError = new ApiError(404, { code: 'NOT_FOUND', message: 'There is no such flow.' });
+    await store.refresh();
+    assert.equal(store.state().isDeleted, true);
   });
 
   it('takes a change made elsewhere over while nothing is unsaved, and not otherwise', async () => {

@@ -25,10 +25,15 @@ export function setUpDraft() {
       steps = changed;
       version += 1;
     },
+    /** What reading the draft throws. */
+    readError: undefined as Error | undefined,
     steps: () => steps,
   };
   const server: DraftServer = {
-    read: async (known) => (known === etag() ? undefined : draft()),
+    read: async (known) => {
+      if (service.readError) throw service.readError;
+      return known === etag() ? undefined : draft();
+    },
     save: async (sent, match) => {
       saves.push({ steps: sent, etag: match });
       const take = (): SaveResult => {
