@@ -52,7 +52,7 @@ export function ApiKeysPage() {
                   {create}
                 </EmptyState>
               ) : (
-                <ApiKeysTable keys={apiKeys} onRevoke={setDoomed} />
+                <ApiKeysTable organizationId={organization.id} keys={apiKeys} onRevoke={setDoomed} />
               )}
             </Panel>
           )}

@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/client.ts';
+import { useUserName } from '../shell/use-user-name.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
@@ -13,8 +14,11 @@ const STATES = {
   revoked: { tone: 'idle', label: 'Revoked' },
 } as const;
 
+type Props = { organizationId: string; keys: ApiKey[]; onRevoke: (key: ApiKey) => void };
+
 /** API keys with what they may do and when they were used last. */
-export function ApiKeysTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke: (key: ApiKey) => void }) {
+export function ApiKeysTable({ organizationId, keys, onRevoke }: Props) {
+  const nameOfUser = useUserName(organizationId);
   return (
     <Table label="API keys" head={['Name', 'State', 'Environment', 'Scopes', 'Last used', 'Created', '']}>
       {keys.map((key) => (
@@ -38,7 +42,7 @@ export function ApiKeysTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke: (ke
           <td>{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : 'Never'}</td>
           <td>
             <Time at={key.createdAt} />
-            <Clipped text={`by ${key.createdBy ?? 'the operator'}`} />
+            <Clipped text={`by ${key.createdBy === null ? 'the operator' : nameOfUser(key.createdBy)}`} />
           </td>
           <td align="right">
             {key.state !== 'revoked' && (

@@ -1,6 +1,7 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
 import type { Schemas } from '../api/client.ts';
+import { useUserName } from '../shell/use-user-name.ts';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
 import { CodeBlock } from '../ui/code-block.tsx';
@@ -11,13 +12,15 @@ import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 
 type Props = {
+  organizationId: string;
   query: UseInfiniteQueryResult<InfiniteData<Schemas['AuditLog']>, Error>;
   /** Told the action that was pressed, to show only those. */
   onChoose: (action: string) => void;
 };
 
 /** The entries of an audit log; one opens to show its details and the id of its request. */
-export function AuditEntries({ query, onChoose }: Props) {
+export function AuditEntries({ organizationId, query, onChoose }: Props) {
+  const nameOfUser = useUserName(organizationId);
   const [opened, setOpened] = useState<string>();
   return (
     <>
@@ -51,7 +54,13 @@ export function AuditEntries({ query, onChoose }: Props) {
                         </Button>
                       </td>
                       <td>
-                        <Clipped text={entry.resourceId} />
+                        <Clipped
+                          text={
+                            entry.action.startsWith('member.')
+                              ? nameOfUser(entry.resourceId)
+                              : entry.resourceId
+                          }
+                        />
                       </td>
                       <td align="right">
                         <Button
@@ -72,6 +81,7 @@ export function AuditEntries({ query, onChoose }: Props) {
                               {
                                 at: entry.at,
                                 actor: entry.actor,
+                                resourceId: entry.resourceId,
                                 requestId: entry.requestId,
                                 details: entry.details,
                               },

@@ -93,7 +93,11 @@ export function AuditLogPage() {
         </Row>
       </form>
       <Panel isFlush>
-        <AuditEntries query={query} onChoose={(action) => void navigate({ search: { ...search, action } })} />
+        <AuditEntries
+          organizationId={organization.id}
+          query={query}
+          onChoose={(action) => void navigate({ search: { ...search, action } })}
+        />
       </Panel>
     </Stack>
   );

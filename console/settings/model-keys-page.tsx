@@ -5,6 +5,7 @@ import { refetch } from '../api/query-client.ts';
 import { useModels } from '../api/use-models.ts';
 import { hasRole, useOrganization } from '../shell/me.ts';
 import { RoleNote } from '../shell/role-note.tsx';
+import { useUserName } from '../shell/use-user-name.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
@@ -34,6 +35,7 @@ export function ModelKeysPage() {
     { enabled: isAdmin },
   );
   const models = useModels(organization.id);
+  const nameOfUser = useUserName(organization.id);
   return (
     <Stack>
       <RoleNote organization={organization} needed="admin" to="see or change model keys" />
@@ -57,7 +59,7 @@ export function ModelKeysPage() {
                         {key ? (
                           <>
                             <Time at={key.updatedAt} />
-                            <Clipped text={`by ${key.createdBy}`} />
+                            <Clipped text={`by ${nameOfUser(key.createdBy)}`} />
                           </>
                         ) : (
                           '—'

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client.ts';
 import { PAGES } from '../api/pages.ts';
 import { refetch } from '../api/query-client.ts';
+import { useUserName } from '../shell/use-user-name.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
@@ -18,6 +19,7 @@ const INVITATIONS = '/api/v1/organizations/{org_id}/invitations';
 /** The invitations of an organization that nobody has accepted; nothing when there are none. */
 export function OpenInvitations({ organizationId }: { organizationId: string }) {
   const [doomed, setDoomed] = useState<Schemas['Invitation']>();
+  const nameOfUser = useUserName(organizationId);
   const query = $api.useInfiniteQuery(
     'get',
     INVITATIONS,
@@ -39,7 +41,7 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
                   </td>
                   <td>{invitation.role}</td>
                   <td>
-                    <Clipped text={invitation.invitedBy} />
+                    <Clipped text={nameOfUser(invitation.invitedBy)} />
                   </td>
                   <td>
                     {invitation.state === 'expired' ? (

@@ -1,7 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
-import { useMe } from '../../shell/me.ts';
+import { useOrganization } from '../../shell/me.ts';
+import { useUserName } from '../../shell/use-user-name.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -30,8 +31,8 @@ type Props = {
 
 /** One version, or the draft: its graph and its file, compared with another one if the reader wants. */
 export function VersionView({ side, version, versions }: Props) {
-  const { flow } = useFlow();
-  const { userId } = useMe();
+  const { flow, org } = useFlow();
+  const nameOfUser = useUserName(useOrganization(org).id);
   const navigate = useNavigate({ from: ROUTE });
   const { compare } = useSearch({ from: ROUTE });
   const { steps, error } = useSide(side);
@@ -45,8 +46,7 @@ export function VersionView({ side, version, versions }: Props) {
         {version && (
           <span className={style.when}>
             published <Time at={version.publishedAt} />
-            {version.publishedBy !== null &&
-              ` by ${version.publishedBy === userId ? 'you' : version.publishedBy}`}
+            {version.publishedBy !== null && ` by ${nameOfUser(version.publishedBy)}`}
           </span>
         )}
       </Row>

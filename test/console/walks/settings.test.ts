@@ -40,6 +40,36 @@ describeWalks('the settings of the console', (walk) => {
     await page.getByRole('cell', { name: 'ann@example.com', exact: true }).waitFor();
   });
 
+  walk('name users as the organization knows them, and the reader as “you”', 'admin', async (tour) => {
+    const { page, weir, open } = tour;
+    const accounts = await weir.db
+      .selectFrom('membership')
+      .innerJoin('organization', 'organization.id', 'membership.organization_id')
+      .select(['organization_id', 'user_id', 'role'])
+      .where('slug', '=', 'demo')
+      .execute();
+    const createdBy = (user_id: string) =>
+      weir.db.updateTable('api_key').set({ created_by: user_id }).where('name', '=', 'npm start').execute();
+    const member = accounts.find(({ role }) => role === 'member') ?? assert.fail();
+    await weir.db
+      .insertInto('member_profile')
+      .values({
+        ...{ organization_id: member.organization_id, user_id: member.user_id },
+        ...{ name: 'Mia', email: null, email_verified: false, told_at: new Date() },
+      })
+      .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doUpdateSet({ name: 'Mia' }))
+      .execute();
+    await createdBy(member.user_id);
+    await open(`${PROJECT}/keys`);
+    await page.getByText('by Mia', { exact: true }).waitFor();
+    await createdBy(accounts.find(({ role }) => role === 'admin')?.user_id ?? assert.fail());
+    await open(`${PROJECT}/keys`);
+    await page.getByText('by you', { exact: true }).waitFor();
+    await createdBy('somebody-who-left');
+    await open(`${PROJECT}/keys`);
+    await page.getByText('by somebody-who-left').waitFor();
+  });
+
   walk('stay whole with hostile and long names', 'owner', async ({ page, open, lookAt }) => {
     await open('orgs/demo/settings/projects');
     await page.getByRole('button', { name: 'New project' }).first().click();
