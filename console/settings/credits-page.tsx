@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api } from '../api/client.ts';
+import { $api, type Schemas } from '../api/client.ts';
 import { hasRole, useOrganization } from '../shell/me.ts';
 import { RoleNote } from '../shell/role-note.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -14,6 +14,8 @@ import { LedgerPanel } from './ledger-panel.tsx';
 import { LowBalanceDialog } from './low-balance-dialog.tsx';
 
 const REFRESH_MS = 10_000;
+/** The place of the balance is kept until it is known. */
+const UNKNOWN: Partial<Schemas['Credits']> = {};
 
 /** The credits of an organization: what is left, and where it went. */
 export function CreditsPage() {
@@ -29,7 +31,7 @@ export function CreditsPage() {
   );
   return (
     <Stack>
-      <QueryView query={query}>
+      <QueryView query={query.isPending ? { ...query, data: UNKNOWN } : query}>
         {({ balance, reserved, low, lowBalanceMark }) => (
           <Panel
             title="Balance"
@@ -40,23 +42,23 @@ export function CreditsPage() {
             }
           >
             <Facts>
-              <Fact name="Credits">
-                <strong>{formatBalance(balance)}</strong> {low && <Badge tone="warn">Low</Badge>}
+              <Fact name="Credits" width="16ch">
+                <strong>{balance === undefined ? '…' : formatBalance(balance)}</strong>{' '}
+                {low && <Badge tone="warn">Low</Badge>}
               </Fact>
-              <Fact name="In US dollars">${(balance / 100).toFixed(2)}</Fact>
-              <Fact name="Reserved for calls under way">{formatBalance(reserved)}</Fact>
-              <Fact name="Low below">
-                {lowBalanceMark === null ? 'Not set' : formatBalance(lowBalanceMark)}
+              <Fact name="In US dollars">
+                {balance === undefined ? undefined : `$${(balance / 100).toFixed(2)}`}
+              </Fact>
+              <Fact name="Reserved for calls under way">{formatKnown(reserved)}</Fact>
+              <Fact name="Low below" width="9ch">
+                {lowBalanceMark === null ? 'Not set' : formatKnown(lowBalanceMark)}
               </Fact>
             </Facts>
-            {balance <= 0 && (
-              <Note tone="warn">
-                Runs cannot be started: they need a positive balance. The operator of the service grants
-                credits.
-              </Note>
-            )}
+            <Note tone={balance !== undefined && balance <= 0 ? 'warn' : 'idle'}>
+              Runs need a positive balance to start. The operator of the service grants credits.
+            </Note>
             <RoleNote organization={organization} needed="admin" to="set the low-balance mark" />
-            {isOpen && (
+            {isOpen && lowBalanceMark !== undefined && (
               <LowBalanceDialog
                 organizationId={organization.id}
                 mark={lowBalanceMark}
@@ -69,4 +71,8 @@ export function CreditsPage() {
       <LedgerPanel organization={organization} />
     </Stack>
   );
+}
+
+function formatKnown(credits: number | undefined): string | undefined {
+  return credits === undefined ? undefined : formatBalance(credits);
 }

@@ -25,12 +25,12 @@ export function Facts({ children }: { children: ReactNode }) {
   return <dl className={style.facts}>{children}</dl>;
 }
 
-/** One name and its value. */
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+/** One name and its value, which is undefined until it is known: `width` (CSS length) keeps its place, so that nothing moves. */
+export function Fact({ name, width, children }: { name: string; width?: string; children: ReactNode }) {
   return (
-    <div>
+    <div style={{ minWidth: width }}>
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd>{children ?? '…'}</dd>
     </div>
   );
 }

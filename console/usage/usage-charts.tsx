@@ -1,17 +1,24 @@
 import { useMemo } from 'react';
 import { formatCompact, formatCount, formatCredits, formatDuration } from '../ui/format.ts';
+import { Loading } from '../ui/loading.tsx';
 import { Panel } from '../ui/page.tsx';
 import { DayChart } from './day-chart.tsx';
 import { listDays } from './search.ts';
 import style from './usage.module.css';
 import type { Entry } from './usage-columns.ts';
 
+type Props = {
+  range: { from: string; to: string };
+  /** Undefined while they are fetched: the charts keep their place. */
+  entries: Entry[] | undefined;
+};
+
 /** The usage of each day, as charts. Days without usage count as zero. */
-export function UsageCharts({ range, entries }: { range: { from: string; to: string }; entries: Entry[] }) {
+export function UsageCharts({ range, entries }: Props) {
   const { from, to } = range;
   const { days, pick } = useMemo(() => {
     const days = listDays({ from, to });
-    const byDay = new Map(entries.map((entry) => [entry.day, entry]));
+    const byDay = new Map(entries?.map((entry) => [entry.day, entry]));
     const pick = (value: (entry: Entry) => number | null | undefined, absent: number | null = 0) =>
       days.map((day) => {
         const entry = byDay.get(day);
@@ -80,11 +87,17 @@ export function UsageCharts({ range, entries }: { range: { from: string; to: str
     <div className={style.charts}>
       {charts.map(({ title, ...chart }) => (
         <Panel key={title} title={title}>
-          <DayChart
-            {...chart}
-            days={days}
-            label={`${title} by day, from ${from} to ${to}. The table below has the numbers.`}
-          />
+          {entries ? (
+            <DayChart
+              {...chart}
+              days={days}
+              label={`${title} by day, from ${from} to ${to}. The table below has the numbers.`}
+            />
+          ) : (
+            <div className={style.chart}>
+              <Loading />
+            </div>
+          )}
         </Panel>
       ))}
     </div>

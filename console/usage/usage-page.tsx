@@ -32,6 +32,8 @@ const DIVISION_OPTIONS = [
 const USAGE = '/api/v1/organizations/{org_id}/usage';
 const PAGE = 100;
 const DAYS_MAX = 200;
+/** The place of the days is kept until they are known. */
+const NO_DAYS = { pages: [], pageParams: [] };
 
 /** The usage of an organization: sums, charts by day, and a table divided as the reader wants. */
 export function UsagePage() {
@@ -89,31 +91,46 @@ export function UsagePage() {
           onChange={(id) => change({ project: id || undefined })}
         />
       </Row>
-      <QueryView query={days}>
+      <QueryView query={days.isPending ? { ...days, data: NO_DAYS } : days}>
         {({ pages }) => {
           const [first] = pages;
-          if (!first) return null;
-          const { total } = first;
+          const total = first?.total;
           return (
             <>
               <Panel>
                 <Facts>
-                  <Fact name="Credits">{formatCredits(total.credits)}</Fact>
-                  <Fact name="Runs">{formatCount(total.runs ?? 0)}</Fact>
-                  <Fact name="Failed runs">{describeShare(total.failedRuns ?? 0, total.runs ?? 0)}</Fact>
-                  <Fact name="Run p50 · p95 · p99">{describeLatency(total.runLatencyMs)}</Fact>
-                  <Fact name="Model calls">{formatCount(total.modelCalls)}</Fact>
-                  <Fact name="Failed calls">{describeShare(total.failedModelCalls, total.modelCalls)}</Fact>
-                  <Fact name="Tokens in · out">
-                    {formatCompact(total.promptTokens)} · {formatCompact(total.completionTokens)}
+                  <Fact name="Credits" width="9ch">
+                    {total && formatCredits(total.credits)}
                   </Fact>
-                  <Fact name="Refused (429)">{formatCount(total.refused ?? 0)}</Fact>
+                  <Fact name="Runs" width="9ch">
+                    {total && formatCount(total.runs ?? 0)}
+                  </Fact>
+                  <Fact name="Failed runs" width="16ch">
+                    {total && describeShare(total.failedRuns ?? 0, total.runs ?? 0)}
+                  </Fact>
+                  <Fact name="Run p50 · p95 · p99" width="26ch">
+                    {total && describeLatency(total.runLatencyMs)}
+                  </Fact>
+                  <Fact name="Model calls" width="9ch">
+                    {total && formatCount(total.modelCalls)}
+                  </Fact>
+                  <Fact name="Failed calls" width="16ch">
+                    {total && describeShare(total.failedModelCalls, total.modelCalls)}
+                  </Fact>
+                  <Fact name="Tokens in · out" width="16ch">
+                    {total &&
+                      `${formatCompact(total.promptTokens)} · ${formatCompact(total.completionTokens)}`}
+                  </Fact>
+                  <Fact name="Refused (429)">{total && formatCount(total.refused ?? 0)}</Fact>
                 </Facts>
               </Panel>
               {days.isFetchNextPageError && !isFetching && (
                 <ErrorNote error={days.error as Error} onRetry={() => void fetchNextPage()} />
               )}
-              <UsageCharts range={first} entries={pages.flatMap(({ entries }) => entries)} />
+              <UsageCharts
+                range={first ?? wanted}
+                entries={first && pages.flatMap(({ entries }) => entries)}
+              />
             </>
           );
         }}

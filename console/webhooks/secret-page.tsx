@@ -67,7 +67,8 @@ export function SecretPage() {
           )}
         </QueryView>
       </Panel>
-      <VerifyPanel />
+      {/* Once it is known how long the panel above is. */}
+      {!query.isPending && <VerifyPanel />}
       {isOpen && <RotateDialog organizationId={organization.id} onClose={() => setOpen(false)} />}
     </>
   );

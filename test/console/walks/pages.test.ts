@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describeWalks, type Walk } from './describe-walks.ts';
 
 const PROJECT = 'orgs/demo/projects/demo';
@@ -41,4 +42,41 @@ describeWalks('the pages of the console', (walk) => {
       await complete(tour);
       await tour.lookAt(name);
     });
+
+  for (const [path, late, below, known] of [
+    ['orgs/demo/usage', '**/api/**/usage?**', 'In numbers', ({ page }: Walk) => page.getByRole('img')],
+    ['orgs/demo/settings/credits', '**/api/**/credits', 'Ledger', ({ page }: Walk) => page.getByText(/^\$/)],
+  ] as const)
+    walk(`${path}: keeps the place of what is fetched late`, 'owner', async (tour) => {
+      const { page, open } = tour;
+      const held = Promise.withResolvers<void>();
+      await page.route(late, async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await open(path);
+      const place = () => page.getByRole('heading', { name: below }).boundingBox();
+      const before = await place();
+      held.resolve();
+      await known(tour).first().waitFor();
+      assert.deepEqual(await place(), before);
+    });
+
+  walk('secret: shows what is below the secret once its place is known', 'owner', async ({ page, open }) => {
+    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route('**/webhooks/secret', async (route) => {
+      if (route.request().resourceType() !== 'document') {
+        asked.resolve();
+        await held.promise;
+      }
+      await route.continue();
+    });
+    await open('orgs/demo/webhooks/secret');
+    await asked.promise;
+    const below = page.getByRole('heading', { name: 'What a receiver does' });
+    await page.getByText('Loading …').waitFor();
+    assert.equal(await below.count(), 0);
+    held.resolve();
+    await below.waitFor();
+  });
 });
