@@ -10,6 +10,7 @@ import { MoreButton } from '../ui/more-button.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
+import style from './settings.module.css';
 
 type Props = {
   organizationId: string;
@@ -75,21 +76,23 @@ export function AuditEntries({ organizationId, query, onChoose }: Props) {
                     {isOpen && (
                       <tr>
                         <td colSpan={5}>
-                          <CodeBlock
-                            label="the entry"
-                            text={JSON.stringify(
-                              {
-                                at: entry.at,
-                                actor: entry.actor,
-                                resourceId: entry.resourceId,
-                                requestId: entry.requestId,
-                                details: entry.details,
-                              },
-                              null,
-                              2,
-                            )}
-                            isWrapped
-                          />
+                          <div className={style.entry}>
+                            <CodeBlock
+                              label="the entry"
+                              text={JSON.stringify(
+                                {
+                                  at: entry.at,
+                                  actor: entry.actor,
+                                  resourceId: entry.resourceId,
+                                  requestId: entry.requestId,
+                                  details: entry.details,
+                                },
+                                null,
+                                2,
+                              )}
+                              isWrapped
+                            />
+                          </div>
                         </td>
                       </tr>
                     )}

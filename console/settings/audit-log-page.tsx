@@ -57,7 +57,7 @@ export function AuditLogPage() {
           <TextField
             label="Actor"
             hideLabel
-            placeholder="Actor: a user id, operator …"
+            placeholder="Actor: user id, operator …"
             value={actor}
             onChange={setActor}
           />

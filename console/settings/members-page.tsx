@@ -19,6 +19,7 @@ import { AddMemberDialog } from './add-member-dialog.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { OpenInvitations } from './open-invitations.tsx';
 import { ROLE_OPTIONS } from './role-options.ts';
+import style from './settings.module.css';
 
 const MEMBERS = '/api/v1/organizations/{org_id}/members';
 const MEMBER = '/api/v1/organizations/{org_id}/members/{member_user_id}';
@@ -70,7 +71,7 @@ export function MembersPage() {
                     <td>
                       <Clipped text={member.user_id} />
                     </td>
-                    <td>
+                    <td className={style.role}>
                       {isAdmin && member.role !== 'owner' && member.user_id !== userId ? (
                         <Select
                           label={`Role of ${nameOf(member)}`}

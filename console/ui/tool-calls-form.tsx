@@ -20,7 +20,7 @@ export function ToolCallsForm({
 }: {
   calls: ToolCall[];
   isBusy: boolean;
-  /** What was typed so far, by the id of the tool call. */
+  /** Texts that were typed so far, by the id of the tool call. */
   texts: Record<string, string>;
   onType: (callId: string, text: string) => void;
   onAnswer: (results: Result[]) => void;

@@ -60,7 +60,7 @@ export type TryRun = {
   outputs: Record<string, unknown>;
   nextIndex: number | undefined;
   pause: ToolPause | undefined;
-  /** What is typed as results of tool calls, by the id of the call. */
+  /** Results of tool calls as they are typed, by the id of the call. */
   typedResults: Record<string, string>;
 };
 

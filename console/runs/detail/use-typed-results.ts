@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 type Typed = { name: string; text: string };
 
-/** What was typed as results of tool calls and is not sent, by the id of the tool call; with the name of the function. */
+/** Results of tool calls that were typed and are not sent, by the id of the tool call; with the name of the function. */
 export type TypedResults = {
   results: Record<string, Typed>;
   type: (callId: string, typed: Typed) => void;

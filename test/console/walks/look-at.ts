@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 
 export const PICTURES = path.join(import.meta.dirname, '../../../test-results/console');
 export const WIDE = { width: 1280, height: 800 };
-const NARROW = { width: 390, height: 844 };
+const NARROW = { width: 360, height: 800 };
 const SERIOUS = ['serious', 'critical'];
 /** Whether a reader can see and reach everything also depends on the colours and the width; the other rules do not. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];

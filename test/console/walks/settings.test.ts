@@ -5,6 +5,10 @@ const PROJECT = 'orgs/demo/projects/demo';
 /** Right to left, markup, and much longer than any column. */
 const HOSTILE = `<script>alert(1)</script> שלום עולם 🙂 ${'long'.repeat(36)}`;
 
+type Sizes = Record<'scrollWidth' | 'scrollHeight' | 'clientWidth' | 'clientHeight', number>;
+const isCutOff = (element: Sizes) =>
+  element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight;
+
 describeWalks('the settings of the console', (walk) => {
   walk('show why a member may not change what needs a role', 'member', async ({ page, open, lookAt }) => {
     await open(`${PROJECT}/keys`);
@@ -79,8 +83,19 @@ describeWalks('the settings of the console', (walk) => {
     await page.getByRole('heading', { name: 'Create the first flow' }).waitFor();
     await lookAt('project-with-hostile-name');
     await open('orgs/demo/settings/projects');
-    await page.getByText(HOSTILE).first().waitFor();
+    const name = page.getByRole('main').getByText(HOSTILE);
+    await name.waitFor();
+    await page.setViewportSize({ width: 360, height: 800 });
+    assert.equal(await name.evaluate(isCutOff), false);
     await lookAt('projects-with-hostile-name');
+  });
+
+  walk('show the role of a member in a narrow window', 'owner', async ({ page, open }) => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    await open('orgs/demo/settings/members');
+    const role = page.getByRole('button', { name: /Role of/ }).first();
+    await role.waitFor();
+    assert.equal(await role.locator('span').first().evaluate(isCutOff), false);
   });
 
   walk('delete a project once its slug is typed', 'owner', async ({ page, open }) => {

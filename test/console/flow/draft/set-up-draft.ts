@@ -25,7 +25,7 @@ export function setUpDraft() {
       steps = changed;
       version += 1;
     },
-    /** What reading the draft throws. */
+    /** Thrown where the draft is read. */
     readError: undefined as Error | undefined,
     steps: () => steps,
   };
