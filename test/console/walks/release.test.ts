@@ -85,6 +85,17 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByText('v1 in production').first().waitFor();
   });
 
+  walk('is deleted once its slug is typed', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'to-be-deleted', [named('First')]);
+    await open(flow.path);
+    await page.getByRole('button', { name: 'More about this flow' }).click();
+    await page.getByRole('menuitem', { name: 'Delete flow' }).click();
+    await page.getByRole('textbox', { name: 'Type to-be-deleted to confirm' }).fill('to-be-deleted');
+    await page.getByRole('button', { name: 'Delete flow' }).click();
+    await page.getByText('The flow to-be-deleted is deleted.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
+  });
+
   walk('says that it was deleted meanwhile, and shows what was not saved', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/404/);
