@@ -11,7 +11,10 @@ export type ServerDraft = {
   notes: string[];
 };
 
-/** How a save ended: `changed`: the draft is another by now; `deleted`: its flow was deleted; `refused`: these steps cannot be saved; `failed`: try again. */
+/**
+ * How a save ended. `changed`: the draft is another by now; `deleted`: its flow was deleted; `refused`: these steps cannot be
+ * saved; `failed`: try again.
+ */
 export type SaveResult =
   | { type: 'saved'; draft: ServerDraft }
   | { type: 'changed' }
