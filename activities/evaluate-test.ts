@@ -85,7 +85,7 @@ async function withAnswer<T>(
   work: (answer: Answer) => Promise<T>,
 ): Promise<T> {
   const outcome = await findOutcome(db, executionId);
-  // Expected, since workflows of runs and of tests go their own ways: it is no fault to log.
+  // Expected, since the workflows of runs and of tests are independent: it is not logged as a fault.
   if (!outcome)
     throw ApplicationFailure.create({
       type: 'RUN_NOT_ENDED',
