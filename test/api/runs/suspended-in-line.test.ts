@@ -50,7 +50,8 @@ describe('while it waits in line and its organization is suspended', () => {
     await weir.call('POST', `${flow}/execute`, { key, body: { message: 'm' } });
     const [route] = retryRunsRoutes(inLine());
     const retryRuns = route?.handlers.at(-1) as ApiMiddleware;
-    const principal = { kind: 'user', userId: 'ada', environment: 'live' };
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const principal = { kind: 'user', userId: 'ada', environment: 'live', expiresAt };
     const project = { id: projectId, organization_id: organizationId };
     const membership = { organizationId, role: 'member' };
     const ctx = {
