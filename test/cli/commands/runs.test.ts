@@ -70,7 +70,7 @@ describe('weir runs', () => {
     assert.match(await fail(1, weirIn(byKey(), ['runs', 'show', randomUUID()])), /^There is no run /);
     assert.match(
       await fail(2, weirIn(byKey(), ['runs', 'show', '123'])),
-      /It is not the id of a run, as runs list/,
+      /Give the id of a run as runs list/,
     );
   });
 
