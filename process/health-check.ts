@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { ADDRESS_REFUSALS } from '../db/connection/address-refusals.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
+import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of-connections.ts';
 import { listMigrations } from '../db/inspect-database.ts';
 import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
@@ -19,13 +21,15 @@ import { dependencyUp } from '../observability/metrics/process-metrics.ts';
 const CHECK_TIMEOUT_MS = 1_500;
 /** Liveness probes often time out after one second, and then end the process. */
 const LIVE_TIMEOUT_MS = 500;
+/** A refusal that comes and goes is told once in this time. */
+const QUIET_MS = 60_000;
 /** The parts are asked once in this time, however many probes come. */
 const KEEP_MS = 1_000;
 
 /** The parts that are away, and why, in words that may be public. */
 export type Away = { database?: string; engine?: string; workers?: string; objects?: string };
-/** `mend`: what nothing but an operator mends. */
-type Check = { away: Away; mend: string[]; done: Promise<unknown>; at: number };
+/** `mend`: what nothing but an operator mends. `crowded`: in which words PostgreSQL refused one more connection. */
+type Check = { away: Away; mend: string[]; crowded: string[]; done: Promise<unknown>; at: number };
 type Deps = { config: Config; client: Client; db: Db; migrations: Promise<string[]> };
 
 export type HealthCheck = {
@@ -42,11 +46,15 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
   let last: Check | undefined;
   let found: Away | undefined;
   let told: string[] = [];
-  /** Tells the log once, as long as it lasts, what an operator has to mend. */
-  function tell({ mend }: Check): void {
+  let quietUntil = 0;
+  /** Tells the log once, as long as it lasts, what an operator has to mend, and once a minute that connections are used up. */
+  function tell({ mend, crowded }: Check): void {
     for (const reason of mend)
       if (!told.includes(reason)) log.error({ reason }, 'The service is not ready until this is mended.');
     told = mend;
+    if (crowded.length === 0 || performance.now() < quietUntil) return;
+    quietUntil = performance.now() + QUIET_MS;
+    log.warn({ reason: crowded[0] }, `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`);
   }
   function check(): Check {
     if (last && performance.now() - last.at <= KEEP_MS) return last;
@@ -82,12 +90,14 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
 }
 
 const NO_ANSWER = 'does not answer';
+const NO_CONNECTION = 'has no free connection (max_connections)';
 const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 
 /** Asks all parts at once; each counts as away until it has answered. */
 function startCheck({ config, client, db, migrations }: Deps): Check {
   const away: Away = { database: NO_ANSWER, engine: NO_ANSWER };
   const mend: string[] = [];
+  const crowded: string[] = [];
   if (db.objects) away.objects = NO_ANSWER;
   const database = migrations
     .then((needed) => findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS, needed))
@@ -96,7 +106,15 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
       else away.database = refusal;
       if (refusal === NOT_MIGRATED) mend.push(`The database ${refusal}.`);
     })
-    .catch((error: unknown) => {
+    .catch(async (error: unknown) => {
+      if (isOutOfConnections(error)) {
+        crowded.push((error as Error).message);
+        away.database = NO_CONNECTION;
+        // Requests go on over the connections that are open already.
+        await sql`select 1`.execute(db);
+        delete away.database;
+        return;
+      }
       const { code = '' } = error instanceof pg.DatabaseError ? error : {};
       const refusal = ADDRESS_REFUSALS[code];
       if (refusal) mend.push(`The database ${refusal}.`);
@@ -120,7 +138,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
     },
   );
   const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
-  return { away, mend, done, at: performance.now() };
+  return { away, mend, crowded, done, at: performance.now() };
 }
 
 function describeSilence(error: unknown): string {

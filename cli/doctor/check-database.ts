@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts';
 import { findWriteRefusal } from '../../db/connection/find-write-refusal.ts';
+import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
 import { checkClock } from './check-clock.ts';
 import { checkSecrets } from './check-secrets.ts';
@@ -17,14 +18,10 @@ export async function checkDatabase({
   databaseConnections,
   secretsKeys,
 }: Pick<Config, 'databaseUrl' | 'databaseConnections' | 'secretsKeys'>): Promise<Result[]> {
-  const facts = await inspectDatabase(databaseUrl, TIMEOUT_MS).catch((error: unknown) => describe(error));
-  if (typeof facts === 'string')
-    return [
-      failure(
-        `PostgreSQL at ${hostOf(databaseUrl)} cannot be used: ${facts}.`,
-        'Start it, or correct DATABASE_URL (and PGPASSWORD, where it holds the password).',
-      ),
-    ];
+  const facts = await inspectDatabase(databaseUrl, TIMEOUT_MS).catch((error: unknown) =>
+    describeRefusal(error, hostOf(databaseUrl)),
+  );
+  if ('state' in facts) return [facts];
   const results: Result[] = [];
   const { version, pending, unknown, mayChangeSchema, mayWrite, connections, now } = facts;
   if (Number.parseInt(version, 10) < VERSION_MIN)
@@ -91,6 +88,18 @@ export async function checkDatabase({
 
 const WRITES =
   'Free or add disk space; where it is a standby or default_transaction_read_only is on, connect to the primary.';
+
+function describeRefusal(error: unknown, host: string): Result {
+  if (isOutOfConnections(error))
+    return failure(
+      `PostgreSQL at ${host} has no free connection (max_connections): ${describe(error)}. Processes go on with those that they have.`,
+      `${FREE_CONNECTIONS.charAt(0).toUpperCase()}${FREE_CONNECTIONS.slice(1)}.`,
+    );
+  return failure(
+    `PostgreSQL at ${host} cannot be used: ${describe(error)}.`,
+    'Start it, or correct DATABASE_URL (and PGPASSWORD, where it holds the password).',
+  );
+}
 
 /** Returns host and port alone: the rest may hold a password. */
 function hostOf(url: string): string {

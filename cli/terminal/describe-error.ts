@@ -1,4 +1,5 @@
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
+import { FREE_CONNECTIONS } from '../../db/connection/is-out-of-connections.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 /** Advice by error code of Node.js or PostgreSQL, for errors that a person can do something about. */
@@ -7,6 +8,7 @@ const ADVICE: { [code: string]: string } = {
     'The database cannot be reached: no server listens at DATABASE_URL (or, if that is not set, where npm start had its database). Start the service, or correct DATABASE_URL.',
   ENOTFOUND: 'The database cannot be reached: the host in DATABASE_URL does not exist. Correct DATABASE_URL.',
   '28P01': 'The database refused the user or password in DATABASE_URL. Correct DATABASE_URL.',
+  '53300': `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`,
   '3D000': 'The database in DATABASE_URL does not exist. Create it, or correct DATABASE_URL.',
   '42P01': 'The database has no Weir schema, or an old one. Run npm run migrate.',
   '42703': 'The database has an old Weir schema. Run npm run migrate.',

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { checkDatabase } from '../../../cli/doctor/check-database.ts';
+import type { Config } from '../../../config.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+
+describe('weir doctor, of the database,', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  async function findError(databaseUrl = database.url) {
+    const secretsKeys: Config['secretsKeys'] = [{ id: 'test', key: Buffer.alloc(32) }];
+    const found = await checkDatabase({ databaseUrl, databaseConnections: 2, secretsKeys });
+    return found.find(({ state }) => state === 'error');
+  }
+
+  it('says that PostgreSQL has no free connection, and what to do', async () => {
+    const url = Object.assign(new URL(database.url), { password: 'p' });
+    url.username = `weir_crowded_${path.basename(url.pathname)}`;
+    const role = sql.id(url.username);
+    await sql`create role ${role} login password 'p' connection limit 0`.execute(database.db);
+    try {
+      const found = await findError(url.href);
+      assert.match(found?.message ?? '', /has no free connection \(max_connections\): too many connections/);
+      assert.match(found?.mend ?? '', /^End sessions .*pg_stat_activity.* raise max_connections/);
+    } finally {
+      await sql`drop role ${role}`.execute(database.db);
+    }
+  });
+});
