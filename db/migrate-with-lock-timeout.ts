@@ -57,7 +57,10 @@ function watchLocks(db: Db, migrations: Migrations, waiting: Waiting): Migration
           tx,
         );
         const look = setInterval(() => {
-          listLockHolders(db, rows[0]?.pid ?? 0).then(
+          listLockHolders(
+            db,
+            rows.map(({ pid }) => pid),
+          ).then(
             (holders) => {
               if (holders.length > 0) waiting.holders = holders;
             },

@@ -3,6 +3,7 @@ import { findWriteRefusal } from '../../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
 import { checkClock } from './check-clock.ts';
+import { checkLocks } from './check-locks.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
@@ -75,6 +76,7 @@ export async function checkDatabase({
       ),
     );
   results.push(...checkClock('the database', now.at, now.takenMs));
+  results.push(...(await checkLocks(databaseUrl, TIMEOUT_MS)));
   if (results.every(({ state }) => state !== 'error')) {
     results.unshift(
       ok(

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { checkDatabase } from '../../../cli/doctor/check-database.ts';
 import type { Config } from '../../../config.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe('weir doctor, of the database,', () => {
   let database: TestDatabase;
@@ -31,4 +33,29 @@ describe('weir doctor, of the database,', () => {
       await sql`drop role ${role}`.execute(database.db);
     }
   });
+
+  const LOCKS = {
+    'a table': sql`lock table organization in access exclusive mode`,
+    'a row': sql`select from organization for update`,
+  };
+  for (const [what, lock] of Object.entries(LOCKS))
+    it(`names the session that holds the lock of ${what} for which a statement waits long`, async () => {
+      const { db } = database;
+      await db.insertInto('organization').values({ slug: randomUUID(), name: 'Acme' }).execute();
+      const { update } = await db.transaction().execute(async (tx) => {
+        await lock.execute(tx);
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+        const update = sql`update organization set name = name`.execute(db);
+        const found = await waitUntil(() => findError());
+        const holder = `process ${rows[0]?.pid} of PostgreSQL \\(${new URL(database.url).username}, `;
+        assert.match(
+          found.message,
+          new RegExp(`^1 statement waits .* for a lock of ${holder}.*last statement SELECT, `),
+        );
+        assert.match(found.mend ?? '', /pg_terminate_backend/);
+        return { update };
+      });
+      await update;
+      assert.equal(await findError(), undefined);
+    });
 });
