@@ -21,7 +21,7 @@ export type OutageLog = {
 
 /**
  * Creates the log of the outages of a part that many need: however many meet an outage, it is a line when it begins, a line a
- * minute while it lasts, and a line when it is over. `now` is in milliseconds.
+ * minute while it lasts, one when it turns into a failure in part, and a line when it is over. `now` is in milliseconds.
  */
 export function createOutageLog(part: string, now: () => number = () => performance.now()): OutageLog {
   let outage:
@@ -43,8 +43,10 @@ export function createOutageLog(part: string, now: () => number = () => performa
       outage ??= { since: at, lastFailure: at, quietUntil: at, failures: 0, inPart };
       outage.lastFailure = at;
       outage.failures += 1;
+      // What lost its connections may come back as a part that works in part only, for a reason of its own.
+      const isOther = inPart && !outage.inPart;
       outage.inPart ||= inPart;
-      if (at < outage.quietUntil) return;
+      if (at < outage.quietUntil && !isOther) return;
       outage.quietUntil = at + REPEAT_MS;
       outsideRequests(() =>
         isNew

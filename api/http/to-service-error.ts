@@ -1,3 +1,4 @@
+import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -24,6 +25,8 @@ export function toServiceError(error: unknown, { requestId, fields, mayWrite }: 
       RETRY_AFTER_SECONDS,
     );
   }
+  if (error instanceof ConnectionFailed && error.refusesWrites && tellOutage(error))
+    return new ServiceError('DATABASE_UNAVAILABLE', TAKES_NO_CHANGES);
   if (tellOutage(error))
     return new ServiceError('DATABASE_UNAVAILABLE', mayWrite ? CHANGES_UNKNOWN : DATABASE_UNAVAILABLE);
   if (error instanceof ThreadStarved) {
@@ -40,6 +43,7 @@ export function toServiceError(error: unknown, { requestId, fields, mayWrite }: 
 
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
+const TAKES_NO_CHANGES = 'The database takes no changes at the moment: try again later.';
 const TOO_BUSY = 'The service is too busy to check a JSON Schema: send the request again.';
 const TOO_MANY_AT_ONCE = 'The organization has too many requests under way at once: send fewer at a time.';
 export const OBJECT_STORE_UNAVAILABLE =

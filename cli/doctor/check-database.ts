@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { findWriteRefusal } from '../../db/connection/find-write-refusal.ts';
+import { findWriteRefusal, READ_ONLY, STANDBY } from '../../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
 import { checkClock } from './check-clock.ts';
@@ -58,7 +58,8 @@ export async function checkDatabase({
       warning('The user may not create tables.', 'Run npm run migrate as the owner of the schema.'),
     );
   const refusal = await findWriteRefusal(databaseUrl, TIMEOUT_MS).catch(describe);
-  if (refusal) results.push(failure(`The database ${refusal}.`, WRITES));
+  if (refusal)
+    results.push(failure(`The database ${refusal}.`, WRITES[refusal] ?? 'Free or add disk space.'));
   const free = connections.max - connections.used;
   const needed = databaseConnections + LISTENING;
   if (connections.max < 2 * needed)
@@ -88,8 +89,11 @@ export async function checkDatabase({
   return results;
 }
 
-const WRITES =
-  'Free or add disk space; where it is a standby or default_transaction_read_only is on, connect to the primary.';
+const WRITES: { [refusal: string]: string } = {
+  [STANDBY]: 'Connect to the primary: correct DATABASE_URL.',
+  [READ_ONLY]:
+    'Reset it where it is set: alter system, alter database, alter role (reset default_transaction_read_only), or the options of DATABASE_URL.',
+};
 
 function describeRefusal(error: unknown, host: string): Result {
   if (isOutOfConnections(error))

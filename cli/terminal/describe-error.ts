@@ -7,6 +7,8 @@ const ADVICE: { [code: string]: string } = {
   ECONNREFUSED:
     'The database cannot be reached: no server listens at DATABASE_URL (or, if that is not set, where npm start had its database). Start the service, or correct DATABASE_URL.',
   ENOTFOUND: 'The database cannot be reached: the host in DATABASE_URL does not exist. Correct DATABASE_URL.',
+  '25006':
+    'The database takes no changes, and nothing was changed: it is a standby (connect to the primary), or default_transaction_read_only is on (reset it).',
   '28P01': 'The database refused the user or password in DATABASE_URL. Correct DATABASE_URL.',
   '53300': `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`,
   '3D000': 'The database in DATABASE_URL does not exist. Create it, or correct DATABASE_URL.',

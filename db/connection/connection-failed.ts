@@ -38,6 +38,8 @@ const LOST = /^(08|57P0[1-5])/;
 /** Insufficient resources (too many connections, a full disk), a cancelled statement, a read-only database. */
 const REFUSED = /^(53|57014|25006)/;
 
+const READ_ONLY = '25006';
+
 /** A full disk, and a database that is read-only. */
 const WRITES_REFUSED = /^(53100|25006)$/;
 
@@ -65,6 +67,8 @@ function hasTimedOut(error: unknown): boolean {
 
 function describeFailure(failure: ConnectionFailure, cause: unknown): string {
   const refusal = cause instanceof pg.DatabaseError && ADDRESS_REFUSALS[cause.code ?? ''];
+  if (cause instanceof pg.DatabaseError && cause.code === READ_ONLY)
+    return `The database is read-only (a standby, or default_transaction_read_only): ${describe(cause)}`;
   if (refusal) return `The database ${refusal} (${describe(cause)})`;
   return `The database is ${failure === 'refused' ? 'refusing service' : failure}: ${describe(cause)}`;
 }

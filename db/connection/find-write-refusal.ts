@@ -6,11 +6,14 @@ const NO_RIGHT = '42501';
 
 export const NOT_MIGRATED = 'has not been migrated: run npm run migrate';
 
+export const STANDBY = 'does not accept writes: it is a standby';
+export const READ_ONLY = 'does not accept writes: default_transaction_read_only is on';
+
 /** Keeps more rows than fit into memory, so that PostgreSQL writes a temporary file: reads alone succeed on a full disk. */
 const PROBE = `
   select set_config('work_mem', '64kB', true);
   select count(*) from generate_series(1, 10000);
-  show transaction_read_only`;
+  select current_setting('transaction_read_only') = 'on' as read_only, pg_is_in_recovery() as standby`;
 
 /**
  * Finds why the database takes no writes: it is a standby or read-only, its disk is full, or it lacks one of `migrations`;
@@ -31,7 +34,8 @@ export async function findWriteRefusal(
   try {
     await client.connect();
     const results = (await client.query(PROBE)) as unknown as pg.QueryResult[];
-    if (results.at(-1)?.rows[0]?.transaction_read_only !== 'off') return 'does not accept writes';
+    const { read_only: readOnly = true, standby } = results.at(-1)?.rows[0] ?? {};
+    if (readOnly) return standby ? STANDBY : READ_ONLY;
     return migrations.length === 0 || (await hasApplied(client, migrations)) ? undefined : NOT_MIGRATED;
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === DISK_FULL) return 'has no room left on its disk';

@@ -44,6 +44,19 @@ describe('an outage in the log', () => {
     );
   });
 
+  it('is a line more, with the reason, when the part is back but for what it refuses', () => {
+    const outage = create();
+    outage.failed('lost');
+    for (let times = 0; times < 2; times += 1) outage.failed('read-only', true);
+    assert.deepEqual(
+      linesOf().map(([, msg, reason]) => [msg, reason]),
+      [
+        ['The database is away: what needs it fails or waits.', 'lost'],
+        ['The database is still away.', 'read-only'],
+      ],
+    );
+  });
+
   it('is one while the part comes and goes', () => {
     const outage = create();
     for (let times = 0; times < 10; times += 1) {

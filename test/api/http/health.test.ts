@@ -50,9 +50,9 @@ describe('/healthz and /readyz', () => {
   it('name a database that does not accept writes: /readyz is 503', async () => {
     const name = new URL(weir.config.databaseUrl).pathname.slice(1);
     await sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(weir.db);
-    const away = { database: 'does not accept writes', workers: 'no worker asks for work' };
-    const takesNone = ({ away }: { away: { [part: string]: string } }) =>
-      away.database === 'does not accept writes';
+    const database = 'does not accept writes: default_transaction_read_only is on';
+    const away = { database, workers: 'no worker asks for work' };
+    const takesNone = ({ away }: { away: { [part: string]: string } }) => away.database === database;
     assert.deepEqual(await until(takesNone), {
       code: 503,
       retryAfter: '5',

@@ -194,7 +194,10 @@ describe('weir doctor', () => {
     await sql`insert into kysely_migration (name, timestamp) values (${name}, now()::text)`.execute(weir.db);
     const readOnly = new URL(weir.config.databaseUrl);
     readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
-    assert.match(await errorOf('database', { DATABASE_URL: readOnly.href }), /does not accept writes/);
+    assert.match(
+      await errorOf('database', { DATABASE_URL: readOnly.href }),
+      /does not accept writes: default_transaction_read_only is on/,
+    );
   });
 
   it('says when the user may read the tables and not write them, and counts the connections of others', async () => {

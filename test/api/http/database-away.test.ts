@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { toServiceError } from '../../../api/http/to-service-error.ts';
+import { describeError } from '../../../cli/terminal/describe-error.ts';
+import { connect, type Db } from '../../../db/connect.ts';
+import { captureLog } from '../../capture-log.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+
+describe('the words about a database that is away', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  const change = (db: Db) =>
+    db.insertInto('organization').values({ slug: randomUUID(), name: 'Acme' }).execute();
+
+  /** Makes a change over the database's URL with a `difference`, and returns how it fails. */
+  async function fail(difference: (url: URL) => void): Promise<unknown> {
+    const url = new URL(database.url);
+    difference(url);
+    const db = connect(url.href, 1);
+    const failed = await change(db).then(
+      () => assert.fail('The change was made.'),
+      (error: unknown) => error,
+    );
+    await db.destroy();
+    return failed;
+  }
+  const tell = (error: unknown) => toServiceError(error, { requestId: 'r', fields: {}, mayWrite: true });
+
+  it('that is read-only say so to callers, to operators and in the log, and not that a change may have been made', async () => {
+    const error = await fail((url) => url.searchParams.set('options', '-c default_transaction_read_only=on'));
+    const captured = captureLog();
+    const { code, message } = tell(error);
+    captured.stop();
+    assert.equal(code, 'DATABASE_UNAVAILABLE');
+    assert.equal(message, 'The database takes no changes at the moment: try again later.');
+    assert.match(String(captured.lines[0]?.reason), /^The database is read-only \(a standby, or default_/);
+    assert.match(describeError(error), /^The database takes no changes, .* default_transaction_read_only/);
+  });
+});
