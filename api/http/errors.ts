@@ -105,6 +105,7 @@ export const handleErrors: Middleware = async (ctx, next) => {
       requestId: ctx.state.requestId,
       fields: { method: ctx.method, route: routeOf(ctx) },
       mayWrite: ctx.method !== 'GET',
+      mayBeStored: ctx.state.accepted !== undefined,
     });
     ctx.state.errorCode = answer.code;
     if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });

@@ -8,14 +8,20 @@ import { log } from '../../observability/log.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
-/** The request that failed: `fields` say in the log which it was. */
-type FailedRequest = { requestId: string; fields: object; mayWrite: boolean };
+/**
+ * The request that failed: `fields` say in the log which it was; `mayBeStored`, that an earlier statement may have stored its
+ * run.
+ */
+type FailedRequest = { requestId: string; fields: object; mayWrite: boolean; mayBeStored?: boolean };
 
 /**
  * Turns any error into the one that the caller gets. A ServiceError stays as it is; the cause of every other error goes to
  * the log, beside the request's id.
  */
-export function toServiceError(error: unknown, { requestId, fields, mayWrite }: FailedRequest): ServiceError {
+export function toServiceError(
+  error: unknown,
+  { requestId, fields, mayWrite, mayBeStored = false }: FailedRequest,
+): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof ConnectionShareUsed) {
     countRefusal('connections');
@@ -25,10 +31,13 @@ export function toServiceError(error: unknown, { requestId, fields, mayWrite }: 
       RETRY_AFTER_SECONDS,
     );
   }
-  if (error instanceof ConnectionFailed && error.refusesWrites && tellOutage(error))
-    return new ServiceError('DATABASE_UNAVAILABLE', TAKES_NO_CHANGES);
-  if (tellOutage(error))
-    return new ServiceError('DATABASE_UNAVAILABLE', mayWrite ? CHANGES_UNKNOWN : DATABASE_UNAVAILABLE);
+  if (error instanceof ConnectionFailed && tellOutage(error)) {
+    const mayBeMade = mayWrite && (mayBeStored || error.mayBeCarriedOut);
+    const [known, unknown] = error.refusesWrites
+      ? [TAKES_NO_CHANGES, `${TAKES_NO_CHANGES} ${MAY_BE_MADE}`]
+      : [DATABASE_UNAVAILABLE, CHANGES_UNKNOWN];
+    return new ServiceError('DATABASE_UNAVAILABLE', mayBeMade ? unknown : known);
+  }
   if (error instanceof ThreadStarved) {
     log.warn({ ...fields, reason: error.message }, 'A request was refused, because the machine is too busy.');
     return new ServiceError('SERVICE_BUSY', TOO_BUSY);

@@ -9,6 +9,7 @@ import { describeIssue } from '../http/describe-issue.ts';
 import { dropNulls } from '../http/drop-nulls.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
+import { PerhapsStored } from '../runs/store-call.ts';
 import { listedInput, listedOutput } from './listed-schema.ts';
 import type { McpCall, McpTool } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
@@ -92,7 +93,13 @@ function wrongInput(error: z.ZodError, { name }: McpTool): ServiceError {
 
 function describe(error: unknown, tool: McpTool, { author: { requestId } }: McpCall): string {
   const mayWrite = !tool.hints.readOnlyHint;
-  const { code, message } = toServiceError(error, { requestId, fields: { tool: tool.name }, mayWrite });
+  const mayBeStored = error instanceof PerhapsStored;
+  const { code, message } = toServiceError(mayBeStored ? error.cause : error, {
+    requestId,
+    fields: { tool: tool.name },
+    mayWrite,
+    mayBeStored,
+  });
   addToLogContext({ code });
   const reference = code === 'INTERNAL_ERROR' ? ` Operators find it as request ${requestId}.` : '';
   return `${code}: ${message}${reference}`;

@@ -117,23 +117,29 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
     (error: unknown) => {
       place.end();
-      throw error instanceof PerhapsStored ? error.cause : error;
+      throw error;
     },
   );
   const { executionId } = run;
   if (run.outcome) {
     place.end();
-    return describeRunWithAnswer(deps, request.flow, executionId);
+    return describeStored(deps, request.flow, executionId);
   }
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
   const waited = waitForRun(deps, run, started, AbortSignal.any([AbortSignal.timeout(TOOL_WAIT_MS), gone]));
   // The run is stored: the reconciler starts it when the engine is back.
   await waited.catch(() => undefined);
-  return describeRunWithAnswer(deps, request.flow, executionId);
+  return describeStored(deps, request.flow, executionId);
 }
 
-/** Describes the run as it stands. */
+/** Describes the run as it stands. Throws PerhapsStored when that cannot be read, so that nobody takes it for not stored. */
+function describeStored(deps: ApiDeps, flow: LoadedFlow, executionId: string) {
+  return describeRunWithAnswer(deps, flow, executionId).catch((error: unknown) => {
+    throw new PerhapsStored(executionId, error);
+  });
+}
+
 async function describeRunWithAnswer(
   deps: ApiDeps,
   { organizationId, flowId, definition }: LoadedFlow,

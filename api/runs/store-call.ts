@@ -1,5 +1,6 @@
 // Stores a call of a run: from here on it is carried out, whatever process fails.
 import type { Db, Tx } from '../../db/connect.ts';
+import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
@@ -87,8 +88,10 @@ export async function storeCall(
       return store();
     })
     .catch((error: unknown) => {
-      // Nothing was sent, but perhaps by an earlier try whose answer was lost.
-      if (error instanceof ConnectionShareUsed && tries === 1) throw error;
+      // Nothing was carried out, but perhaps by an earlier try whose answer was lost.
+      const isRefused =
+        error instanceof ConnectionShareUsed || (error instanceof ConnectionFailed && !error.mayBeCarriedOut);
+      if (isRefused && tries === 1) throw error;
       // A call that was refused is not stored.
       if (!(error instanceof ServiceError)) throw new PerhapsStored(executionId, error);
       throw error.code === 'RATE_LIMITED'

@@ -17,10 +17,13 @@ export class ConnectionFailed extends Error {
   readonly failure: ConnectionFailure;
   /** Whether the database refuses to write, and may answer what only reads. */
   readonly refusesWrites: boolean;
+  /** Whether the statement may have been carried out all the same. */
+  readonly mayBeCarriedOut: boolean;
 
   constructor(failure: ConnectionFailure, cause: unknown) {
     super(describeFailure(failure, cause), { cause });
     this.failure = failure;
+    this.mayBeCarriedOut = failure === 'lost' || failure === 'silent';
     this.refusesWrites = cause instanceof pg.DatabaseError && WRITES_REFUSED.test(cause.code ?? '');
   }
 }
