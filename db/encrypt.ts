@@ -9,9 +9,12 @@ export type EncryptionKey = { id: string; key: Buffer };
 /** `owner` names the row and column, such as `table/id/column`: in another place the text cannot be decrypted. */
 export type Encryption = {
   encrypt(plaintext: string, owner: string): string;
-  /** Throws an Error when the key is not configured, or the text was not encrypted for `owner`. */
+  /** Throws SecretUnreadable when the key is not configured, or the text was not encrypted for `owner`. */
   decrypt(stored: string, owner: string): string;
 };
+
+/** WEIR_SECRETS_KEYS does not fit a stored secret. The message names both, and holds neither. */
+export class SecretUnreadable extends Error {}
 
 /** Encrypts under the first key and decrypts under all: put a new key in front, and old texts stay readable. */
 export function createEncryption(keys: [EncryptionKey, ...EncryptionKey[]]): Encryption {
@@ -25,14 +28,17 @@ export function createEncryption(keys: [EncryptionKey, ...EncryptionKey[]]): Enc
       const [id = '', sealed = ''] = stored.split(':');
       const known = keys.find((candidate) => candidate.id === id);
       if (!known)
-        throw new Error(
+        throw new SecretUnreadable(
           `The secret in ${owner} is encrypted under the key ${id}, which is not in WEIR_SECRETS_KEYS.`,
         );
       try {
         return openBytes(known.key, Buffer.from(sealed, 'base64'), owner).toString();
       } catch (cause) {
         const why = `WEIR_SECRETS_KEYS has another key with that id, or the secret was changed`;
-        throw new Error(`The secret in ${owner} cannot be decrypted under the key ${id}: ${why}.`, { cause });
+        throw new SecretUnreadable(
+          `The secret in ${owner} cannot be decrypted under the key ${id}: ${why}.`,
+          { cause },
+        );
       }
     },
   };

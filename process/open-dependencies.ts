@@ -12,6 +12,7 @@ import { createLargeValues, type LargeValues } from '../large-values/large-value
 import { type LiveRegistry, openRegistry } from '../models/live-registry.ts';
 import { openObjectStore } from '../object-store/open-object-store.ts';
 import { createHealthCheck, type HealthCheck } from './health-check.ts';
+import { tellUnreadableSecrets } from './tell-unreadable-secrets.ts';
 
 export type Dependencies = {
   config: Config;
@@ -41,6 +42,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
   const largeValues = createLargeValues();
   const client = createClient(config, connection);
   const health = createHealthCheck({ config, client, db });
+  void tellUnreadableSecrets(db, config);
   return {
     config,
     connection,
