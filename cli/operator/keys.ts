@@ -72,13 +72,14 @@ async function list(db: Db, path: string): Promise<CommandResult> {
   return {
     json: rows.map(toJson),
     text: formatTable(
-      ['key', 'name', 'scopes', 'state', 'created', 'expires'],
+      ['key', 'name', 'scopes', 'state', 'created', 'created by', 'expires'],
       rows.map((row) => [
         `weir_${row.environment}_${row.key_id}`,
         row.name,
         row.scopes.join(' '),
         stateOf(row),
         formatTime(row.created_at),
+        row.created_by ?? 'operator',
         formatTime(row.expires_at),
       ]),
       'The project has no API keys. Create one with: weir operator key create <org/project> --name <name>',
@@ -104,6 +105,7 @@ function toJson(row: ApiKeyRow) {
     scopes: row.scopes,
     state: stateOf(row),
     createdAt: row.created_at,
+    createdBy: row.created_by,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
   };

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseApiKey, secretMatches } from '../../../api/auth/api-key.ts';
-import { findApiKey } from '../../../db/tenants/api-keys.ts';
+import { getProject } from '../../../cli/operator/find-by-path.ts';
+import { findApiKey, insertApiKey } from '../../../db/tenants/api-keys.ts';
 import { fail, PEPPER, ROOT, useOperator, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {
@@ -121,6 +122,25 @@ describe('weir operator', () => {
       const [row] = await succeedJson('key', 'list', 'acme/main');
       assert.equal(row.state, 'revoked');
       assert.match(await fail(1, weir('key', 'revoke', 'acme/main', 'nothere1')), /no API key nothere1/);
+    });
+
+    it('lists who created each key', async () => {
+      const { db } = cli.database;
+      const { id: projectId } = await getProject(db, 'acme/main');
+      const secretHmac = Buffer.alloc(32);
+      const key = { projectId, keyId: 'madebyan', environment: 'live', name: 'hers', secretHmac } as const;
+      await insertApiKey(db, { ...key, createdBy: 'ann' });
+      await succeed('key', 'create', 'acme/main', '--name', 'ours');
+      const listed = await succeed('key', 'list', 'acme/main');
+      for (const row of [/ hers .* active .* ann +-$/m, / ours .* active .* operator +-$/m])
+        assert.match(listed, row);
+      const rows: { name: string; createdBy: string | null }[] = await succeedJson(
+        'key',
+        'list',
+        'acme/main',
+      );
+      const creatorOf = (name: string) => rows.find((row) => row.name === name)?.createdBy;
+      assert.deepEqual([creatorOf('hers'), creatorOf('ours')], ['ann', null]);
     });
 
     it('refuses an expiry in the past', async () => {
