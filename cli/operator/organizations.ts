@@ -104,7 +104,7 @@ function parseQuota(text: string): number | 'default' {
   if (text === 'unlimited') return 0;
   if (/^0+$/.test(text))
     throw new InvalidArgumentError(
-      'Write unlimited for any number. To stop an organization now: weir operator org suspend <slug>.',
+      'Write unlimited for any number (which 0 means in WEIR_RUNS_UNDER_WAY_MAX alone). To stop an organization now: weir operator org suspend <slug>.',
     );
   return parseWholeNumber(1, QUOTA_MAX)(text);
 }

@@ -29,7 +29,7 @@ describe('weir operator org set-quota', () => {
   it('refuses 0, and says what to write for any number, and how to stop an organization', async () => {
     for (const zero of ['0', '00']) {
       const said = await fail(2, weir('org', 'set-quota', 'acme', zero));
-      assert.match(said, /Write unlimited for any number/);
+      assert.match(said, /Write unlimited for any number \(which 0 means in WEIR_RUNS_UNDER_WAY_MAX alone\)/);
       assert.match(said, /weir operator org suspend <slug>/);
     }
     assert.equal(await findQuota(), null);
