@@ -1,4 +1,5 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
+import { countOpenAtMost } from '../api/http/open-requests.ts';
 import { LINGER_MS, serveApi } from '../api/serve.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { installRuntime } from '../engine/install-runtime.ts';
@@ -9,6 +10,7 @@ import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
+import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { readProcessConfig } from '../process/read-process-config.ts';
 import { workflowBundle } from './bundle.ts';
@@ -20,6 +22,7 @@ const traces = await startTraces('weir');
 const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics));
 installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
+await tellFewOpenFiles(config, { requests: countOpenAtMost(config.openRequestsMax), blocks: true });
 const inProcessRuns = createInProcessRuns();
 const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
 const bundle = await workflowBundle(config);

@@ -9,6 +9,7 @@ import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
+import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { readProcessConfig } from '../process/read-process-config.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
@@ -39,6 +40,7 @@ const health = await exitOnFailure(() =>
         isStopping: () => stopping,
       }),
 );
+await tellFewOpenFiles(config, { blocks: true });
 const bundle = await workflowBundle(config);
 await untilDatabaseAnswers(dependencies.db);
 worker = await exitOnFailure(() =>

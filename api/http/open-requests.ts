@@ -26,6 +26,11 @@ export type OpenRequests = {
   call: Enter;
 };
 
+/** Counts how many requests of both kinds all organizations may have open where each may have `max`; 0 where it is any number. */
+export function countOpenAtMost(max: number): number {
+  return 2 * IN_ALL_TIMES * max;
+}
+
 /** Creates the counts of one process; an organization may have `max` of each kind open, any number where it is 0. */
 export function createOpenRequests(max: number): OpenRequests {
   return {

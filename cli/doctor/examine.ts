@@ -9,6 +9,7 @@ import { checkIdentity } from './check-identity.ts';
 import { checkDisk, checkSandbox } from './check-machine.ts';
 import { checkModels, checkService, checkWebhooks } from './check-network.ts';
 import { checkObjects } from './check-objects.ts';
+import { checkOpenFiles } from './check-open-files.ts';
 import { type Check, type Finding, failure, type Result, runCheck, warning } from './finding.ts';
 
 /** Makes all checks at once; only the first where the configuration is not valid. */
@@ -37,6 +38,7 @@ export async function examine(): Promise<Finding[]> {
     { name: 'models', look: (signal) => checkModels(config, signal) },
     { name: 'webhooks', look: (signal) => checkWebhooks(config, signal) },
     { name: 'sandbox', look: checkSandbox },
+    { name: 'files', look: () => checkOpenFiles(config) },
     { name: 'disk', look: () => checkDisk(local) },
   ];
   const found = await Promise.all(checks.map(runCheck));
