@@ -10,27 +10,33 @@ const SEEN_WITHIN_SECONDS = 90;
 type WorkflowService = Connection['workflowService'];
 type Queue = { namespace: string; name: string; type: typeof WORKFLOW_TASKS | typeof ACTIVITY_TASKS };
 
-/** A worker that asks for tasks: how long ago it did, whether it gets those of what begins now, and its version, if any. */
-export type Poller = { secondsAgo: number; getsNew: boolean; version?: string | undefined };
+/** A worker that asks for tasks: how long ago it did, and its version, if any. */
+export type Poller = { secondsAgo: number; version?: string | undefined };
+/** A version that gets what begins now, or a share of it; undefined stands for workers without a version. */
+export type ChosenVersion = { state: 'current' | 'ramping'; version: string | undefined };
+export type Polled = { pollers: Poller[]; chosen: ChosenVersion[] };
 
 /** Lists them, the one that asked last first. The engine keeps a killed worker in mind for five minutes. */
 export async function listPollers(
   service: WorkflowService,
   { namespace, name, type }: Queue,
-): Promise<Poller[]> {
+): Promise<Polled> {
   const { pollers, versioningInfo } = await service.describeTaskQueue({
     namespace,
     taskQueue: { name },
     taskQueueType: type,
   });
   const now = Date.now() / 1_000;
-  return pollers
-    .map(({ lastAccessTime, deploymentOptions }) => ({
-      secondsAgo: Math.max(0, Math.round(now - Number(lastAccessTime?.seconds ?? 0))),
-      getsNew: getsNew(deploymentOptions, versioningInfo),
-      version: versionOf(deploymentOptions),
-    }))
-    .sort((a, b) => a.secondsAgo - b.secondsAgo);
+  return {
+    pollers: pollers
+      .map(({ lastAccessTime, deploymentOptions }) => ({
+        secondsAgo: Math.max(0, Math.round(now - Number(lastAccessTime?.seconds ?? 0))),
+        version:
+          deploymentOptions?.workerVersioningMode === VERSIONED ? nameVersion(deploymentOptions) : undefined,
+      }))
+      .sort((a, b) => a.secondsAgo - b.secondsAgo),
+    chosen: listChosen(versioningInfo),
+  };
 }
 
 /** Whether a worker asked for tasks so recently that it is still there. */
@@ -38,24 +44,27 @@ export function isSeen({ secondsAgo }: Poller): boolean {
   return secondsAgo <= SEEN_WITHIN_SECONDS;
 }
 
-type Polls = Awaited<ReturnType<WorkflowService['describeTaskQueue']>>;
-type DeploymentOptions = Polls['pollers'][number]['deploymentOptions'];
-
-/** Names a worker's version as the search attribute TemporalWorkerDeploymentVersion does. */
-function versionOf(own: DeploymentOptions): string | undefined {
-  return own?.workerVersioningMode === VERSIONED ? `${own.deploymentName}:${own.buildId}` : undefined;
+/** Lists the versions that get what begins now, or a share of it, while no worker of theirs is there. */
+export function listUnserved({ pollers, chosen }: Polled): ChosenVersion[] {
+  const seen = pollers.filter(isSeen);
+  return chosen.filter(({ version }) => !seen.some((poller) => poller.version === version));
 }
 
-/** Whether the engine gives what is new to a worker: one of the version that is current, or ramping above 0%. */
-export function getsNew(own: DeploymentOptions, chosen: Polls['versioningInfo']): boolean {
-  const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } = chosen ?? {};
-  const versions = [
-    currentDeploymentVersion,
-    ...(rampingVersionPercentage ? [rampingDeploymentVersion] : []),
-  ];
-  // Where there is no version, workers without one are meant.
-  if (own?.workerVersioningMode !== VERSIONED) return versions.some((version) => !version);
-  return versions.some(
-    (version) => version?.deploymentName === own.deploymentName && version?.buildId === own.buildId,
-  );
+type VersioningInfo = Awaited<ReturnType<WorkflowService['describeTaskQueue']>>['versioningInfo'];
+
+/** Lists the versions that get what begins now. Where no version is named, workers without one are meant. */
+export function listChosen(info: VersioningInfo): ChosenVersion[] {
+  const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } = info ?? {};
+  const percentage = rampingVersionPercentage ?? 0;
+  const chosen: ChosenVersion[] = [];
+  if (percentage < 100) chosen.push({ state: 'current', version: nameVersion(currentDeploymentVersion) });
+  if (percentage > 0) chosen.push({ state: 'ramping', version: nameVersion(rampingDeploymentVersion) });
+  return chosen;
+}
+
+/** Names a version as the search attribute TemporalWorkerDeploymentVersion does. */
+function nameVersion(
+  version: { deploymentName?: string | null; buildId?: string | null } | null | undefined,
+): string | undefined {
+  return version ? `${version.deploymentName}:${version.buildId}` : undefined;
 }

@@ -12,7 +12,7 @@ import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { engineOutage } from '../engine/engine-outage.ts';
 import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
-import { isSeen, listPollers, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
+import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
 import { log } from '../observability/log.ts';
 import { dependencyUp } from '../observability/metrics/process-metrics.ts';
@@ -154,7 +154,8 @@ async function findLackOfWorkers({
   const namespace = config.temporal.namespace ?? DEFAULT_NAMESPACE;
   const queue = { namespace, name: config.taskQueue, type: WORKFLOW_TASKS } as const;
   const list = () => listPollers(client.workflowService, queue);
-  const seen = (await askEngine(client, list, CHECK_TIMEOUT_MS)).filter(isSeen);
-  if (seen.length === 0) return 'no worker asks for work';
-  return seen.some(({ getsNew }) => getsNew) ? undefined : 'no worker of the current version asks for work';
+  const polled = await askEngine(client, list, CHECK_TIMEOUT_MS);
+  if (!polled.pollers.some(isSeen)) return 'no worker asks for work';
+  const unserved = listUnserved(polled).map(({ state }) => state);
+  return unserved.length > 0 ? `no worker of the ${unserved.join(' or ')} version asks for work` : undefined;
 }

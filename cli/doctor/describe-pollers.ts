@@ -1,4 +1,4 @@
-import { isSeen, type Poller } from '../../engine/list-pollers.ts';
+import { isSeen, listUnserved, type Polled } from '../../engine/list-pollers.ts';
 import { failure, ok, type Result } from './finding.ts';
 
 const LISTED_MAX = 5;
@@ -7,15 +7,19 @@ const LISTED_MAX = 5;
 export type PolledQueue = { name: string; role: 'flows' | 'webhooks'; work: string };
 
 /** Says whether workers poll a task queue, by when the engine saw each, the last first. */
-export function describePollers({ name, role, work }: PolledQueue, pollers: Poller[]): Result {
+export function describePollers({ name, role, work }: PolledQueue, polled: Polled): Result {
+  const { pollers, chosen } = polled;
   const seen = pollers.filter(isSeen);
   const gone = pollers.length - seen.length;
   const count = `${seen.length} ${seen.length === 1 ? 'worker polls' : 'workers poll'} ${name}`;
-  if (seen.length > 0 && !seen.some(({ getsNew }) => getsNew))
+  const unserved = listUnserved(polled);
+  if (seen.length > 0 && unserved.length > 0) {
+    const versions = unserved.map(({ state, version = 'workers without one' }) => `${state} (${version})`);
     return failure(
-      `${count}, none of the version that is current: new ${work} wait.`,
-      'Set the version of the running workers as current, or start workers of the current one: docs/operating/worker-versions.md.',
+      `${count}, none of the version that is ${versions.join(' or ')}: ${unserved.length < chosen.length ? 'a share of the ' : ''}new ${work} wait.`,
+      'Set the version of the running workers as current and end the ramp, or start workers of the version named: docs/operating/worker-versions.md.',
     );
+  }
   if (seen.length === 0)
     return failure(
       `No worker polls ${name}: ${work} wait.${gone > 0 ? ` The last one was seen ${pollers[0]?.secondsAgo} s ago.` : ''}`,

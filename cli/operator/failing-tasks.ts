@@ -15,6 +15,7 @@ export type Stuck = {
     | 'no workflow'
     | 'no worker'
     | 'no current worker'
+    | 'no ramping worker'
     | 'no worker of its version';
   since: Date | null;
   lastError: string | null;

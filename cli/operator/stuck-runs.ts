@@ -9,7 +9,7 @@ import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { isSeen, listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
+import { listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { workflowIdOf } from '../../flow/run.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 import { note } from '../terminal/print-line.ts';
@@ -35,6 +35,8 @@ const MEND: { [reason in Stuck['reason']]: string } = {
     'its workflow is missing: a worker starts it within a minute; look at the reconciler in the log',
   'no current worker':
     'no worker of the current version polls: set the version of the running workers as current, or start workers of the current one (docs/operating/worker-versions.md)',
+  'no ramping worker':
+    'no worker of the ramping version polls, which gets a share of the new runs: start workers of it, or end its ramp (docs/operating/worker-versions.md)',
   'no worker of its version':
     'no worker of the version that began it polls: start them again, or move its runs to the current version (docs/operating/worker-versions.md)',
   'no worker': 'no worker polls the task queue: start workers with this WEIR_TASK_QUEUE',
@@ -112,9 +114,7 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
   try {
     add(await listFailingTasks(client, { taskQueue, limit, signal }));
     const queue = { namespace, name: taskQueue, type: WORKFLOW_TASKS } as const;
-    const seen = (await askEngine(client, () => listPollers(connection.workflowService, queue))).filter(
-      isSeen,
-    );
+    const polled = await askEngine(client, () => listPollers(connection.workflowService, queue));
     let count = 0;
     for (
       let after: Awaited<ReturnType<typeof listUnfinished>>[number] | undefined;
@@ -124,7 +124,7 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
       const ids = new Map(
         rows.map((row) => [workflowIdOf({ callId: row.id, executionId: row.continues ?? row.id }), row]),
       );
-      const reasons = await findReasons(client, [...ids.keys()], { seen, signal });
+      const reasons = await findReasons(client, [...ids.keys()], { polled, signal });
       const stuck = [...reasons].flatMap(([workflowId, reason]): Stuck[] => {
         const row = ids.get(workflowId);
         if (!row) return [];

@@ -1,41 +1,73 @@
 import assert from 'node:assert/strict';
-import { getsNew } from '../../engine/list-pollers.ts';
+import { listChosen, listUnserved } from '../../engine/list-pollers.ts';
 
-const VERSIONED = 2;
-const UNVERSIONED = 1;
 const version = (buildId: string) => ({ deploymentName: 'weir', buildId });
-const worker = (buildId: string) => ({ ...version(buildId), workerVersioningMode: VERSIONED });
-const [V1, V2, OTHER] = [version('1'), version('2'), { deploymentName: 'other', buildId: '1' }];
+const [V1, V2] = [version('1'), version('2')];
 
 describe('what begins now goes to workers', () => {
-  const without = { workerVersioningMode: UNVERSIONED };
-  const cases: [string, Parameters<typeof getsNew>[0], Parameters<typeof getsNew>[1], boolean][] = [
-    ['without a version, on a server that knows none', undefined, undefined, true],
-    ['without a version while none is current', without, {}, true],
-    ['without a version once one is current', without, { currentDeploymentVersion: V1 }, false],
+  const cases: [string, Parameters<typeof listChosen>[0], { [state: string]: string | undefined }][] = [
+    ['without a version, on a server that knows none', undefined, { current: undefined }],
+    ['without a version while none is current', {}, { current: undefined }],
+    ['of the current version', { currentDeploymentVersion: V1 }, { current: 'weir:1' }],
     [
-      'without a version that are ramping',
-      without,
-      { currentDeploymentVersion: V1, rampingVersionPercentage: 5 },
-      true,
-    ],
-    ['of the current version', worker('1'), { currentDeploymentVersion: V1 }, true],
-    ['of a version while none is current', worker('1'), {}, false],
-    ['of another version', worker('2'), { currentDeploymentVersion: V1 }, false],
-    ['of the same version of another deployment', worker('1'), { currentDeploymentVersion: OTHER }, false],
-    [
-      'of the ramping version',
-      worker('2'),
+      'of the current version and the ramping one',
       { currentDeploymentVersion: V1, rampingDeploymentVersion: V2, rampingVersionPercentage: 5 },
-      true,
+      { current: 'weir:1', ramping: 'weir:2' },
     ],
     [
-      'of a version that is ramping at 0%',
-      worker('2'),
+      'of the current version and those without one that are ramping',
+      { currentDeploymentVersion: V1, rampingVersionPercentage: 5 },
+      { current: 'weir:1', ramping: undefined },
+    ],
+    [
+      'of the current version alone while another ramps at 0%',
       { currentDeploymentVersion: V1, rampingDeploymentVersion: V2, rampingVersionPercentage: 0 },
-      false,
+      { current: 'weir:1' },
+    ],
+    [
+      'of the ramping version alone at 100%',
+      { currentDeploymentVersion: V1, rampingDeploymentVersion: V2, rampingVersionPercentage: 100 },
+      { ramping: 'weir:2' },
     ],
   ];
-  for (const [which, own, chosen, gets] of cases)
-    it(`${which}: ${gets ? 'yes' : 'no'}`, () => assert.equal(getsNew(own, chosen), gets));
+  for (const [which, info, chosen] of cases)
+    it(which, () =>
+      assert.deepEqual(
+        Object.fromEntries(listChosen(info).map(({ state, version }) => [state, version])),
+        chosen,
+      ),
+    );
+});
+
+describe('the current and the ramping version', () => {
+  const chosen = listChosen({
+    currentDeploymentVersion: V1,
+    rampingDeploymentVersion: V2,
+    rampingVersionPercentage: 50,
+  });
+  for (const [polling, unserved] of [
+    [[], ['current', 'ramping']],
+    [['weir:1'], ['ramping']],
+    [['weir:2'], ['current']],
+    [
+      [undefined, 'other:1'],
+      ['current', 'ramping'],
+    ],
+    [['weir:1', 'weir:2'], []],
+  ] as const)
+    it(`lack workers while ${polling.join(' and ') || 'nothing'} polls: ${unserved.join(', ') || 'none'}`, () => {
+      const pollers = polling.map((version) => ({ secondsAgo: 1, version }));
+      assert.deepEqual(
+        listUnserved({ pollers, chosen }).map(({ state }) => state),
+        unserved,
+      );
+    });
+
+  it('lack a worker that asked for work long ago', () => {
+    const pollers = [
+      { secondsAgo: 91, version: 'weir:1' },
+      { secondsAgo: 90, version: 'weir:2' },
+    ];
+    assert.deepEqual(listUnserved({ pollers, chosen }), [{ state: 'current', version: 'weir:1' }]);
+  });
 });

@@ -52,6 +52,21 @@ describe('workers of a version that is not current', () => {
     return body.executionId;
   };
 
+  /** Starts runs until one of them waits, since about half of them begin. */
+  async function startUntilStuck(reason: string): Promise<string> {
+    const ids: string[] = [];
+    let stuck: [string, string][] = [];
+    await waitUntil(async () => {
+      ids.push(await startLongAgo());
+      stuck = Object.entries(await listStuck(weir));
+      return stuck.length > 0;
+    });
+    const [[executionId, found] = ['', '']] = stuck;
+    assert.ok(ids.includes(executionId));
+    assert.equal(found, reason);
+    return executionId;
+  }
+
   it('are told from those that begin runs by /readyz, and their runs are listed as stuck', async () => {
     await startVersion('1');
     await polls('1');
@@ -83,5 +98,20 @@ describe('workers of a version that is not current', () => {
     for (const asked = Date.now(); Date.now() - asked < 1_500; ) assert.equal(await findLack(), undefined);
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
     assert.equal((await weir.finish(flow, body.executionId, tenant.key)).body.status, 'completed');
+  });
+
+  it('hide neither that the current version has no worker beside a ramping one, nor the other way round', async () => {
+    const service = weir.client.workflowService;
+    const { namespace } = weir.client.options;
+    const chosen = { namespace, deploymentName, ignoreMissingTaskQueues: true };
+    // Without a build id, workers without a version are meant, and there are none.
+    await service.setWorkerDeploymentCurrentVersion(chosen);
+    await service.setWorkerDeploymentRampingVersion({ ...chosen, buildId: '2', percentage: 50 });
+    await waitUntil(async () => (await findLack()) === LACK);
+    const waiting = await startUntilStuck('no current worker');
+    await service.setWorkerDeploymentCurrentVersion({ ...chosen, buildId: '2' });
+    assert.equal((await weir.finish(flow, waiting, tenant.key)).body.status, 'completed');
+    await service.setWorkerDeploymentRampingVersion({ ...chosen, percentage: 50 });
+    await waitUntil(async () => (await findLack()) === 'no worker of the ramping version asks for work');
   });
 });

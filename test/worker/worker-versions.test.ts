@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { findReasons } from '../../cli/operator/find-reasons.ts';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { findTemporalBinary } from '../../embedded/temporal/binary.ts';
-import { listPollers, type Poller, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
+import { listPollers, type Polled, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { beside, code, llm } from '../blocks.ts';
@@ -123,6 +123,9 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     return versionsOf(body.executionId);
   }
 
+  const findWaiting = (ids: string[], polled: Polled) =>
+    findReasons(weir.client, ids, { polled, signal: AbortSignal.timeout(20_000) });
+
   it('run nothing before one of them is current, and then what workers without a version have begun, too', async () => {
     await startVersion('unversioned');
     const held = models.hold('ask');
@@ -131,6 +134,16 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     await startVersion('v1');
     await programs.get('unversioned')?.kill();
     const executionId = await start();
+    const ramping: Polled = {
+      pollers: [{ secondsAgo: 0 }],
+      chosen: [
+        { state: 'current', version: undefined },
+        { state: 'ramping', version: `${DEPLOYMENT}:v1` },
+      ],
+    };
+    await waitUntil(async () => (await findWaiting([executionId], ramping)).size > 0);
+    const waiting = await findWaiting([begun, executionId], ramping);
+    assert.deepEqual([...waiting], [[executionId, 'no ramping worker']]);
     await setCurrent('v1');
     held.release();
     await complete(begun);
@@ -208,16 +221,17 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     await setCurrent('v2');
     await programs.get('v1')?.kill();
     // The engine keeps a killed worker in mind for minutes.
-    const pollers = await listPollers(weir.client.workflowService, {
+    const polled = await listPollers(weir.client.workflowService, {
       namespace: weir.client.options.namespace,
       name: weir.config.taskQueue,
       type: WORKFLOW_TASKS,
     });
-    const others = pollers.filter(({ version }) => version !== `${DEPLOYMENT}:v1`);
-    const find = (seen: Poller[]) =>
-      findReasons(weir.client, [executionId], { seen, signal: AbortSignal.timeout(20_000) });
-    assert.deepEqual(await find(pollers), new Map());
-    assert.deepEqual(await find(others), new Map([[executionId, 'no worker of its version']]));
+    const others = polled.pollers.filter(({ version }) => version !== `${DEPLOYMENT}:v1`);
+    assert.deepEqual(await findWaiting([executionId], polled), new Map());
+    assert.deepEqual(
+      await findWaiting([executionId], { ...polled, pollers: others }),
+      new Map([[executionId, 'no worker of its version']]),
+    );
     held.release();
     const override = ['--versioning-override-behavior', 'auto_upgrade'];
     await cli('workflow', 'update-options', '--query', query, ...override, '--yes');

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describePollers } from '../../../cli/doctor/describe-pollers.ts';
+import type { ChosenVersion, Poller } from '../../../engine/list-pollers.ts';
 
 const QUEUE = { name: 'weir-webhooks', role: 'webhooks', work: 'deliveries' } as const;
+
+const polled = (pollers: Poller[], chosen: ChosenVersion[] = [{ state: 'current', version: undefined }]) => ({
+  pollers,
+  chosen,
+});
 
 describe('what weir doctor says of workers', () => {
   for (const [secondsAgo, state, message] of [
@@ -20,24 +26,47 @@ describe('what weir doctor says of workers', () => {
     ],
   ] as const)
     it(`is right for those seen ${secondsAgo.join(', ') || 'never'} s ago`, () => {
-      const found = describePollers(
-        QUEUE,
-        secondsAgo.map((seconds) => ({ secondsAgo: seconds, getsNew: true })),
-      );
+      const found = describePollers(QUEUE, polled(secondsAgo.map((seconds) => ({ secondsAgo: seconds }))));
       assert.deepEqual([found.state, found.message], [state, message]);
     });
 
   it('is wrong where none of them is of the current version', () => {
-    const old = { secondsAgo: 3, getsNew: false };
-    const found = describePollers(QUEUE, [old, old]);
+    const old = { secondsAgo: 3, version: 'weir:1' };
+    const found = describePollers(QUEUE, polled([old, old]));
     assert.deepEqual(
       [found.state, found.message],
-      ['error', '2 workers poll weir-webhooks, none of the version that is current: new deliveries wait.'],
+      [
+        'error',
+        '2 workers poll weir-webhooks, none of the version that is current (workers without one): new deliveries wait.',
+      ],
     );
-    assert.equal(describePollers(QUEUE, [old, { secondsAgo: 4, getsNew: true }]).state, 'ok');
+    assert.equal(describePollers(QUEUE, polled([old, { secondsAgo: 4 }])).state, 'ok');
+  });
+
+  it('is wrong where none of them is of the current version, though some are of the ramping one', () => {
+    const found = describePollers(
+      QUEUE,
+      polled(
+        [{ secondsAgo: 3, version: 'weir:2' }],
+        [
+          { state: 'current', version: 'weir:1' },
+          { state: 'ramping', version: 'weir:2' },
+        ],
+      ),
+    );
+    assert.deepEqual(
+      [found.state, found.message],
+      [
+        'error',
+        '1 worker polls weir-webhooks, none of the version that is current (weir:1): a share of the new deliveries wait.',
+      ],
+    );
   });
 
   it('names the role that a worker needs', () => {
-    assert.match(describePollers(QUEUE, []).mend ?? '', /whose WEIR_WORKER_ROLES has webhooks or is not set/);
+    assert.match(
+      describePollers(QUEUE, polled([])).mend ?? '',
+      /whose WEIR_WORKER_ROLES has webhooks or is not set/,
+    );
   });
 });
