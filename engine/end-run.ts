@@ -4,11 +4,15 @@ import type { RunOutcome } from '../flow/run.ts';
 import type { EngineDeps } from './deps.ts';
 import { tryStartDelivery } from './start-delivery-workflow.ts';
 
-/** Ends a call that has no workflow which could: records its outcome, tells who waits for it here, and starts its webhook. */
-export async function endRun(deps: EngineDeps, callId: string, outcome: RunOutcome): Promise<void> {
+/**
+ * Ends a call that has no workflow which could: records its outcome, tells who waits for it here, and starts its webhook.
+ * Returns false when it had ended already.
+ */
+export async function endRun(deps: EngineDeps, callId: string, outcome: RunOutcome): Promise<boolean> {
   const { db, inProcessRuns } = deps;
-  if (!(await finishRun(db, callId, outcome))) return;
+  if (!(await finishRun(db, callId, outcome))) return false;
   inProcessRuns?.end(callId, outcome);
   const delivery = await findRunDelivery(db, callId);
   if (delivery) await tryStartDelivery(deps, delivery);
+  return true;
 }

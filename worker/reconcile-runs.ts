@@ -5,6 +5,7 @@ import type { EngineDeps } from '../engine/deps.ts';
 import { endRun } from '../engine/end-run.ts';
 import { startRun } from '../engine/start-run.ts';
 import { CANCELLED } from '../flow/run.ts';
+import { log } from '../observability/log.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
@@ -37,8 +38,13 @@ async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
       ? TERMINATED
       : `The run's workflow ended as ${state} before its result was recorded.`;
   const code = state === 'cancelled' || state === 'terminated' ? 'CANCELLED' : 'INTERNAL_ERROR';
-  await endRun(deps, id, {
+  const ended = await endRun(deps, id, {
     status: 'failed',
     error: state === 'missing' ? CANCELLED : { code, message: reason, reason: 'error' },
   });
+  if (ended && state !== 'missing')
+    log.warn(
+      { execution_id: run.continues ?? id, reason },
+      'A run without its workflow was ended as failed.',
+    );
 }

@@ -12,6 +12,7 @@ import { registerSearchAttributes } from '../../worker/register-search-attribute
 import { repairEach } from '../../worker/repair-each.ts';
 import { acceptRun } from '../accept-run.ts';
 import { passthrough } from '../blocks.ts';
+import { captureLog } from '../capture-log.ts';
 import { captureMetrics } from '../capture-metrics.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -47,9 +48,10 @@ describe('what workers look after', () => {
     return waitUntil(async () => (await weir.client.workflow.count(query)).count === ids.length);
   };
 
-  it('is found among what is as it should be: a run without a workflow is started, a terminated one ends', async () => {
+  it('is found among what is as it should be: a run without a workflow is started, a terminated one ends, and the log says so', async () => {
     const [healthy, terminated, missing] = [await start(), await start(), await accept()];
     await weir.client.workflow.getHandle(terminated).terminate('by hand');
+    const captured = captureLog();
     const rows = await waitUntil(async () => {
       // The engine's list may still have the terminated one as open.
       await reconcileRuns(deps(), 0);
@@ -61,7 +63,16 @@ describe('what workers look after', () => {
         .execute();
       return failed.length > 0 && failed;
     });
+    captured.stop();
     assert.deepEqual([await state(healthy), await state(missing)], ['RUNNING', 'RUNNING']);
+    const told = captured.lines.filter(
+      ({ msg }) => msg === 'A run without its workflow was ended as failed.',
+    );
+    assert.deepEqual(
+      told.map(({ level, execution_id }) => [level, execution_id]),
+      [['warn', terminated]],
+    );
+    assert.match(String(told[0]?.reason), /^An operator terminated the run's workflow/);
     assert.deepEqual(
       rows.map((row) => [row.execution_id, row.error?.code]),
       [[terminated, 'CANCELLED']],
