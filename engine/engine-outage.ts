@@ -21,10 +21,15 @@ export function isEngineAway(error: unknown): boolean {
   return AWAY.includes(grpcCodeOf(error));
 }
 
+/** Logs an outage in the line that all share; returns false, and logs nothing, when the error is something else. */
+export function tellEngineOutage(error: unknown): boolean {
+  if (!isEngineAway(error)) return false;
+  engineOutage.failed(describeEngineError(error));
+  return true;
+}
+
 /** Logs that the engine could not be asked for something: in an outage at `debug`, beside the line that all share. */
 export function tellEngineFailure(error: unknown, fields: object, message: string): void {
-  const reason = describeEngineError(error);
-  const isAway = isEngineAway(error);
-  if (isAway) engineOutage.failed(reason);
-  log[isAway ? 'debug' : 'warn']({ ...fields, reason }, message);
+  const isAway = tellEngineOutage(error);
+  log[isAway ? 'debug' : 'warn']({ ...fields, reason: describeEngineError(error) }, message);
 }

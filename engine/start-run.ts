@@ -11,7 +11,6 @@ import { continueTrace } from '../observability/tracing.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
 import { askEngine } from './ask-engine.ts';
 import type { Engine } from './deps.ts';
-import { engineOutage } from './engine-outage.ts';
 import { type FlowRun, searchAttributesOf } from './search-attributes-of.ts';
 
 /** The call of an accepted run, with all that its workflow is started from. */
@@ -64,7 +63,6 @@ export async function startRun(
         }),
       ),
     );
-    engineOutage.works();
     return { here: handle.eagerlyStarted };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { here: false };

@@ -10,7 +10,6 @@ import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of
 import { listMigrations } from '../db/inspect-database.ts';
 import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
-import { engineOutage } from '../engine/engine-outage.ts';
 import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
 import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
@@ -127,7 +126,6 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
   const engine = findLackOfWorkers({ config, client }).then(
     (lack) => {
       delete away.engine;
-      engineOutage.works();
       if (lack) away.workers = lack;
     },
     (error: unknown) => {

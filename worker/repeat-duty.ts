@@ -4,6 +4,7 @@ import type { Db } from '../db/connect.ts';
 import { tellOutage } from '../db/connection/database-outage.ts';
 import { deferDuty, takeDuty } from '../db/upkeep/duties.ts';
 import { describeEngineError } from '../engine/describe-engine-error.ts';
+import { tellEngineOutage } from '../engine/engine-outage.ts';
 import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
 import { dutyCompletions, dutyFailures } from '../observability/metrics/worker-metrics.ts';
@@ -30,7 +31,7 @@ const TELL_AGAIN_MS = 600_000;
 /**
  * Does a duty until `signal` aborts: every `everyMs`, less often when it takes long, more often while there is more
  * to do. What keeps it from being done is logged when it begins, every ten minutes and when it ends; an outage of the
- * database once for all duties. `now` is in milliseconds.
+ * database or the engine once for all duties. `now` is in milliseconds.
  */
 export async function repeatDuty(
   db: Db,
@@ -53,7 +54,8 @@ export async function repeatDuty(
       if (signal.aborted) return;
       dutyFailures.add(1, { duty: duty.name });
       const what = String(error instanceof Error && error.cause ? error.cause : error);
-      if (!tellOutage(error) && (failing?.error !== what || now() >= failing.quietUntil)) {
+      const isTold = tellOutage(error) || tellEngineOutage(error);
+      if (!isTold && (failing?.error !== what || now() >= failing.quietUntil)) {
         log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
         failing = { error: what, quietUntil: now() + TELL_AGAIN_MS };
       }

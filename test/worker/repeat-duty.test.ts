@@ -4,6 +4,7 @@ import { ServiceError } from '@temporalio/client';
 import { sql } from 'kysely';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
+import { GRPC } from '../../engine/grpc-code.ts';
 import { dutyInterval } from '../../worker/duty-interval.ts';
 import { type Duty, repeatDuty } from '../../worker/repeat-duty.ts';
 import { captureLog } from '../capture-log.ts';
@@ -107,13 +108,28 @@ describe('what workers do now and then', () => {
     assert.equal(lines.filter((line) => line.includes('A duty failed')).length, 3);
   });
 
-  it('is logged in one line when the engine is away, and in that of all duties when the database is', async () => {
-    const engine = new ServiceError('Failed to count workflows', { cause: new Error('Timeout expired') });
-    const lines = await logOf([new ConnectionFailed('lost', new Error('cut')), engine]);
+  it('is logged in one line, without a stack, when the engine refuses what it asks for', async () => {
+    const refusal = new ServiceError('Failed to count workflows', { cause: new Error('no such query') });
+    assert.deepEqual(await logOf([refusal]), [
+      'Failing: A duty failed, and is tried again.: Failed to count workflows: no such query',
+      'Failing: A duty works again.',
+    ]);
+  });
+
+  it('is logged in the line of all duties when the engine or the database is away', async () => {
+    const away = Object.assign(new Error('14 UNAVAILABLE'), {
+      code: GRPC.unavailable,
+      details: '',
+      metadata: {},
+    });
+    const engine = new ServiceError('Failed to count workflows', { cause: away });
+    const lines = await logOf([new ConnectionFailed('lost', new Error('cut')), engine, new Error('a')]);
     assert.deepEqual(
-      lines.filter((line) => line.startsWith('Failing')),
+      lines.map((line) => line.split('\n')[0]),
       [
-        'Failing: A duty failed, and is tried again.: Failed to count workflows: Timeout expired',
+        'The database is away: what needs it fails or waits.: The database is lost: cut',
+        'The engine is away: what needs it fails or waits.: Failed to count workflows: 14 UNAVAILABLE',
+        'Failing: A duty failed, and is tried again.: Error: a',
         'Failing: A duty works again.',
       ],
     );
