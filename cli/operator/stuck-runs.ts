@@ -51,11 +51,13 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
     for (const one of stuck) if (!found.has(one.executionId)) found.set(one.executionId, one);
   };
   add((await listStuckRuns(db, limit)).map(describeStuck));
-  await askTemporal(db, limit, add).catch((error: unknown) =>
+  let none = 'No run is stuck.';
+  await askTemporal(db, limit, add).catch((error: unknown) => {
+    none = 'No run is stuck as far as the database knows.';
     note(
       `Temporal could not be asked: ${describeEngineError(error)}. Runs that only it knows to be stuck are left out.`,
-    ),
-  );
+    );
+  });
   const stuck = [...found.values()]
     .sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0))
     .slice(0, limit);
@@ -80,7 +82,7 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
           formatTime(run.since),
           run.lastError && shorten(oneLine(run.lastError)),
         ]),
-        'No run is stuck.',
+        none,
       ),
       ...(reasons.length > 0 ? ['', ...reasons.map((reason) => `${reason}: ${MEND[reason]}`)] : []),
     ].join('\n'),

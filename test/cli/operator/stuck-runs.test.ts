@@ -116,4 +116,13 @@ describe('weir operator runs list --stuck where no worker has been', () => {
     await change(weir, body.executionId, { started_at: AGO });
     assert.deepEqual(await listStuck(weir), { [body.executionId]: 'no worker' });
   });
+
+  it('does not say that none is stuck while Temporal cannot be asked', async () => {
+    const temporal = { connectionOptions: { address: '127.0.0.1:1' } };
+    const away = { config: { ...weir.config, temporal } };
+    const { code, stdout, stderr } = await operatorRuns(away, 'list', '--stuck');
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, 'No run is stuck as far as the database knows.\n');
+    assert.match(stderr, /^Temporal could not be asked: /);
+  });
 });
