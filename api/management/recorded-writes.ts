@@ -136,11 +136,15 @@ export async function removeProject(
   return { projectIds, cancelled };
 }
 
-/** Cancels a run on behalf of an operator: a worker hears of it at once. One that has ended stays as it is. */
-export async function cancelRun(tx: Tx, author: Author, executionId: string): Promise<void> {
+/**
+ * Cancels a run on behalf of an operator: a worker hears of it at once. One that has ended stays as it is. Answers whether the
+ * run was cancelled by this.
+ */
+export async function cancelRun(tx: Tx, author: Author, executionId: string): Promise<boolean> {
   const organizationId = await cancelFromAfar(tx, executionId);
   if (organizationId !== undefined)
     await recordChange(tx, author, { organizationId, action: 'run.cancel', resourceId: executionId });
+  return organizationId !== undefined;
 }
 
 /** Adds an API key. Throws CONFLICT when the project has ten active keys. */

@@ -34,6 +34,7 @@ import { addScopeOptions, findScope, requirePath, type ScopeOptions, splitScope 
 
 const LIST_MAX = 1000;
 const RETRY_MAX = 1_000_000;
+const RESULT_MAX_CHARS = 2_000;
 
 export function addRunsCommands(program: Command): void {
   const runs = program.command('runs').description('list, show, retry, cancel and resume runs');
@@ -59,7 +60,7 @@ export function addRunsCommands(program: Command): void {
     .command('show')
     .description('show a run and its blocks')
     .argument('<executionId>', 'id of the run', parseRunId)
-    .option('--full', 'include the input and output of each block')
+    .option('--full', 'include the input and output of each block, and all of a long result')
     .action(onDatabase(show));
   addScopeOptions(
     runs
@@ -141,9 +142,15 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
         `  input:  ${JSON.stringify(input)}`,
         `  output: ${JSON.stringify(output)}`,
       ]),
-      ...(row.result ? ['', `Result: ${JSON.stringify(result)}`] : []),
+      ...(row.result ? ['', `Result: ${shorten(JSON.stringify(result), options.full)}`] : []),
     ].join('\n'),
   };
+}
+
+/** Cuts a value that would fill the terminal, unless all of it is asked for. */
+function shorten(text: string, full = false): string {
+  if (full || text.length <= RESULT_MAX_CHARS) return text;
+  return `${text.slice(0, RESULT_MAX_CHARS)}… (${text.length} characters: runs show --full prints all)`;
 }
 
 const OPEN_STATUSES = ['started', 'tool_calls_required', 'in_progress'];
@@ -172,15 +179,12 @@ async function retrySome(
 }
 
 async function cancel(db: Db, executionId: string): Promise<CommandResult> {
-  await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
+  const changed = await inTransaction(db, (tx) => cancelRun(tx, operator(), executionId));
   const { json, text } = await show(db, executionId, { isSummary: true });
-  return {
-    json,
-    text:
-      json.status === 'started'
-        ? `The run is being cancelled: it ends within seconds while Temporal answers, and nothing more is charged for it.\n\n${text}`
-        : text,
-  };
+  const done = changed ? 'The run was cancelled.' : 'The run had ended before: nothing was cancelled.';
+  const underWay =
+    'The run is being cancelled: it ends within seconds while Temporal answers, and nothing more is charged for it.';
+  return { json, text: `${json.status === 'started' ? underWay : done}\n\n${text}` };
 }
 
 async function resume(

@@ -95,6 +95,10 @@ describe('weir operator', () => {
         cli.database.db.updateTable('run').set({ status }).where('execution_id', '=', executionId).execute();
       assert.equal((await succeedJson('runs', 'cancel', executionId)).status, 'completed');
       assert.equal(await asked(), null);
+      assert.match(
+        await succeed('runs', 'cancel', executionId),
+        /^The run had ended before: nothing was cancelled\./,
+      );
       await setStatus('started');
       assert.match(await succeed('runs', 'cancel', executionId), /^The run is being cancelled/);
       assert.notEqual(await asked(), null);
@@ -170,6 +174,25 @@ describe('weir operator', () => {
         ],
       );
       assert.match(await fail(1, weir('runs', 'show', randomUUID())), /Run .* does not exist/);
+    });
+
+    it('cuts a long result unless --full asks for it', async () => {
+      const setResult = (result: object) =>
+        cli.database.db
+          .updateTable('run')
+          .set({ result: JSON.stringify(result) })
+          .where('execution_id', '=', executionId)
+          .execute();
+      const long = 'x'.repeat(5_000);
+      await setResult({ json: long });
+      const cut = `Result: "${'x'.repeat(1_999)}… (5002 characters: runs show --full prints all)\n`;
+      assert.ok((await succeed('runs', 'show', executionId)).endsWith(cut));
+      assert.ok((await succeed('runs', 'cancel', executionId)).endsWith(cut));
+      assert.ok((await succeed('runs', 'show', executionId, '--full')).endsWith(`Result: "${long}"\n`));
+      await setResult({ ref: 'total' });
+    });
+
+    it('takes ids of runs alone', async () => {
       for (const args of [['show'], ['cancel'], ['resume']])
         assert.match(
           await fail(2, weir('runs', ...args, '123')),
