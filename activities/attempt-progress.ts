@@ -5,7 +5,7 @@
 export const KEPT_RESULT_MAX_BYTES = 256 * 1024;
 
 export type Progress = {
-  /** The number of attempts that a provider refused. */
+  /** The number of attempts that a provider refused, or for whose code there was no process. */
   refusals: number;
   /** The number of those whose answer could not be read. Absent from heartbeats of earlier releases. */
   unreadable: number;

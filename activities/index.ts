@@ -24,7 +24,7 @@ import { inSlot } from './in-slot.ts';
 import { createModelActivities } from './model-activities.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
-import { showUnderWay } from './show-under-way.ts';
+import { showRefusal, showUnderWay } from './show-under-way.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
@@ -108,17 +108,21 @@ function blockActivity(
   blocks: BlockExecutor,
   work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
 ): (call: BlockCall) => Promise<Value | Pause | Busy> {
-  return ({ executionId: callId, historyLength, ...block }) =>
-    runAttempt(
+  return ({ executionId: callId, historyLength, ...block }) => {
+    const execution = { callId, ...block };
+    return runAttempt(
       async (attempt) => {
         if (historyLength && !contexts.has(callId) && (await hasLostWorkersInTask(historyLength)))
           return BUSY;
-        const execution = { callId, ...block };
         addToLogContext({ block: block.blockKey });
         return inSlot(slots.blocks, attempt, () =>
           showUnderWay(db, blocks, execution, attempt, () => work(execution, attempt)),
         );
       },
-      { isBlock: true },
+      {
+        isBlock: true,
+        onRefusal: (attempt, refusal) => showRefusal(db, blocks, execution, attempt, refusal),
+      },
     );
+  };
 }

@@ -6,6 +6,7 @@ import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
 import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
+import { SandboxUnavailable } from './sandbox/guest-process.ts';
 
 /**
  * Logs an error that callers are not told, with the id of the run, test run or delivery that they know: a fault of the
@@ -17,7 +18,7 @@ export function logFault(error: unknown, { workflowExecution, activityType, atte
   const forCallers = [ServiceError, ModelUnavailable, TemporalFailure].some((type) => error instanceof type);
   if (forCallers || (error instanceof Error && error.name === 'AbortError')) return;
   if (tellOutage(error)) return;
-  if (error instanceof ObjectStoreUnavailable)
+  if (error instanceof ObjectStoreUnavailable || error instanceof SandboxUnavailable)
     log.warn({ ...fields, reason: error.message }, 'An activity is repeated: what it needs is away.');
   else log.error({ ...fields, err: error }, 'An activity failed, and is repeated.');
 }

@@ -1,7 +1,6 @@
 // The activities of llm blocks. A call begins inside the workflow task, as a local activity. When it takes long, it goes on in
 // its process, and a regular activity on that process's own task queue takes it over; what else has to be repeated or to wait is
 // a regular activity that any worker may have.
-import { type Refusal, showAttempt } from '../db/runs/blocks-under-way.ts';
 import { hasStopped } from '../db/runs/cancel-run.ts';
 import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, BUSY, type Busy, isBusy } from '../flow/run.ts';
@@ -20,7 +19,7 @@ import { ModelUnavailable } from './model-unavailable.ts';
 import { NoRoom } from './reserve-memory.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runModelBlock } from './run-model-block.ts';
-import { describeAttempt, showUnderWay } from './show-under-way.ts';
+import { showRefusal, showUnderWay } from './show-under-way.ts';
 
 const IN_TASK: InTask = { maxMs: 1_500, slowMs: 1_000 };
 
@@ -55,10 +54,6 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
         }
       }),
     );
-  }
-
-  async function tellRefusal(execution: BlockExecution, attempt: Attempt, refusal: Refusal): Promise<void> {
-    await showAttempt(db, await describeAttempt(blocks, execution, attempt), refusal);
   }
 
   async function begin(execution: BlockExecution): Promise<HeldModelCall | undefined> {
@@ -118,7 +113,7 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
         {
           isBlock: true,
           left,
-          onRefusal: (attempt, refusal) => tellRefusal(execution, attempt, refusal),
+          onRefusal: (attempt, refusal) => showRefusal(db, blocks, execution, attempt, refusal),
         },
       );
     },

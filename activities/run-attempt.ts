@@ -15,12 +15,18 @@ import { isTurnedAway } from './in-slot.ts';
 import { isDrained, workerShutdown } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
+import { SandboxUnavailable } from './sandbox/guest-process.ts';
 
 /** A regular activity learns within this time that it is cancelled. */
 export const HEARTBEAT_INTERVAL_MS = 3_000;
 /** After this many refusals the provider is not asked again. */
 export const REFUSALS_MAX = MODEL_RETRIES_MAX + 1;
 
+/** How soon a failure without a delay of its own is repeated, as workflows/activities.ts says of blocks that wait. */
+const RETRY_MIN_MS = 200;
+const RETRY_MAX_MS = 60_000;
+const NO_SANDBOX =
+  'No process could run the code: it was killed or could not start, as where memory is short.';
 const REFUSED_DELAY_MIN_MS = 1_000;
 const REFUSED_DELAY_MAX_MS = 60_000;
 
@@ -29,7 +35,7 @@ export type Attempt = {
   number: number;
   /** The attempt's number among all that were begun, from 1. */
   begun: number;
-  /** How often the provider has refused before. */
+  /** How often the provider has refused before, or no process could run the code. */
   refusals: number;
   /** How many of these refusals were answers that could not be read. */
   unreadable: number;
@@ -97,17 +103,19 @@ async function tryOnce<T>(
     progress.ended += 1;
     if (isTurnedAway(error)) progress.turnedAway += 1;
     else if (begun >= ATTEMPTS_OF_A_DAY) throw giveUp(toFailure(error, progress, signal));
-    if (error instanceof ModelUnavailable) {
-      progress.refusals += 1;
-      if (error.isUnreadable) progress.unreadable += 1;
-    }
+    const isRefused =
+      error instanceof ModelUnavailable || (error instanceof SandboxUnavailable && !signal.aborted);
+    if (isRefused) progress.refusals += 1;
+    if (error instanceof ModelUnavailable && error.isUnreadable) progress.unreadable += 1;
     const failure = toFailure(error, progress, signal);
     // A thrown failure is reported after the last heartbeat, so the progress has to be in that one.
     if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) {
-      if (onRefusal && error instanceof ModelUnavailable)
+      if (onRefusal && isRefused)
         await onRefusal(attempt, {
-          message: failure.message,
-          retryInMs: failure.nextRetryDelay as number,
+          message: error instanceof ModelUnavailable ? failure.message : NO_SANDBOX,
+          retryInMs:
+            (failure.nextRetryDelay as number | null) ??
+            Math.min(RETRY_MIN_MS * 2 ** (info.attempt - 1), RETRY_MAX_MS),
         }).catch(() => undefined);
       heartbeat(progress);
     }

@@ -1,11 +1,12 @@
 // Callers see a run at work: its blocks that take long, and what a provider said that refused one (docs/running-flows.md).
 import type { Db } from '../db/connect.ts';
-import { type BlockAttempt, hideBlock, showAttempt } from '../db/runs/blocks-under-way.ts';
+import { type BlockAttempt, hideBlock, type Refusal, showAttempt } from '../db/runs/blocks-under-way.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './is-drained.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import type { Attempt } from './run-attempt.ts';
+import { SandboxUnavailable } from './sandbox/guest-process.ts';
 
 /** A shorter block costs no write. */
 const SHOWN_AFTER_MS = 1_000;
@@ -35,7 +36,8 @@ export async function showUnderWay<T>(
   try {
     return await work();
   } catch (error) {
-    isRefused = error instanceof ModelUnavailable;
+    isRefused =
+      error instanceof ModelUnavailable || (error instanceof SandboxUnavailable && !attempt.isLocal);
     throw error;
   } finally {
     clearTimeout(timer);
@@ -49,8 +51,19 @@ export async function showUnderWay<T>(
   }
 }
 
+/** Shows that an attempt was refused, and when the next is due. */
+export async function showRefusal(
+  db: Db,
+  blocks: Pick<BlockExecutor, 'find'>,
+  execution: BlockExecution,
+  attempt: Attempt,
+  refusal: Refusal,
+): Promise<void> {
+  await showAttempt(db, await describeAttempt(blocks, execution, attempt), refusal);
+}
+
 /** Describes an attempt to those who follow its run. */
-export async function describeAttempt(
+async function describeAttempt(
   blocks: Pick<BlockExecutor, 'find'>,
   execution: BlockExecution,
   { number: attempts }: Attempt,

@@ -4,6 +4,8 @@ import type { Progress } from '../../activities/attempt-progress.ts';
 import { createSlots, inSlot } from '../../activities/in-slot.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { type Attempt, REFUSALS_MAX, runAttempt } from '../../activities/run-attempt.ts';
+import { SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
+import type { Refusal } from '../../db/runs/blocks-under-way.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY } from '../../flow/limits.ts';
 import { captureLog } from '../capture-log.ts';
@@ -19,7 +21,7 @@ class Activity {
   readonly stop = new AbortController();
 
   /** One attempt; answers what it failed with. */
-  async attempt(work: Work, options?: { isBlock: boolean }): Promise<ApplicationFailure> {
+  async attempt(work: Work, options?: Parameters<typeof runAttempt>[1]): Promise<ApplicationFailure> {
     this.attempts += 1;
     const info = {
       attempt: this.attempts,
@@ -59,6 +61,27 @@ describe('an attempt of an activity', () => {
   let activity: Activity;
   beforeEach(() => {
     activity = new Activity();
+  });
+
+  it('for whose code there was no process counts, is told with its delay, and is a warning without a stack', async () => {
+    const told: [number, string, number][] = [];
+    const onRefusal = async ({ number }: Attempt, { message, retryInMs }: Refusal) => {
+      told.push([number, message.split(':')[0] ?? '', retryInMs]);
+    };
+    const captured = captureLog();
+    const kill: Work = () => Promise.reject(new SandboxUnavailable('ended (SIGKILL)'));
+    for (let time = 0; time < 3; time += 1) await activity.attempt(kill, { isBlock: true, onRefusal });
+    captured.stop();
+    const message = 'No process could run the code';
+    assert.deepEqual(told, [
+      [1, message, 200],
+      [2, message, 400],
+      [3, message, 800],
+    ]);
+    assert.deepEqual(
+      captured.lines.map(({ level, reason, err }) => [level, reason, err]),
+      Array.from({ length: 3 }, () => ['warn', 'ended (SIGKILL)', undefined]),
+    );
   });
 
   it('that finds no slot in its worker does not count, however often; other failures are repeated for a day', async () => {

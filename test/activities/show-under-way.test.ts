@@ -3,7 +3,9 @@ import { sql } from 'kysely';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import type { Attempt } from '../../activities/run-attempt.ts';
-import { showUnderWay } from '../../activities/show-under-way.ts';
+import { SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
+import { showRefusal, showUnderWay } from '../../activities/show-under-way.ts';
+import { findStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -40,5 +42,23 @@ describe('showing an attempt at a block', () => {
     });
     await shown;
     assert.deepEqual(order, ['written', 'refused']);
+  });
+
+  it('leaves a block whose process was killed again and again among those that make no progress', async () => {
+    const { db } = database;
+    const [callId = ''] = (await openAccount(db, 0, 1)).runs;
+    const block = { name: 'compute', processor_type: 'code' };
+    const blocks = { find: async () => ({ block }) } as unknown as Pick<BlockExecutor, 'find'>;
+    const execution = { callId, blockKey: 'code', stepId: 'code', input: { ref: 'message' }, ends: false };
+    const attempt = { number: 4, begun: 4, signal: new AbortController().signal } as Attempt;
+    await showRefusal(db, blocks, execution, attempt, { message: 'no process', retryInMs: 60_000 });
+    const kill = () => Promise.reject(new SandboxUnavailable('ended (SIGKILL)'));
+    await assert.rejects(showUnderWay(db, blocks, execution, attempt, kill), SandboxUnavailable);
+    assert.partialDeepStrictEqual((await findStuckRuns(db, [callId])).get(callId), {
+      reason: 'retrying',
+      block: 'compute',
+      attempts: 4,
+      lastError: 'no process',
+    });
   });
 });
