@@ -73,11 +73,10 @@ describe('an attempt of an activity', () => {
     for (let time = 0; time < 3; time += 1) await activity.attempt(kill, { isBlock: true, onRefusal });
     captured.stop();
     const message = 'No process could run the code';
-    assert.deepEqual(told, [
-      [1, message, 200],
-      [2, message, 400],
-      [3, message, 800],
-    ]);
+    assert.deepEqual(
+      told,
+      [200, 400, 800].map((delay, index) => [index + 1, message, delay]),
+    );
     assert.deepEqual(
       captured.lines.map(({ level, reason, err }) => [level, reason, err]),
       Array.from({ length: 3 }, () => ['warn', 'ended (SIGKILL)', undefined]),
