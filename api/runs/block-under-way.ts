@@ -23,7 +23,8 @@ export const blockUnderWay = z
   .object({
     ...block,
     status: z.enum(['running', 'retrying']).meta({
-      description: '`retrying`: its provider refused it, and the next attempt is at `nextAttemptAt`.',
+      description:
+        '`retrying`: its provider refused it, or there was no process for its code; the next attempt is at `nextAttemptAt`.',
     }),
     startedAt: z.iso.datetime(),
     attempts: refusal.attempts,

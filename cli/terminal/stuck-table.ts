@@ -6,7 +6,7 @@ type Reason = NonNullable<ListedRun['stuck']>['reason'];
 const MEND: { [reason in Reason]: string } = {
   parked: 'it lost its workers again and again; ask the operator of the service, or cancel it',
   cancelling: 'it was cancelled, and no worker has ended it; ask the operator of the service',
-  retrying: 'its provider refuses a block; it goes on by itself, or cancel it',
+  retrying: 'a block is refused again and again: see the last error; it goes on by itself, or cancel it',
   losing_workers: 'workers are lost under a block; ask the operator of the service, or cancel it',
   waiting: 'no worker has begun its next block; they are busy, away or lost under it; it goes on by itself',
 };

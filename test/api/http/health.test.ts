@@ -185,14 +185,18 @@ describe('/readyz, where the configuration is wrong', () => {
       const weir = await startWeir({ env, worker: false });
       try {
         const [[part, words] = []] = Object.entries(away);
+        const lines = () => captured.lines.filter(({ reason }) => reason === `The ${part} ${words}.`);
         const told = await waitUntil(async () => {
           const response = await fetch(`${weir.url}/readyz`);
           const body = (await response.json()) as { away: { [part: string]: string } };
-          return part !== undefined && body.away[part] === words && { status: response.status, body };
+          // What answers late on a busy machine is in the log after the next look.
+          const isTold = !logs || lines().length > 0;
+          return (
+            part !== undefined && body.away[part] === words && isTold && { status: response.status, body }
+          );
         });
         assert.equal(told.status, 503);
-        const lines = captured.lines.filter(({ reason }) => reason === `The ${part} ${words}.`);
-        assert.equal(lines.length, logs ? 1 : 0);
+        assert.equal(lines().length, logs ? 1 : 0);
         assert.doesNotMatch(JSON.stringify([told.body, captured.lines]), /a-wrong-secret/);
       } finally {
         await weir.stop();

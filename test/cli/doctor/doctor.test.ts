@@ -174,7 +174,7 @@ describe('weir doctor', () => {
       assert.deepEqual(
         errors.map(({ message }) => message.split(':')[0]),
         [queue, `${queue}-blocks`, `${queue}-webhooks`].map(
-          (name) => `1 worker polls ${name}, none of the version that is current`,
+          (name) => `1 worker polls ${name}, none of the version that is current (workers without one)`,
         ),
       );
     } finally {
