@@ -90,7 +90,7 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
     // Authorized again, since the body may have taken its time. Each run is accepted in a transaction of its own: the entry
     // comes before the first, so that none is retried without one.
     await writeAuthorized(db, ctx.state, async (tx, author) => {
-      if (dryRun || matching === 0) return;
+      if (dryRun) return;
       const details = JSON.parse(JSON.stringify({ ...filter, cursor, matching }));
       await recordChange(tx, author, {
         organizationId,
