@@ -131,6 +131,9 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     const held = models.hold('ask');
     const begun = await start();
     await held.arrived(1);
+    // For the engine a run is begun once its first workflow task has ended.
+    const isBegun = `WorkflowId = '${begun}' and BuildIds is not null`;
+    await waitUntil(async () => (await weir.client.workflow.count(isBegun)).count === 1);
     await startVersion('v1');
     await programs.get('unversioned')?.kill();
     const executionId = await start();
