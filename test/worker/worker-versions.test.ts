@@ -224,11 +224,9 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     await setCurrent('v2');
     await programs.get('v1')?.kill();
     // The engine keeps a killed worker in mind for minutes.
-    const polled = await listPollers(weir.client.workflowService, {
-      namespace: weir.client.options.namespace,
-      name: weir.config.taskQueue,
-      type: WORKFLOW_TASKS,
-    });
+    const { namespace } = weir.client.options;
+    const queue = { namespace, name: weir.config.taskQueue, type: WORKFLOW_TASKS } as const;
+    const polled = await listPollers(weir.client.workflowService, queue);
     const others = polled.pollers.filter(({ version }) => version !== `${DEPLOYMENT}:v1`);
     assert.deepEqual(await findWaiting([executionId], polled), new Map());
     assert.deepEqual(

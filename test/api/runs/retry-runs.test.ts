@@ -47,14 +47,11 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
       );
       return rows.length >= count;
     });
-  const listEntries = () =>
-    weir.db
-      .selectFrom('audit_entry')
-      .select('details')
-      .where('organization_id', '=', tenant.organizationId)
-      .where('action', '=', 'runs.retry')
-      .orderBy('id')
-      .execute();
+  const listEntries = () => {
+    const entries = weir.db.selectFrom('audit_entry').select('details').orderBy('id');
+    const { organizationId } = tenant;
+    return entries.where('organization_id', '=', organizationId).where('action', '=', 'runs.retry').execute();
+  };
   const takeCredits = () =>
     weir.db
       .updateTable('organization')
