@@ -4,7 +4,7 @@ import { TemporalFailure } from '@temporalio/common';
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import type { Refusal } from '../db/runs/blocks-under-way.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
-import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX } from '../flow/limits.ts';
+import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
 import type { Left } from '../flow/model-call.ts';
 import { log } from '../observability/log.ts';
 import { withLogContext } from '../observability/log-context.ts';
@@ -22,9 +22,6 @@ export const HEARTBEAT_INTERVAL_MS = 3_000;
 /** After this many refusals the provider is not asked again. */
 export const REFUSALS_MAX = MODEL_RETRIES_MAX + 1;
 
-/** How soon a failure without a delay of its own is repeated, as workflows/activities.ts says of blocks that wait. */
-const RETRY_MIN_MS = 200;
-const RETRY_MAX_MS = 60_000;
 const NO_SANDBOX =
   'No process could run the code: it was killed or could not start, as where memory is short.';
 const REFUSED_DELAY_MIN_MS = 1_000;

@@ -56,3 +56,6 @@ export const TOOL_MESSAGES_MAX_BYTES = 1024 * 1024;
 
 /** About a day with a minute between attempts: a failure for the service's own reasons is repeated for that long. */
 export const ATTEMPTS_OF_A_DAY = 1_500;
+/** Such a failure is repeated after this time, which doubles with each attempt, up to a minute. */
+export const RETRY_MIN_MS = 200;
+export const RETRY_MAX_MS = 60_000;

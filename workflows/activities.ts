@@ -6,7 +6,7 @@ import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhook-activities.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
-import { ATTEMPTS_OF_A_DAY } from '../flow/limits.ts';
+import { ATTEMPTS_OF_A_DAY, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
 import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
@@ -17,6 +17,8 @@ import type { Value } from '../flow/value.ts';
  * Their other attempts are counted where they are made (activities/run-attempt.ts), up to those of a day.
  */
 const ATTEMPTS_MAX_WITH_SLOTS = 100_000;
+
+const RETRY = { initialInterval: RETRY_MIN_MS, backoffCoefficient: 2, maximumInterval: RETRY_MAX_MS };
 
 /**
  * Model calls that are slow or have to be repeated, and those inside parallel steps, where a call inside the workflow task would
@@ -64,9 +66,7 @@ export const blockActivities = proxyLocalActivities<
   startToCloseTimeout: '2 minutes',
   localRetryThreshold: LOCAL_WAIT_MAX,
   retry: {
-    initialInterval: '200 ms',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
+    ...RETRY,
     maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
@@ -87,9 +87,7 @@ export function waitingBlockActivities(taskQueue: string) {
     heartbeatTimeout: '25 seconds',
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: {
-      initialInterval: '200 ms',
-      backoffCoefficient: 2,
-      maximumInterval: '1 minute',
+      ...RETRY,
       maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
     },
   });
@@ -104,9 +102,7 @@ export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
 >({
   startToCloseTimeout: '1 minute',
   retry: {
-    initialInterval: '200 ms',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
+    ...RETRY,
     maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
   },
 });
@@ -118,9 +114,7 @@ export const { recordRun, findRunDelivery, finishTestRun, parkRun, unparkRun } =
   startToCloseTimeout: '1 minute',
   localRetryThreshold: LOCAL_WAIT_MAX,
   retry: {
-    initialInterval: '200 ms',
-    backoffCoefficient: 2,
-    maximumInterval: '1 minute',
+    ...RETRY,
     maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
