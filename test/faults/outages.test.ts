@@ -53,7 +53,6 @@ describe('an accepted run finishes', () => {
     ]);
   });
   after(async () => {
-    await Promise.all([...workers].map((worker) => worker.kill()));
     await database.close();
     await weir.stop();
     await models.close();
@@ -61,6 +60,10 @@ describe('an accepted run finishes', () => {
     rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(() => models.asked.clear());
+  afterEach(async () => {
+    await Promise.all([...workers].map(kill));
+    await database.restore();
+  });
 
   /** Starts a worker that reaches the database through the proxy; this process, which accepts runs, reaches it directly. */
   async function startWorker(): Promise<Program> {
@@ -69,8 +72,8 @@ describe('an accepted run finishes', () => {
     return worker;
   }
   async function kill(worker: Program): Promise<void> {
-    await worker.kill();
     workers.delete(worker);
+    await worker.kill();
   }
   async function accept(count = RUNS): Promise<string[]> {
     const answers = await Promise.all(
@@ -127,7 +130,6 @@ describe('an accepted run finishes', () => {
     await audit([...held, ...begun]);
     assertAskedOnce();
     await assertToldInFewLines(worker);
-    await kill(worker);
   }).timeout(TIMEOUT_MS);
 
   it('when its worker is replaced while the database is away: no answer is asked for again', async () => {
@@ -135,19 +137,21 @@ describe('an accepted run finishes', () => {
     const second = models.hold('two ');
     const ids = await accept();
     await second.arrived(RUNS);
-    await database.refuse();
+    database.cut();
     second.release();
     assert.equal(await worker.stop(), 0);
     workers.delete(worker);
-    const next = await startWorker();
+    const asked = database.connections();
+    const next = startWorker();
+    await waitUntil(async () => database.connections() > asked);
     await database.restore();
+    await next;
     await audit(ids);
     assertAskedOnce();
-    await kill(next);
   }).timeout(TIMEOUT_MS);
 
   it('when the engine is away while its models answer: no answer is asked for again', async () => {
-    const worker = await startWorker();
+    await startWorker();
     const second = models.hold('two ');
     const held = await accept();
     await second.arrived(RUNS);
@@ -160,7 +164,6 @@ describe('an accepted run finishes', () => {
     temporal = await startTemporal({ stateFolder: folder, port: temporal.port });
     await audit([...held, ...begun]);
     assertAskedOnce();
-    await kill(worker);
   }).timeout(TIMEOUT_MS);
 
   it('when its only worker dies under its model call again and again', async () => {
@@ -175,9 +178,8 @@ describe('an accepted run finishes', () => {
       await kill(worker);
     }
     second.release();
-    const worker = await startWorker();
+    await startWorker();
     await audit(ids);
-    await kill(worker);
   }).timeout(TIMEOUT_MS);
 
   it('when workers are killed as soon as they are ready', async () => {
@@ -190,6 +192,5 @@ describe('an accepted run finishes', () => {
       worker = next;
     }
     await audit(ids);
-    await kill(worker);
   }).timeout(TIMEOUT_MS);
 });
