@@ -1,13 +1,13 @@
 // main: model calls while the database is some milliseconds away (docs/performance.md, A database that is far away):
 //   npx node bench/distant-database.ts [--ms 2] [--seconds 15]
 // An API process with 1, 2 and 4 workers, 16 callers of one organization and of four, beside the same with a database that is near.
-import { connect, createServer, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
 import { createProgress } from '../embedded/progress.ts';
 import { type Backends, startBackends } from './backends.ts';
 import { CANDIDATES } from './candidates.ts';
 import { type LoadTarget, startLoadGenerator } from './load.ts';
+import { moveAway } from './move-away.ts';
 import { type Outside, startOutside, startWeir } from './weir.ts';
 
 const WORKERS = [1, 2, 4];
@@ -41,8 +41,13 @@ async function measure(): Promise<string> {
   for (const workers of WORKERS)
     for (const awayMs of [0, Number(values.ms)]) {
       const task = progress.begin(`${workers} workers, ${awayMs} ms`);
-      const databaseUrl = awayMs === 0 ? backends.databaseUrl : await moveAway(backends.databaseUrl, awayMs);
-      rows.push([workers, awayMs, ...(await measureShape({ ...backends, databaseUrl }, outside, workers))]);
+      const databaseUrl = new URL(backends.databaseUrl);
+      if (awayMs > 0) databaseUrl.host = await moveAway(databaseUrl.host, awayMs, onStop);
+      rows.push([
+        workers,
+        awayMs,
+        ...(await measureShape({ ...backends, databaseUrl: databaseUrl.href }, outside, workers)),
+      ]);
       task.done();
     }
   const heads = ORGANIZATIONS.flatMap((count) => [`runs/s of ${count} organizations`, 'p50 ms', 'p95']);
@@ -83,26 +88,4 @@ async function call(targets: LoadTarget[], ends: { maxRequests: number; maxMs: n
     Math.round(sum('p50') / results.length),
     Math.round(sum('p95') / results.length),
   ];
-}
-
-/** Serves the database again at an address that takes `ms` longer there and back; returns its URL. */
-async function moveAway(databaseUrl: string, ms: number): Promise<string> {
-  const near = new URL(databaseUrl);
-  const server = createServer((client) => {
-    const database = connect(Number(near.port), near.hostname);
-    forward(client, database, ms / 2);
-    forward(database, client, ms / 2);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onStop(async () => void server.close());
-  const far = new URL(databaseUrl);
-  far.port = String((server.address() as { port: number }).port);
-  return far.href;
-}
-
-function forward(from: Socket, to: Socket, ms: number): void {
-  from.setNoDelay(true);
-  from.on('error', () => to.destroy());
-  from.on('data', (chunk) => void setTimeout(() => to.writable && to.write(chunk), ms));
-  from.on('end', () => void setTimeout(() => to.end(), ms));
 }

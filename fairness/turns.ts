@@ -4,6 +4,7 @@
 
 import { createLine, type Line } from './line.ts';
 import { createPresence } from './presence.ts';
+import type { SparePlaces } from './spare-places.ts';
 
 /** Ends a turn; a second call changes nothing. */
 export type EndTurn = () => void;
@@ -44,8 +45,9 @@ export type Turns = {
  * busy. The waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest.
  *
  * While several organizations are present (they have had a turn in the last 10 s), they have `shared` of the places together,
- * and each at most `sharedEach`, so that one alone at work leaves room for those who come. With `restMs`, the reserve is only
- * for organizations that had no turn for that long before they ask, and none waits there.
+ * and each at most `sharedEach`, so that one alone at work leaves room for those who come. `spare` places are added to all of
+ * these bounds, half of them to `sharedEach`. With `restMs`, the reserve is only for organizations that had no turn for that
+ * long before they ask, and none waits there.
  */
 export function createTurns({
   places,
@@ -53,6 +55,7 @@ export function createTurns({
   few = 1,
   shared = places,
   sharedEach = shared,
+  spare,
   restMs = 0,
   now = () => performance.now(),
 }: {
@@ -61,6 +64,7 @@ export function createTurns({
   few?: number;
   shared?: number;
   sharedEach?: number;
+  spare?: SparePlaces | undefined;
   restMs?: number;
   now?: () => number;
 }): Turns {
@@ -85,9 +89,10 @@ export function createTurns({
     return !waiting.has(organization) && presence.msSince(organization) >= restMs;
   }
   function mayBegin(organization: string): boolean {
-    if (mayUseReserve(organization)) return taken < places + reserve;
-    if (!areOthersPresent(organization)) return taken < places;
-    return taken < shared && turnsOf(organization) < sharedEach;
+    const more = spare?.count() ?? 0;
+    if (mayUseReserve(organization)) return taken < places + reserve + more;
+    if (!areOthersPresent(organization)) return taken < places + more;
+    return taken < shared + more && turnsOf(organization) < sharedEach + Math.floor(more / 2);
   }
 
   function begin(organization: string): EndTurn {
@@ -147,6 +152,7 @@ export function createTurns({
     if (closed) throw closed;
     const waiter = Promise.withResolvers<EndTurn>();
     waitingInAll += 1;
+    spare?.look(() => waitingInAll > 0, serve);
     const line = waiting.get(organization) ?? createLine();
     line.add(waiter, patient);
     waiting.set(organization, line);

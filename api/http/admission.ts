@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { createPlace, type Place } from '../../fairness/place.ts';
+import { createSparePlaces, type SparePlaces } from '../../fairness/spare-places.ts';
 import { createTurns } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
@@ -14,6 +15,8 @@ import { callerGone } from './take-bytes.ts';
  * is milliseconds away; fewer while organizations share them, so that each run is short.
  */
 const WITH_WORKER = { places: 4 * availableParallelism(), shared: Math.max(2, availableParallelism()) };
+/** As many more for each of these while processors have time to spare, since the engine is further away. */
+const SPARE_MAX = 3 * WITH_WORKER.places;
 /** Places of a process whose runs are carried out elsewhere. */
 const WITHOUT_WORKER = { places: 32, shared: 8 };
 /** An organization that has begun no run for this long begins its next one at once. */
@@ -52,16 +55,18 @@ export function createAdmission({
   stopping,
   heldMaxMs = HELD_MAX_MS,
   waitMaxMs = WAIT_MAX_MS,
+  spare = hasWorker ? createSparePlaces(SPARE_MAX) : undefined,
 }: {
   hasWorker: boolean;
   stopping?: AbortSignal;
   heldMaxMs?: number;
   waitMaxMs?: number;
+  spare?: SparePlaces;
 }): Admission & { stopMeasuring(): void } {
   const { places, shared } = hasWorker ? WITH_WORKER : WITHOUT_WORKER;
   // One organization alone at work does not keep all processors busy while others are present.
   const sharedEach = Math.ceil(shared / 2);
-  const turns = createTurns({ places, reserve: places, shared, sharedEach, restMs: REST_MS });
+  const turns = createTurns({ places, reserve: places, shared, sharedEach, spare, restMs: REST_MS });
   /** Each request that has waited begins in a turn of the event loop of its own: input is read between any two of them. */
   let loopTurn: Promise<unknown> = Promise.resolve();
   return {

@@ -6,6 +6,7 @@ import { captureMetrics } from '../../capture-metrics.ts';
 
 const never = () => new AbortController().signal;
 const HOUR_MS = 3_600_000;
+const NONE = { count: () => 0, look: () => undefined };
 
 describe('the admission of runs', () => {
   it('refuses at once what is over the bound of one organization, and of all', async () => {
@@ -54,7 +55,7 @@ describe('the admission of runs', () => {
   });
 
   it('gives one organization all places while it is alone, another its first beside them', async () => {
-    const admission = createAdmission({ hasWorker: true, heldMaxMs: HOUR_MS });
+    const admission = createAdmission({ hasWorker: true, heldMaxMs: HOUR_MS, spare: NONE });
     const gone = new AbortController();
     let begun = 0;
     const begin = () => admission.enter('busy', () => gone.signal).then(() => (begun += 1));
@@ -118,7 +119,7 @@ describe('the admission of runs', () => {
   });
 
   it('takes the place of what holds it for long', async () => {
-    const admission = createAdmission({ hasWorker: true, heldMaxMs: 1 });
+    const admission = createAdmission({ hasWorker: true, heldMaxMs: 1, spare: NONE });
     for (let request = 0; request < 9 * availableParallelism(); request += 1)
       await admission.enter('slow', never);
   });
