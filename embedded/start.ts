@@ -2,6 +2,7 @@
 // service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
 import { describeUnknown, readConfig, readEnvironment } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
+import { refuseArguments } from '../process/refuse-arguments.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { buildConsole } from './build-console.ts';
 import { bypassProxy } from './bypass-proxy.ts';
@@ -35,6 +36,7 @@ const progress = createProgress();
 process.stdout.on('error', () => undefined);
 let shutdown: Shutdown | undefined;
 try {
+  refuseArguments();
   const stateFolder = openStateFolder();
   const lock = takeStartLock(stateFolder);
   const { signal, end } = createShutdown(stateFolder, progress, lock.release);

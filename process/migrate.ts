@@ -4,8 +4,10 @@ import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { log } from '../observability/log.ts';
 import { exitOnFailure } from './exit-on-failure.ts';
+import { refuseArguments } from './refuse-arguments.ts';
 
 const applied = await exitOnFailure(async () => {
+  refuseArguments();
   const db = connect(readDatabaseUrl());
   return migrate(db).finally(() => db.destroy());
 });

@@ -1,0 +1,9 @@
+/** Throws when this program was started with arguments: it takes none, and would leave them unheard. */
+export function refuseArguments(): void {
+  const [argument] = process.argv.slice(2);
+  if (argument === undefined) return;
+  throw new Error(
+    `Unknown argument ${JSON.stringify(argument)}: this program takes none. Its settings are environment variables, as in` +
+      ' WEIR_PORT=8080 npm start; docs/operating/configuration.md lists them.',
+  );
+}
