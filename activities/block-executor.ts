@@ -123,7 +123,7 @@ export function createBlockExecutor(
     );
     if (Buffer.isBuffer(end.output)) freeBytes(end.output);
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
-    context.completed.add(execution.blockKey);
+    inProcessRuns.complete(execution.callId, execution.blockKey);
     if (!recorded || !value) return await recordedReply(execution);
     if (!result) keep(execution.callId, value, end.output);
     if (result) measureEnd(context.mode, context.startedAt, { status: 'completed', result });

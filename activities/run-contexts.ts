@@ -10,7 +10,7 @@ export function createRunContexts({
   return async function getContext(callId) {
     const known = contexts.get(callId);
     const context = known ?? (await getRunContext(db, callId));
-    // Its size is worked out when it is set.
+    // Its size is worked out when it is set, and kept up to date by `complete`.
     if (!known) contexts.set(callId, context);
     const { organizationId, requestId } = context;
     addToLogContext({ organization_id: organizationId, ...(requestId && { request_id: requestId }) });

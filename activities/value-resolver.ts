@@ -10,6 +10,12 @@ import { INPUT_REF, isLeaf, MESSAGE_REF, resolveValue, type Stored, type Value }
 /** Bytes, as JSON, of the parsed outputs that are cached: a loop reads a stored array once per item. */
 const OUTPUTS_KEPT_BYTES = 2 * OUTPUTS_READ_MAX_BYTES;
 
+/** Outputs that are cached: some loops' worth. */
+const OUTPUTS_KEPT = 10_000;
+
+/** Counted for each output besides its bytes: about what it takes in memory, its key included. */
+const OUTPUT_OVERHEAD_BYTES = 256;
+
 /** A larger output is read when it is needed: meanwhile it would take its memory from others. */
 const KEPT_OUTPUT_MAX_BYTES = 256 * 1024;
 
@@ -26,8 +32,9 @@ export function createValueResolver(
   readInput: (callId: string) => Promise<StoredRunInput>,
 ): ValueResolver {
   const outputs = new LRUCache<string, Stored>({
+    max: OUTPUTS_KEPT,
     maxSize: OUTPUTS_KEPT_BYTES,
-    sizeCalculation: ({ bytes }) => bytes,
+    sizeCalculation: ({ bytes }) => bytes + OUTPUT_OVERHEAD_BYTES,
   });
   return {
     resolve: (callId, value) =>

@@ -6,8 +6,13 @@ import type { EndTurn } from '../../fairness/turns.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import type { RunContext } from './runs.ts';
 
-/** Characters of JSON that one process caches. */
+/** Characters that one process caches, of inputs as JSON and of block keys. */
 const CACHED_MAX_CHARS = 64 * 1024 * 1024;
+/** More calls than a process carries out at a time: the context of one that ended in another process goes in its turn. */
+const CONTEXTS_MAX = 2_000;
+/** Counted for each context, and for each of its block keys besides their characters: about what they take in memory. */
+const CONTEXT_CHARS = 1_024;
+const KEY_CHARS = 64;
 /** Far more than may be held at a time; a place that is dropped ends by itself. */
 const PLACES_MAX = 1_000;
 /** Between two blocks, a run that is carried out takes milliseconds. One that takes longer waits for something that is away. */
@@ -16,8 +21,10 @@ const PROGRESS_MAX_MS = 1_000;
 const BLOCK_MAX_MS = 250;
 
 export type InProcessRuns = {
-  /** Contexts by callId; the worker adds those that are missing. */
+  /** Contexts by callId; the worker adds those that are missing. One that is dropped early is read again, and nothing else. */
   contexts: LRUCache<string, RunContext>;
+  /** Notes in the context of a call, where it is cached, that a block of it is completed or has paused. */
+  complete(callId: string, blockKey: string): void;
   /**
    * Keeps the API's place for a call that this process's worker will carry out, until the call ends, waits or stalls, or the
    * returned function is called.
@@ -34,8 +41,9 @@ export type InProcessRuns = {
 
 export function createInProcessRuns(): InProcessRuns {
   const contexts = new LRUCache<string, RunContext>({
+    max: CONTEXTS_MAX,
     maxSize: CACHED_MAX_CHARS,
-    sizeCalculation: ({ input: { message, ...rest } }) => message.length + JSON.stringify(rest).length,
+    sizeCalculation: sizeOf,
   });
   // Any number of callers may wait, also for the same call.
   const ends = new EventEmitter<{ [callId: string]: [RunOutcome] }>().setMaxListeners(0);
@@ -47,6 +55,15 @@ export function createInProcessRuns(): InProcessRuns {
   return {
     contexts,
     ends,
+    complete(callId, blockKey) {
+      const cached = contexts.info(callId);
+      if (!cached || cached.value.completed.has(blockKey)) return;
+      const { value: context, size = 0 } = cached;
+      context.completed.add(blockKey);
+      // The cache takes a new size with a new entry only.
+      contexts.delete(callId);
+      contexts.set(callId, context, { size: size + sizeOfKey(blockKey) });
+    },
     holdPlace(callId, place) {
       // A request that is repeated meanwhile gives its own place back.
       if (!places.has(callId)) places.set(callId, place);
@@ -72,4 +89,14 @@ export function createInProcessRuns(): InProcessRuns {
       ends.emit(callId, outcome);
     },
   };
+}
+
+function sizeOf({ input: { message, ...rest }, completed }: RunContext): number {
+  let size = CONTEXT_CHARS + message.length + JSON.stringify(rest).length;
+  for (const blockKey of completed) size += sizeOfKey(blockKey);
+  return size;
+}
+
+function sizeOfKey(blockKey: string): number {
+  return KEY_CHARS + blockKey.length;
 }
