@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
+import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createWebhookActivities } from '../activities/webhook-activities.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
@@ -51,6 +52,8 @@ export async function createWebhookWorker({
       beginTurn: (turn) => beginTurn(engine, turn),
     }),
     maxConcurrentActivityTaskExecutions: config.webhookConcurrency,
+    // The engine takes an attempt for lost after five heartbeats that it misses, rather than after one.
+    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     workflowThreadPoolSize: 1,
     maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
     // Longer than an attempt can take.

@@ -1,6 +1,11 @@
 // The reads and writes of an attempt. Each write is one statement.
-import { sql } from 'kysely';
-import { type DeliveryCall, type DeliveryStatus, OPEN_STATUSES } from '../../flow/delivery.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type DeliveryCall,
+  type DeliveryStatus,
+  OPEN_STATUSES,
+  RETRY_DELAYS_MS,
+} from '../../flow/delivery.ts';
 import { deadLetters } from '../../observability/metrics/webhook-metrics.ts';
 import type { Db } from '../connect.ts';
 
@@ -84,7 +89,10 @@ export type AttemptEnd = {
   retryInMs: number;
 };
 
-/** Records the end of an attempt, and of its delivery unless that was sent again meanwhile. May be repeated. */
+/**
+ * Records the end of an attempt, and of its delivery unless that was sent again meanwhile. May be repeated. A delivery that was
+ * abandoned because its worker was taken for lost ends as this attempt did, unless the attempt is to be followed by another.
+ */
 export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Promise<void> {
   const next =
     end.status === 'failed_retry' ? sql<Date>`now() + ${end.retryInMs} * interval '1 millisecond'` : null;
@@ -114,8 +122,20 @@ export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Prom
     .where('id', '=', key.deliveryId)
     .where('round', '=', key.round)
     .where('attempt', '=', key.attempt)
-    .where('status', 'in', OPEN_STATUSES)
+    .where((eb) =>
+      eb.or([
+        eb('status', 'in', OPEN_STATUSES),
+        ...(end.status === 'failed_retry' ? [] : [isAbandoned(key)]),
+      ]),
+    )
     .execute();
+}
+
+/** The condition that a delivery was given up although no end of its attempt was recorded. */
+function isAbandoned({ deliveryId, round, attempt }: AttemptKey): RawBuilder<SqlBool> {
+  return sql<SqlBool>`status = 'dead_letter' and exists (
+    select from webhook_attempt where delivery_id = ${deliveryId} and webhook_attempt.round = ${round}
+      and webhook_attempt.attempt = ${attempt} and duration_ms is null)`;
 }
 
 /**
@@ -136,14 +156,19 @@ export async function abandonDelivery(
   deadLetters.add(Number(numUpdatedRows));
 }
 
-/** Records that the worker of an attempt was lost: the attempt has failed, and its workflow tries again. */
+/**
+ * Records that the worker of an attempt other than the last was lost: the attempt has failed, and its workflow makes the next one
+ * after about the same delay as after any failure.
+ */
 export async function recordCutAttempt(db: Db, key: AttemptKey): Promise<void> {
+  const next = sql<Date>`last_attempted_at + ${RETRY_DELAYS_MS[key.attempt - 1] ?? 0} * interval '1 millisecond'`;
   await db
     .updateTable('webhook_delivery')
     .set({
       status: 'failed_retry',
       error_message: 'The attempt was cut off: its worker was lost.',
-      next_attempt_at: sql`now()`,
+      next_attempt_at: next,
+      check_at: sql`${next} + ${ATTEMPT_SECONDS} * interval '1 second'`,
     })
     .where('id', '=', key.deliveryId)
     .where('round', '=', key.round)

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
+import { sql } from 'kysely';
 import { attemptDelivery } from '../../activities/attempt-delivery.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { createEncryption } from '../../db/encrypt.ts';
 import { insertOrganization } from '../../db/tenants/organizations.ts';
-import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
+import { cancelDeliveries } from '../../db/webhooks/cancel-deliveries.ts';
+import { abandonDelivery } from '../../db/webhooks/delivery-attempts.ts';
+import { insertTestDelivery, redeliver } from '../../db/webhooks/open-deliveries.ts';
 import { type GivenTurn, PAIR_MAX, takeTurn } from '../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall } from '../../flow/delivery.ts';
 import { NoAnswer } from '../../net/guarded-post.ts';
@@ -130,6 +133,55 @@ describe('an attempt', () => {
     assert.deepEqual(await metrics.read('weir.webhook.dead_letters'), { '': 1 });
     assert.deepEqual(await metrics.read('weir.webhook.attempt.duration'), { 'result=dead_letter': 1 });
     metrics.stop();
+  });
+
+  describe('that ends after its worker was taken for lost', () => {
+    /** The status of a delivery, and what the receiver answered, when `meanwhile` happens during an attempt at it. */
+    async function endAfter(
+      number: number,
+      status: number,
+      meanwhile: (call: DeliveryCall) => Promise<unknown>,
+    ) {
+      const call = await record();
+      const post = async () => {
+        await meanwhile(call);
+        return { status, body: Buffer.from('') };
+      };
+      await attemptDelivery({ ...depsWith(database.db), post }, call, number).catch((error) =>
+        assert(error instanceof ApplicationFailure, String(error)),
+      );
+      const row = await database.db
+        .selectFrom('webhook_delivery')
+        .select(['status', 'response_status', 'error_message'])
+        .where('id', '=', call.deliveryId)
+        .executeTakeFirstOrThrow();
+      return Object.values(row);
+    }
+    const abandon = (call: DeliveryCall) => abandonDelivery(database.db, call, 'lost');
+
+    for (const [status, ...end] of [
+      [204, 'succeeded', 204, null],
+      [410, 'failed_permanent', 410, 'The receiver answered 410.'],
+      [503, 'dead_letter', 503, 'The receiver answered 503.'],
+    ] as const)
+      it(`ends the delivery that was given up as ${end[0]} after ${status}`, async () => {
+        assert.deepEqual(await endAfter(ATTEMPTS_MAX, status, abandon), end);
+      });
+
+    it('leaves it given up where another attempt would have followed, which nobody would make', async () => {
+      assert.deepEqual(await endAfter(3, 503, abandon), ['dead_letter', null, 'lost']);
+    });
+
+    it('leaves a delivery alone that was sent again, or whose project was deleted', async () => {
+      const sentAgain = async (call: DeliveryCall) => {
+        await abandon(call);
+        await redeliver(database.db, call.organizationId, call.deliveryId);
+      };
+      assert.equal((await endAfter(ATTEMPTS_MAX, 204, sentAgain))[0], 'pending');
+      const deleted = ({ deliveryId }: DeliveryCall) =>
+        cancelDeliveries(database.db, sql`id = ${deliveryId}`);
+      assert.equal((await endAfter(ATTEMPTS_MAX, 204, deleted))[0], 'failed_permanent');
+    });
   });
 
   it('makes the signing secret where there is none, which is in the audit log once', async () => {

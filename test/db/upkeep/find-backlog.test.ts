@@ -83,13 +83,24 @@ describe('how long a delivery has been due', () => {
     assert.equal(await find(), 0);
   });
 
-  it('begins anew when its attempt was cut off, and when it is sent again', async () => {
+  it('is 0 after an attempt that was cut off until the next one is due, and the reconciler leaves it alone', async () => {
+    const { db } = database;
+    const fourth = { deliveryId: id, round: 1, attempt: 4 };
+    await beginAttempt(db, fourth, '{}');
+    await recordCutAttempt(db, fourth);
+    const claim = () => claimStalledDeliveries(db, { againInSeconds: 60, limit: 10 });
     await anHourPasses();
-    await begin();
-    await recordCutAttempt(database.db, { deliveryId: id, round: 1, attempt: 1 });
-    assert.equal(Math.floor((await find()) / HOUR_S), 0);
+    assert.deepEqual([await find(), await claim()], [0, []]);
+    // The next attempt is due two hours after the one that was cut off.
+    for (const hours of [0, 1]) {
+      await anHourPasses();
+      assert.equal(Math.floor((await find()) / HOUR_S), hours);
+    }
+    assert.equal((await claim()).length, 1);
+  });
+
+  it('begins anew when it is sent again', async () => {
     await anHourPasses();
-    assert.equal(Math.floor((await find()) / HOUR_S), 1);
     await redeliver(database.db, organizationId, id);
     assert.equal(Math.floor((await find()) / HOUR_S), 0);
   });
