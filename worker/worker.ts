@@ -31,29 +31,34 @@ installRuntime(metrics.engine);
 const models = config.workerRoles.includes('flows');
 const dependencies = await exitOnFailure(() => openDependencies(config, { models }));
 let worker: RunningWorker | undefined;
-let stopping = false;
+const stopping = new AbortController();
 const health = await exitOnFailure(() =>
   config.healthPort === undefined
     ? undefined
     : serveHealth({ host: config.host, port: config.healthPort }, dependencies.health, {
         isPolling: () => worker?.isPolling() ?? false,
-        isStopping: () => stopping,
+        isStopping: () => stopping.signal.aborted,
       }),
 );
+// The first process of a container gets no signal that it does not handle.
+endOnSignal(stop, END_MAX_SECONDS);
 await tellFewOpenFiles(config, { blocks: true });
 const bundle = await workflowBundle(config);
-await untilDatabaseAnswers(dependencies.db);
-worker = await exitOnFailure(() =>
-  runWorker({ ...dependencies, workflowBundle: bundle, measures: metrics.isOn }),
-);
-endOnSignal(stop, END_MAX_SECONDS);
 endOnFatal(stop);
-log.info({ task_queue: config.taskQueue }, 'The worker takes runs.');
-await worker.ended.catch(async (error: unknown) => {
-  log.fatal({ err: error }, 'The worker failed, which ends this process.');
-  await Promise.race([close().catch(() => undefined), sleep(CLOSE_MAX_MS)]);
-  process.exit(1);
-});
+await untilDatabaseAnswers(dependencies.db, stopping.signal);
+if (!stopping.signal.aborted) {
+  worker = await exitOnFailure(() =>
+    runWorker({ ...dependencies, workflowBundle: bundle, measures: metrics.isOn }),
+  );
+  log.info({ task_queue: config.taskQueue }, 'The worker takes runs.');
+  // It may have been told to stop while it began.
+  if (stopping.signal.aborted) worker.shutdown();
+  await worker.ended.catch(async (error: unknown) => {
+    log.fatal({ err: error }, 'The worker failed, which ends this process.');
+    await Promise.race([close().catch(() => undefined), sleep(CLOSE_MAX_MS)]);
+    process.exit(1);
+  });
+}
 await close();
 
 async function close(): Promise<void> {
@@ -64,6 +69,6 @@ async function close(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  stopping = true;
+  stopping.abort();
   worker?.shutdown();
 }

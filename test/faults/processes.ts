@@ -7,6 +7,8 @@ import type { Readable } from 'node:stream';
 import { objectStoreEnv, SECRETS_KEYS, type Weir } from '../harness.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 
+/** The lines with which programs say that they are ready. */
+const READY = /"msg":"The (?:API listens|worker takes runs)/;
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
 export type Program = {
@@ -29,12 +31,13 @@ export const CRASHING = {
 
 /**
  * Starts a program of this checkout with the database and task queue of `weir` and, unless `env` says otherwise, its
- * engine. Resolves when the program logs that it is ready.
+ * engine. Resolves when the program logs that it is ready, or another line that `until` matches.
  */
 export async function startProgram(
   { config }: Pick<Weir, 'config'>,
   file: string,
   env: NodeJS.ProcessEnv = {},
+  until = READY,
 ): Promise<Program> {
   const child = spawn(process.execPath, [file], {
     cwd: ROOT,
@@ -61,7 +64,7 @@ export async function startProgram(
     errors += text;
   });
   const ready = await Promise.race([
-    readyLine(child.stderr),
+    lineOf(child.stderr, until),
     once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended: ${errors}`))),
   ]);
   return {
@@ -73,10 +76,10 @@ export async function startProgram(
   };
 }
 
-/** Waits for the line with which a program says that it is ready. */
-async function readyLine(log: Readable): Promise<string> {
+/** Waits for a line of a program's log. */
+async function lineOf(log: Readable, wanted: RegExp): Promise<string> {
   for await (const [line] of on(createInterface(log), 'line') as AsyncIterable<[string]>)
-    if (/"msg":"The (?:API listens|worker takes runs)/.test(line)) return line;
+    if (wanted.test(line)) return line;
   throw new Error('The program ended.');
 }
 

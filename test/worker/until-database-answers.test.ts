@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import type { Config } from '../../config.ts';
 import { connect } from '../../db/connect.ts';
+import { findFreePort } from '../../observability/metrics/engine-metrics.ts';
 import { untilDatabaseAnswers } from '../../worker/until-database-answers.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
+import { startProgram } from '../faults/processes.ts';
 import { waitUntil } from '../wait-until.ts';
 
 describe('a worker that starts', () => {
@@ -29,6 +32,31 @@ describe('a worker that starts', () => {
     stopping.abort();
     await waiting;
     await db.destroy();
+  });
+
+  it('ends when it is told to stop while it waits, as the first process of a container does only by itself', async () => {
+    const port = await findFreePort();
+    const worker = await startProgram(
+      { config: { apiKeyPepper: 'p'.repeat(32), taskQueue: 'none' } as Config },
+      'worker/worker.ts',
+      {
+        DATABASE_URL: Object.assign(new URL(proxy.url), { password: 'wrong' }).href,
+        WEIR_HEALTH_PORT: String(port),
+      },
+      /"msg":"The service is not ready until this is mended/,
+    );
+    try {
+      // It listens on this port before it waits.
+      await waitUntil(() =>
+        fetch(`http://127.0.0.1:${port}/healthz`).then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      );
+      assert.equal(await worker.stop(), 0);
+    } finally {
+      await worker.kill();
+    }
   });
 
   it('goes on once the database answers', async () => {
