@@ -103,7 +103,7 @@ export async function callModel(
         measureUsage(deps.registry, model, answer, provider.own ?? false);
       },
     };
-    return measureModelCall(deps.registry, model, () =>
+    return measureModelCall(deps.registry, model, provider, () =>
       tellProviderOutage(model, provider, () => completeChat(deps.largeValues.json, provider, model, asking)),
     );
   }

@@ -1,3 +1,4 @@
+import type { Provider } from '../config.ts';
 import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
@@ -18,10 +19,11 @@ function labelsOf(registry: Pick<Registry, 'lists'>, model: string) {
   return registry.lists(model) ? names : { ...names, 'gen_ai.request.model': 'other' };
 }
 
-/** Measures a request to a model. */
+/** Measures a request to a model; `own`: it was made with a key of the caller or the organization. */
 export async function measureModelCall<T>(
   registry: Pick<Registry, 'lists'>,
   model: string,
+  { own }: Pick<Provider, 'own'>,
   work: () => Promise<T>,
 ): Promise<T> {
   const began = performance.now();
@@ -30,6 +32,7 @@ export async function measureModelCall<T>(
     modelCallDuration.record((performance.now() - began) / 1_000, {
       ...OPERATION,
       ...labelsOf(registry, model),
+      'weir.model.key': own ? 'own' : 'service',
       ...failure,
     });
   try {

@@ -6,7 +6,7 @@ export const modelCallDuration = histogram({
   name: 'gen_ai.client.operation.duration',
   unit: 's',
   description: 'Time that a request to a model took.',
-  labels: ['gen_ai.operation.name', ...MODEL, 'error.type'],
+  labels: ['gen_ai.operation.name', ...MODEL, 'weir.model.key', 'error.type'],
   buckets: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84],
 });
 

@@ -64,6 +64,20 @@ describe('a failed model call', () => {
       });
     }
 
+    for (const [key, own] of [
+      ['own', true],
+      ['service', undefined],
+    ] as const)
+      it(`is measured by whose key was sent (${key})`, async () => {
+        const metrics = captureMetrics();
+        harness.server.will(respond(429, {}));
+        const begin = async () => ({ ...harness.server.provider, ...(own && { own }) });
+        await assert.rejects(harness.call({}, undefined, { begin }), unavailable(/429/));
+        const [counted = ''] = Object.keys(await metrics.read('gen_ai.client.operation.duration'));
+        metrics.stop();
+        assert.match(counted, RegExp(`,weir\\.model\\.key=${key},`));
+      });
+
     const garbled: [string, Behaviour, RegExp][] = [
       ['the connection is reset mid-body', resetMidBody, /cannot be reached: the connection was broken off/],
       ['the body is not JSON', respond(200, '{"choices":'), /invalid JSON/],
