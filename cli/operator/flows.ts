@@ -1,10 +1,13 @@
 import { type Command, Option } from 'commander';
+import { draftETag } from '../../api/flows/draft-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { promoteFlow, publishFlow, removeFlow } from '../../api/flows/recorded-flow-writes.ts';
 import { requireRunnable } from '../../api/flows/require-runnable.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { listFlows } from '../../db/flows/flows.ts';
+import { lockFlowBySlug } from '../../db/flows/lock-flow-by-slug.ts';
 import { getVersion, listVersions } from '../../db/flows/versions.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
@@ -130,7 +133,15 @@ async function versions(db: Db, path: string): Promise<CommandResult> {
 async function publish(db: Db, path: string, options: { note: string }): Promise<CommandResult> {
   const flow = await getFlow(db, path);
   await withValidator((validator) => requireRunnable(flow.draft, validator));
-  const version = await inTransaction(db, (tx) => publishFlow(tx, operator(), flow, options.note));
+  const version = await inTransaction(db, async (tx) => {
+    const locked = await lockFlowBySlug(tx, flow.project_id, flow.slug);
+    if (locked?.id !== flow.id || draftETag(locked.draft) !== draftETag(flow.draft))
+      throw new ServiceError(
+        'CONFLICT',
+        `Somebody has changed the draft of ${path} while it was checked, so it is not published: try again.`,
+      );
+    return publishFlow(tx, operator(), flow, options.note);
+  });
   return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
 }
 

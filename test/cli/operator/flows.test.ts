@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { lockWaiters } from '../../db/lock-waiters.ts';
 import { fail, ROOT, useOperator, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {
@@ -99,6 +100,28 @@ describe('weir operator', () => {
         await fail(1, weir('flow', 'import', 'nowhere.yaml', '--project', 'acme/main')),
         /nowhere\.yaml cannot be read: the file does not exist/,
       );
+    });
+
+    it('publishes no draft that somebody changes while it is checked', async () => {
+      const { db } = cli.database;
+      const flow = 'acme/main/parallel';
+      const { publishing } = await db.transaction().execute(async (tx) => {
+        await tx
+          .updateTable('flow')
+          .set({ draft: JSON.stringify({ steps: [] }) })
+          .where('slug', '=', 'parallel')
+          .execute();
+        const publishing = weir('flow', 'publish', flow, '--note', 'unseen');
+        // It has read and checked the draft that was there before.
+        await lockWaiters(db, 1);
+        return { publishing };
+      });
+      assert.match(
+        await fail(1, publishing),
+        /changed the draft of acme\/main\/parallel while it was checked/,
+      );
+      const versions = await succeedJson('flow', 'versions', flow);
+      assert.ok(versions.every(({ note }: { note: string }) => note !== 'unseen'));
     });
 
     it('refuses an unknown version for production, and a draft that cannot run', async () => {
