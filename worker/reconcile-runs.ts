@@ -1,5 +1,6 @@
 // No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
 import { findRunStarts } from '../db/runs/find-run-starts.ts';
+import { isOperatorsRetry } from '../db/runs/is-operators-retry.ts';
 import { unparkRun } from '../db/runs/parked-runs.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { endRun } from '../engine/end-run.ts';
@@ -17,7 +18,12 @@ const TERMINATED =
  * was terminated or timed out, and cancels a run whose caller asked for it while the engine was away.
  */
 export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
-  return reconcileUnfinished(deps, 'run', quietSeconds, (run) => reconcileRun(deps, run), signal);
+  const work = {
+    repair: (run: Reconciled) => reconcileRun(deps, run),
+    isAwaited: async ({ id, state }: Reconciled) =>
+      state === 'missing' && (await isOperatorsRetry(deps.db, id)),
+  };
+  return reconcileUnfinished(deps, 'run', quietSeconds, work, signal);
 }
 
 async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {

@@ -7,7 +7,8 @@ import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 /** Repairs all unfinished test runs older than `quietSeconds`; the runs of their cases are left to `reconcileRuns`. */
 export function reconcileTests(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
-  return reconcileUnfinished(deps, 'test_run', quietSeconds, (run) => reconcileTestRun(deps, run), signal);
+  const work = { repair: (run: Reconciled) => reconcileTestRun(deps, run) };
+  return reconcileUnfinished(deps, 'test_run', quietSeconds, work, signal);
 }
 
 async function reconcileTestRun(deps: EngineDeps, { id, state, cancelled }: Reconciled): Promise<void> {

@@ -4,6 +4,7 @@ import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
 import { type JobsWeir, startJobsWeir } from '../../api/runs/jobs-harness.ts';
 import { code } from '../../blocks.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import type { Tenant } from '../../harness.ts';
 import { fail } from '../cli-harness.ts';
 import { operatorRuns } from './list-stuck.ts';
@@ -83,6 +84,18 @@ describe('weir operator runs retry', () => {
         details: { organization, project, flow: slug, errorCode: 'CODE_ERROR', matching: 2 },
       },
     ]);
+  });
+
+  it('leaves runs to the reconciler to start, among whose findings they are not', async () => {
+    const flow = await createFlow();
+    await startFailing(flow);
+    const { done } = await retry(['--flow', flow]);
+    const metrics = captureMetrics();
+    await reconcileRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+    const findings = await metrics.read('weir.reconciler.findings');
+    metrics.stop();
+    for (const { executionId } of done) await weir.finish(flow, executionId, tenant.key);
+    assert.deepEqual([done.length, findings['kind=run']], [1, 0]);
   });
 
   it('takes ids, also of runs that were cancelled, and says of each what came of it', async () => {
