@@ -1,5 +1,6 @@
 import type { Db } from '../../db/connect.ts';
 import { measureOutputs } from '../../db/runs/load-references.ts';
+import { measureInput } from '../../db/runs/stored-inputs.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { bytesToLoad, type Value } from '../../flow/value.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
@@ -35,14 +36,20 @@ export async function holdAnswerBytes(
   else res.once('prefinish', endTurn).once('close', end);
 }
 
-/** Measures what is read to answer with a call's outcome: its result where it completed, all outputs where it `pauses`. */
+/** Measures what is read to answer with a call's outcome: its result where it completed, its pause where it `pauses`. */
 export async function measureOutcome(
   db: Db,
   callId: string,
   { result, pauses }: { result: Value | null; pauses: boolean },
 ): Promise<number> {
-  if (pauses) return measureOutputs(db, callId);
+  if (pauses) return measurePause(db, callId);
   return result ? bytesToLoad(result) : 0;
+}
+
+/** Measures what is read to describe a pause of a call: its outputs, and its input, which has those that its caller brought. */
+export async function measurePause(db: Db, callId: string): Promise<number> {
+  const [outputs, input] = await Promise.all([measureOutputs(db, callId), measureInput(db, callId)]);
+  return outputs + input;
 }
 
 /**

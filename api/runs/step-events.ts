@@ -9,6 +9,7 @@ import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
+import { measurePause } from '../http/hold-answer-bytes.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { JsonText } from '../http/write-json.ts';
 import { firstCallOf } from './accept-step.ts';
@@ -148,7 +149,7 @@ export async function* stepEvents(
       const at = step_id === undefined ? {} : { stepId: step_id };
       yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
     } else if (end.status === 'tool_calls_required') {
-      const giveBack = await reader.take(await measureOutputs(deps.db, run.callId));
+      const giveBack = await reader.take(await measurePause(deps.db, run.callId));
       try {
         const pause = await describePause(deps, run, end.pause);
         yield {

@@ -22,6 +22,16 @@ export const inputBytes = sql<number>`coalesce(
 export const inputObject = sql<StoredObject | null>`case when run.input is null then (
   select json_build_object('location', location, 'bytes', bytes, 'sha256', sha256) from stored_object where ${OF_CALL}) end`;
 
+/** Measures the input of a call as JSON, in bytes; 0 when there is no such call. */
+export async function measureInput(db: Db, callId: string): Promise<number> {
+  const row = await db
+    .selectFrom('run')
+    .select(inputBytes.as('bytes'))
+    .where('execution_id', '=', callId)
+    .executeTakeFirst();
+  return row?.bytes ?? 0;
+}
+
 /**
  * Returns the input of a call from its row, or reads it from the object store: throws ObjectStoreUnavailable then, RUN_NOT_FOUND
  * when the run was deleted meanwhile, or INTERNAL_ERROR when the object is lost.
