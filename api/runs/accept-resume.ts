@@ -1,5 +1,7 @@
 // Accepts a tool resume of /execute (docs/tool-calls.md): checks it in a fixed order, then stores the call.
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
+import { measureInput } from '../../db/runs/stored-inputs.ts';
+import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
@@ -16,6 +18,7 @@ import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { isOfSameKind } from './get-session.ts';
+import { holdStored } from './hold-stored.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
@@ -36,19 +39,48 @@ export async function acceptResume(
   request: CallRequest<ExecuteRequest>,
 ): Promise<AcceptedCall | undefined> {
   const { flow, body } = request;
-  const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
-  const messages = body.toolCallMessages as ToolCallMessage[];
+  const { executionId = '', pausedAtStep = '' } = body;
   const run = await findPaused(deps, request, executionId);
   const definition = run ? await deps.definitions.get(run.flow_version_id) : flow.definition;
-
-  const earlier = run && (await findRunInput(deps.db, run.execution_id));
-  const overrides = (body.block_overrides ?? earlier?.block_overrides ?? {}) as BlockOverrides;
   const validator = deps.validator.of(flow.organizationId);
-  await requireValidOverrides(validator, definition, 'block_overrides', overrides);
+  const requireOverrides = (overrides: BlockOverrides) =>
+    requireValidOverrides(validator, definition, 'block_overrides', overrides);
+  const sent = body.block_overrides as BlockOverrides | undefined;
+  if (sent) await requireOverrides(sent);
   requireChoice(body);
   requireToolStep(definition, pausedAtStep);
-  if (!run || !earlier) throw notPaused();
+  if (!run) throw notPaused();
+  // A run that was resumed before may have accepted this resume.
+  if (run.concluded_by === null && run.pause?.step_id !== pausedAtStep) throw notPaused();
 
+  const bytes = await measureInput(deps.db, run.execution_id);
+  const accept = async (endLargeWork: () => void) => {
+    const earlier = await findRunInput(deps.db, run.execution_id);
+    if (!earlier) throw notPaused();
+    const overrides = sent ?? earlier.block_overrides;
+    if (!sent) await requireOverrides(overrides);
+    return acceptAtPause(deps, { ...request, endLargeWork }, { run, definition, earlier, overrides });
+  };
+  return holdStored(deps.largeValues, flow.organizationId, bytes, accept, request.endLargeWork);
+}
+
+type ResumedRun = {
+  run: RunRow;
+  definition: FlowDefinition;
+  /** The input of its first call. */
+  earlier: StoredRunInput;
+  overrides: BlockOverrides;
+};
+
+/** Accepts a resume of a run that paused, whose stored input was read. */
+async function acceptAtPause(
+  deps: ApiDeps,
+  request: CallRequest<ExecuteRequest>,
+  { run, definition, earlier, overrides }: ResumedRun,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
+  const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
+  const messages = body.toolCallMessages as ToolCallMessage[];
   const outputs = accumulatedOutputs as { [stepId: string]: Json };
   const { tools: sent, toolChoice, maxCredits } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];

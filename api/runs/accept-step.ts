@@ -1,20 +1,21 @@
 // Accepts one call of a session: checks everything it can be refused for before the first byte.
-import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
-import type { Continuation, StoredRunInput } from '../../db/tables/run-input.ts';
+import type { RunRow } from '../../db/runs/runs.ts';
+import type { Continuation } from '../../db/tables/run-input.ts';
 import { createTimedId } from '../../db/timed-id.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
-import { type PausePoint, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
+import { requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidField } from '../http/invalid-field.ts';
-import { findAcceptedCall, replay } from './accept-idempotently.ts';
+import { replay } from './accept-idempotently.ts';
 import { requireStateAgain, withoutResults } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
-import { describePause } from './describe-outcome.ts';
 import { getSession } from './get-session.ts';
+import { holdStored } from './hold-stored.ts';
+import { measureSession, readInput, readOutputs } from './read-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
@@ -28,6 +29,18 @@ import type { StepRequest } from './step-requests.ts';
 import { type AcceptedCall, type CallToStore, storeCall } from './store-call.ts';
 
 type Outputs = { [stepId: string]: Json };
+
+type CheckedCall = {
+  session: RunRow | undefined;
+  /** The id of the call, where it is a resume. */
+  resumeId: string | undefined;
+  overrides: BlockOverrides;
+  tools: ReturnType<typeof requireTools>;
+  /** The end (exclusive) of the steps that it runs. */
+  to: number;
+  /** Whether the flow was published again since the session began. */
+  republished: boolean;
+};
 
 /** Returns the id of the call that opens a session. */
 export function firstCallOf(executionId: string): string {
@@ -71,8 +84,28 @@ export async function acceptStep(
   const accepted = resumeId && (await replay(deps, request, resumeId));
   if (accepted) return accepted;
 
-  const paused = messages && session?.pause ? await pausedOutputs(deps, session, session.pause) : undefined;
-  const outputs = (body.accumulatedOutputs ?? paused) as Outputs | undefined;
+  const checked = { session, resumeId, overrides, tools, to, republished };
+  return holdStored(
+    deps.largeValues,
+    flow.organizationId,
+    session ? await measureSession(deps, session, body) : 0,
+    (endLargeWork) => acceptChecked(deps, { ...request, endLargeWork }, checked),
+    request.endLargeWork,
+  );
+}
+
+/** Accepts a call whose request alone is sound: reads what its session has for it, and stores it. */
+async function acceptChecked(
+  deps: ApiDeps,
+  request: CallRequest<StepRequest>,
+  { session, resumeId, overrides, tools, to, republished }: CheckedCall,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
+  const { definition } = flow;
+  const { steps } = definition;
+  const { stepIndex } = body;
+  const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
+  const outputs = await readOutputs(deps, session, body);
   const replaced = stepIndex > 0 ? (body.inputOverrides as Outputs | undefined) : undefined;
   const continuation: Continuation = {
     ...pipelineInput(definition, body, outputs, republished),
@@ -84,7 +117,7 @@ export async function acceptStep(
   const range = { from: stepIndex, to, pausedAt };
   requireReadOutputs(definition, overrides, range, { ...outputs, ...replaced });
   const images = session ? {} : await acceptAttachments(deps, definition, overrides, body.attachments);
-  const kept = await inputOf(deps, body, session);
+  const kept = await readInput(deps, session, body);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
   const { maxCredits } = body;
   const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
@@ -173,16 +206,6 @@ function idOfResume({ environment, body }: CallRequest<StepRequest>, session: Ru
   return deriveCallId(session.execution_id, [environment, asked]);
 }
 
-/** Reads the outputs of the steps before a pause, for a resume that leaves them out. */
-async function pausedOutputs(
-  deps: ApiDeps,
-  session: RunRow,
-  pause: PausePoint,
-): Promise<Outputs | undefined> {
-  const call = session.concluded_by ? await findAcceptedCall(deps, session.concluded_by) : undefined;
-  return call && (await describePause(deps, call, pause)).accumulatedOutputs;
-}
-
 /** Returns the input of the step: the output of the step before, unless the request overrides it. */
 function pipelineInput(
   definition: FlowDefinition,
@@ -205,18 +228,4 @@ function pipelineInput(
       `accumulatedOutputs has no output of the step ${JSON.stringify(previous)}. The flow was published again since the session began: if the step is new, start a new session (its steps are in detail.steps); otherwise send its output.`,
     );
   throw invalidField(`accumulatedOutputs.${previous}`, 'is required: the output of the step before this one');
-}
-
-/** Returns the message and parameters of the session. The first call sets them; a later call of step 0 sets the message. */
-async function inputOf(
-  { db }: ApiDeps,
-  body: StepRequest,
-  session: RunRow | undefined,
-): Promise<Omit<StoredRunInput, 'block_overrides'>> {
-  const { stepIndex, message, parameters = {} } = body;
-  if (!session) return { message: message ?? '', parameters: parameters as { [key: string]: Json } };
-  const { block_overrides, tools, tool_choice, ...kept } = await getRunInput(db, session.execution_id);
-  return stepIndex === 0 && message !== undefined && body.toolCallMessages === undefined
-    ? { ...kept, message }
-    : kept;
 }

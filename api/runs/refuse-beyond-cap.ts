@@ -14,10 +14,11 @@ const BEGINNING = ['run_started', 'block_started', 'block_retrying'];
  */
 export async function refuseBeyondCap(
   deps: ApiDeps,
+  organizationId: string,
   run: AcceptedCall,
   events: AsyncGenerator<StepEvent>,
 ): Promise<AsyncGenerator<StepEvent>> {
-  if (!(await isLastRound(deps, run))) return events;
+  if (!(await isLastRound(deps, organizationId, run))) return events;
   const begun: StepEvent[] = [];
   const failure = await readBeginning(events, begun).catch((error: unknown) => ({ error }));
   const last = begun.at(-1);

@@ -1,11 +1,13 @@
 // The cap on tool-call round-trips of a block (docs/tool-calls.md, Iteration limit).
 import { getRunInput } from '../../db/runs/runs.ts';
+import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { countRounds, iterationCap, type PausePoint, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
+import { holdStored } from './hold-stored.ts';
 import type { AcceptedCall } from './store-call.ts';
 
 type StoredCall = Pick<AcceptedCall, 'callId' | 'definition'>;
@@ -37,13 +39,23 @@ export function requireIterations(
 }
 
 /** Whether a call resumes a block whose model may not ask for tools again. */
-export async function isLastRound({ db }: Pick<ApiDeps, 'db'>, run: StoredCall): Promise<boolean> {
-  const { block_overrides, continuation } = await getRunInput(db, run.callId);
-  const { resume } = continuation ?? {};
+export async function isLastRound(
+  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  organizationId: string,
+  run: StoredCall,
+): Promise<boolean> {
+  const bytes = await measureInput(db, run.callId);
+  const { resume, block_overrides } = await holdStored(largeValues, organizationId, bytes, async () => {
+    const { block_overrides, continuation } = await getRunInput(db, run.callId);
+    return { resume: continuation?.resume, block_overrides };
+  });
   return resume !== undefined && resume.iterations >= capOf(run.definition, block_overrides, resume.step_id);
 }
 
-/** Throws TOOL_ITERATION_LIMIT when a call ended with a pause that its block's cap does not allow. The run stays paused there. */
+/**
+ * Throws TOOL_ITERATION_LIMIT when a call ended with a pause that its block's cap does not allow. The run stays paused there. The
+ * caller holds what `measurePause` says.
+ */
 export async function requirePauseAllowed(
   { db }: Pick<ApiDeps, 'db'>,
   { callId, definition }: StoredCall,

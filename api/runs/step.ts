@@ -138,7 +138,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       take: (bytes) => takeEventBytes(deps.largeValues, ctx.state.flow.organizationId, bytes, signal),
       signal,
     });
-    const begun = resumes ? await refuseBeyondCap(deps, run, events) : events;
+    const begun = resumes ? await refuseBeyondCap(deps, ctx.state.flow.organizationId, run, events) : events;
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.executionId, format(begun, run.callId, last?.number ?? 0));
   };

@@ -1,0 +1,34 @@
+import { LARGE_BYTES } from '../../fairness/large-work.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
+import type { LargeValues } from '../../large-values/large-values.ts';
+import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
+
+/**
+ * Does `use` with values that are stored, once an organization may hold their `bytes` and, where they are large, it has a turn at
+ * them: a request of a few bytes has no more memory and time than one that brings them. `use` gets the function that ends the turn.
+ * `endLargeWork` ends the turn that the request has for its body, before it waits. Throws RATE_LIMITED when its turn does not come.
+ */
+export async function holdStored<T>(
+  { answers, work }: Pick<LargeValues, 'answers' | 'work'>,
+  organizationId: string,
+  bytes: number,
+  use: (endLargeWork: EndTurn) => Promise<T>,
+  endLargeWork: EndTurn = () => undefined,
+): Promise<T> {
+  const atOnce = answers.takeNow(organizationId, bytes);
+  if (!atOnce || bytes >= LARGE_BYTES) endLargeWork();
+  const giveBack = atOnce ?? (await takeBytes(answers, organizationId, bytes));
+  try {
+    const endTurn = await takeLargeWork(work, organizationId, bytes);
+    try {
+      return await use(() => {
+        endLargeWork();
+        endTurn();
+      });
+    } finally {
+      endTurn();
+    }
+  } finally {
+    giveBack();
+  }
+}
