@@ -1,7 +1,5 @@
 // Accepts a run that does a stored one again: from its beginning (rerun), or a failed one from the step that failed (retry).
 import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
-import { listCalls } from '../../db/runs/list-calls.ts';
-import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import type { Continuation } from '../../db/tables/run-input.ts';
 import { createTimedId } from '../../db/timed-id.ts';
@@ -11,11 +9,10 @@ import type { BlockOverrides } from '../../flow/overrides.ts';
 import { toPlan } from '../../flow/plan.ts';
 import type { AcceptDeps } from '../deps.ts';
 import { invalidField } from '../http/invalid-field.ts';
-import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { takeBytes } from '../http/take-bytes.ts';
 import { acceptAttachments } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
-import { countCompletedSteps, tooLarge } from './collect-outputs.ts';
+import { countCompletedSteps, findCalls, measureCollected, tooLarge } from './collect-outputs.ts';
 import { forkCursor } from './fork-cursor.ts';
 import { listOutputsRead } from './list-outputs-read.ts';
 import { readCallback } from './read-callback.ts';
@@ -50,8 +47,9 @@ export async function acceptRepeat(
     held.push(await takeBytes(deps.largeValues.answers, organizationId, bytes));
   };
   try {
-    const carried = how === 'retry' ? await measureOutputs(deps.db, executionId) : 0;
-    await hold(asked.bytes + Math.min(carried, BODY_MAX_BYTES));
+    const plan = how === 'retry' ? toPlan((await deps.definitions.get(run.flow_version_id)).steps) : [];
+    const calls = await findCalls(deps.db, executionId, plan);
+    await hold(asked.bytes + (await measureCollected(deps.db, calls)));
     const { continuation: _, ...input } = await getRunInput(deps.db, executionId);
     if (input.tools) throw needsCaller();
     const overrides = input.block_overrides;
@@ -61,7 +59,9 @@ export async function acceptRepeat(
       callbackUrl: asked.callbackUrl ?? undefined,
       callbackEvents: asked.callbackEvents ?? undefined,
     });
-    const from = how === 'retry' ? await findStepToRetry(deps, run) : 0;
+    // The first top-level step that the run has not completed: a block inside a loop is not retried alone.
+    const completed = await countCompletedSteps(deps.db, calls, plan);
+    const from = Math.max(0, Math.min(completed, plan.length - 1));
     const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
     requireMayRun(flow);
     return await storeCall(deps, request, {
@@ -75,13 +75,6 @@ export async function acceptRepeat(
   } finally {
     for (const giveBack of held) giveBack();
   }
-}
-
-/** Finds the index of the first top-level step that the run has not completed: a block inside a loop is not retried alone. */
-async function findStepToRetry({ db, definitions }: AcceptDeps, run: RepeatedRun): Promise<number> {
-  const { steps } = await definitions.get(run.flow_version_id);
-  const completed = await countCompletedSteps(db, await listCalls(db, run.execution_id), toPlan(steps));
-  return Math.max(0, Math.min(completed, steps.length - 1));
 }
 
 /** Takes the outputs of the steps before from the run. Throws BODY_TOO_LARGE unless all that the later steps may read fits. */

@@ -1,21 +1,20 @@
 // The cursor with which a /step session goes on with a stored run, for GET …/fork.
 import type { Db } from '../../db/connect.ts';
 import type { FlowDefinitions } from '../../db/flows/flow-definitions.ts';
-import { listCalls } from '../../db/runs/list-calls.ts';
-import { measureOutputs } from '../../db/runs/load-references.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
+import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { ServiceError } from '../../flow/errors.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { invalidField } from '../http/invalid-field.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
-import { collectOutputs } from './collect-outputs.ts';
+import { collectOutputs, findCalls, measureCollected } from './collect-outputs.ts';
 import { listOutputsRead } from './list-outputs-read.ts';
 
 type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
 /**
  * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the
- * outputs before they are read. Throws a ServiceError when the run cannot be forked there.
+ * run's input and outputs before they are read. Throws a ServiceError when the run cannot be forked there.
  */
 export async function forkCursor(
   { db, definitions }: { db: Db; definitions: FlowDefinitions },
@@ -26,9 +25,9 @@ export async function forkCursor(
   const { steps } = await definitions.get(run.flow_version_id);
   const plan = toPlan(steps);
   if (step >= plan.length) throw outOfRange(plan.length);
-  const calls = await listCalls(db, run.execution_id);
-  const ids = calls.map(({ callId }) => callId);
-  await holdBytes(Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES));
+  const before = plan.slice(0, step);
+  const calls = await findCalls(db, run.execution_id, before);
+  await holdBytes((await measureInput(db, run.execution_id)) + (await measureCollected(db, calls)));
   const input = await getRunInput(db, run.execution_id);
   const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
   const cursor = {
@@ -45,7 +44,7 @@ export async function forkCursor(
   };
   const room = BODY_MAX_BYTES - Buffer.byteLength(JSON.stringify(cursor));
   const read = new Set(listOutputsRead(steps, block_overrides, step));
-  const accumulatedOutputs = await collectOutputs(db, calls, plan.slice(0, step), read, room);
+  const accumulatedOutputs = await collectOutputs(db, calls, before, read, room);
   return { ...cursor, accumulatedOutputs };
 }
 

@@ -38,7 +38,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
         200: answer('The request that starts a /step session from there.', stepCursor, { cursor }),
         ...READ_ERRORS,
         409: refusal(
-          'The step before has not completed (`detail.step_id` names it, or the one before it that has not), or the run is that of a judge.',
+          'The step before has not completed (`detail.step_id` names it, or the one before it that has not), its output is too far back in a session with large calls, or the run is that of a judge.',
           examplesOf(notCompleted('topics', 'topics has not completed')),
         ),
         413: refusal('The output of the step before is larger than a request of /step may be.', {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import type { Step } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
@@ -32,6 +33,11 @@ describe('a fork, sent to POST …/step as it is', () => {
   };
   const fork = async (flow: string, executionId: string, step: number) =>
     (await weir.call('GET', `${flow}/jobs/${executionId}/fork?step=${step}`, { key: tenant.key })).body;
+  /** A session after its first step. */
+  const begin = async (flow: string, message: string): Promise<string> =>
+    only(await client.step(flow, { stepIndex: 0, message }), 'run_started').executionId;
+  const listCallIds = (executionId: string) =>
+    sql<{ id: string }>`select execution_id as id from run where continues = ${executionId}`.execute(weir.db);
   const last = (n: number): Step => code('end', `return { n: ${n}, message, parameters, input };`);
   const asking = llm('ask', '{{previous_output}}', 'demo/chat', {
     processor_config: { tools_enabled: true },
@@ -136,6 +142,36 @@ describe('a fork, sent to POST …/step as it is', () => {
     assert.deepEqual((await fork(flow, executionId, 2)).accumulatedOutputs, { a: 'm', b: 'm' });
     const unfinished = await weir.call('GET', `${flow}/jobs/${executionId}/fork?step=3`, { key: tenant.key });
     assert.equal(unfinished.status, 422);
+  });
+
+  it('of a session has what its client brought, whatever characters its values have', async () => {
+    const flow = await weir.createFlow(tenant, [passthrough('a'), passthrough('b'), passthrough('c')]);
+    const message = '\u0000 \ud83d \\u0041 \\" ","continuation":{"outputs":{"b":1}}';
+    const executionId = await begin(flow, message);
+    const accumulatedOutputs = { a: message };
+    await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs, inputOverrides: { a: 'x' } });
+    await client.step(flow, { executionId, stepIndex: 2, accumulatedOutputs: { b: 'brought' } });
+    const cursor = await fork(flow, executionId, 2);
+    assert.deepEqual(cursor.accumulatedOutputs, { a: message, b: 'brought' });
+  });
+
+  it('of a session looks through 128 MiB of its calls at most, the last ones first', async () => {
+    const flow = await weir.createFlow(tenant, [passthrough('a'), passthrough('b'), passthrough('c')]);
+    const executionId = await begin(flow, 'm');
+    await client.step(flow, { executionId, stepIndex: 1, accumulatedOutputs: { a: 'm' } });
+    const { rows: known } = await listCallIds(executionId);
+    for (let again = 0; again < 10; again++)
+      await client.step(flow, { executionId, stepIndex: 0, message: 'm' });
+    assert.deepEqual((await fork(flow, executionId, 2)).accumulatedOutputs, { a: 'm', b: 'm' });
+    await sql`update run set input = json_build_object(
+      'message', repeat('x', 14000000), 'continuation', json_build_object('outputs', json_build_object())
+    ) where continues = ${executionId} and execution_id <> all(${known.map(({ id }) => id)}::uuid[])`.execute(
+      weir.db,
+    );
+    assert.deepEqual((await fork(flow, executionId, 1)).accumulatedOutputs, { a: 'm' });
+    const { code, step_id, message } = (await fork(flow, executionId, 2)).detail;
+    assert.deepEqual([code, step_id], ['CONFLICT', 'b']);
+    assert.match(message, /are so large that earlier ones are not looked through/);
   });
 
   it('of outputs larger than a request goes on with those it carries, and can be forked again', async () => {
