@@ -1,6 +1,6 @@
 // Listens for HTTP requests and hands them to the application; stops without cutting answers off.
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
@@ -77,14 +77,15 @@ export async function serveApi(
     cutOff: cutOff.signal,
   };
   const app = createApp(deps, () => ready).callback();
-  const { server, open } = createHttpServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     // A stream that began before the stop keeps its connection until it ends.
     response.once('close', () => {
       if (draining) setImmediate(() => server.closeIdleConnections());
     });
     if (!ready) closeAfter(response);
     return app(request, response);
-  });
+  };
+  const { server, open } = createHttpServer(answer, {}, () => deps.largeValues.answers.isExhausted());
   server.listen(config.port, config.host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;

@@ -16,6 +16,8 @@ export type ByteBudget = {
   countHeld(): number;
   /** How many values wait for their turn, of all owners. */
   countWaiting(): number;
+  /** Whether a value waits for which its owner's share has room: all owners together hold too much. */
+  isExhausted(): boolean;
 };
 
 type Waiter = { bytes: number; isGranted: boolean; grant(): void };
@@ -31,6 +33,8 @@ export function createByteBudget(total: number, share: number, reserve = 0): Byt
   const waiting = new Map<string, Waiter[]>();
   let used = 0;
 
+  const fitsShare = (owner: string, { bytes }: Waiter) => (held.get(owner) ?? 0) + bytes <= share;
+
   function serve(): void {
     for (let served = true; served; ) {
       served = false;
@@ -38,7 +42,7 @@ export function createByteBudget(total: number, share: number, reserve = 0): Byt
       let taken = used;
       for (const [owner, queue] of [...waiting]) {
         const [next] = queue;
-        if (!next || (held.get(owner) ?? 0) + next.bytes > share) continue;
+        if (!next || !fitsShare(owner, next)) continue;
         const mayUseReserve = !held.has(owner);
         if (taken + next.bytes > total + (mayUseReserve ? reserve : 0)) {
           if (mayUseReserve) return;
@@ -120,5 +124,6 @@ export function createByteBudget(total: number, share: number, reserve = 0): Byt
     },
     countHeld: () => used,
     countWaiting: () => [...waiting.values()].reduce((sum, queue) => sum + queue.length, 0),
+    isExhausted: () => [...waiting].some(([owner, [next]]) => next !== undefined && fitsShare(owner, next)),
   };
 }

@@ -7,8 +7,8 @@ import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
 import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
-/** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly. */
-const REQUESTS = { total: 128 * MB, share: 32 * MB };
+/** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly: hence the reserve. */
+const REQUESTS = { total: 128 * MB, share: 32 * MB, reserve: 32 * MB };
 /** An organization may hold prompts and answers for as long as its models take. */
 const ACTIVITIES = { total: 64 * MB, share: 32 * MB, reserve: 32 * MB };
 
@@ -35,7 +35,7 @@ export type LargeValues = {
 export function createLargeValues(): LargeValues {
   const presence = createPresence();
   const json = createLargeJson(LARGE_JSON_BYTES, presence);
-  const createBudget = ({ total, share, reserve }: typeof REQUESTS & { reserve?: number }) =>
+  const createBudget = ({ total, share, reserve }: typeof REQUESTS) =>
     createByteBudget(total, share, reserve);
   const bodies = createBudget(REQUESTS);
   const answers = createBudget(REQUESTS);

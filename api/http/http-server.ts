@@ -35,10 +35,14 @@ const TIMINGS = {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Creates a server that is not listening yet, and the set of its open answers. It answers malformed requests itself. */
+/**
+ * Creates a server that is not listening yet, and the set of its open answers. It answers malformed requests itself. `isCrowded`
+ * tells whether requests wait for the memory of answers.
+ */
 export function createHttpServer(
   answer: Answer,
   given: Partial<typeof TIMINGS> = {},
+  isCrowded: () => boolean = () => false,
 ): { server: Server; open: Set<ServerResponse> } {
   const { headersMs, requestMs, idleMs, lookMs, unreadLookMs, lastAnswersMs } = { ...TIMINGS, ...given };
   const open = new Set<ServerResponse>();
@@ -94,7 +98,7 @@ export function createHttpServer(
     socket.on('error', () => undefined);
     refuse(new Error('CONNECT is not for this server'), socket);
   });
-  closeUnreadConnections(server, open, unreadLookMs);
+  closeUnreadConnections(server, open, unreadLookMs, isCrowded);
   return { server, open };
 
   /** Answers a request that is malformed or late in the shape of every other error. */

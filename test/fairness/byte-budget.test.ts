@@ -131,6 +131,21 @@ describe('a byte budget', () => {
     assert.deepEqual([budget.countHeld(), budget.countWaiting()], [4 * MB, 0]);
   });
 
+  it('is exhausted while an owner waits whose share has room, not while one waits for its own bytes', async () => {
+    const budget = createByteBudget(4 * MB, 2 * MB, MB);
+    await budget.take('a', 2 * MB);
+    const own = budget.take('a', MB);
+    assert.deepEqual([budget.countWaiting(), budget.isExhausted()], [1, false]);
+    const release = await budget.take('b', 2 * MB);
+    await budget.take('c', MB);
+    const waiting = budget.take('d', MB);
+    assert.equal(budget.isExhausted(), true);
+    release();
+    await waiting;
+    assert.deepEqual([budget.countWaiting(), budget.isExhausted()], [1, false]);
+    void own;
+  });
+
   it('forgets a waiter that gives up, and lets the next one in', async () => {
     const budget = createByteBudget(4 * MB, 2 * MB);
     await budget.take('a', 2 * MB);

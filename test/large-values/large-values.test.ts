@@ -30,4 +30,13 @@ describe('the memory for large values', () => {
     assert.deepEqual(await added(), [0, 0, 0, 0]);
     metrics.stop();
   });
+
+  for (const name of ['bodies', 'answers'] as const)
+    it(`has ${name} for organizations that hold none, however long four others hold theirs`, async () => {
+      const largeValues = createLargeValues();
+      const budget = largeValues[name];
+      for (const owner of ['a', 'b', 'c', 'd']) assert(budget.takeNow(owner, 32 * MB));
+      for (const owner of ['e', 'f']) assert(budget.takeNow(owner, 12 * MB));
+      await largeValues.close();
+    });
 });
