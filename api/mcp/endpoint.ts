@@ -51,7 +51,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           clientId: '',
           scopes: user.scopes,
           resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
-          extra: { user, gone, ...toCaller(user, requestId) } satisfies Omit<McpCall, 'deps'>,
+          extra: { user, gone, ...toCaller({ principal: user, requestId }) } satisfies Omit<McpCall, 'deps'>,
         },
       },
     );

@@ -21,6 +21,7 @@ import { startSoon } from './answer-job.ts';
 import { executionId } from './answers.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
+import { requireStillAllowed } from './require-still-allowed.ts';
 import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
 import { MAY_NOT_RUN } from './run-refusals.ts';
 
@@ -127,6 +128,8 @@ function acceptInTurn(
   return async (flow, accept) => {
     const place = await enterPlace(deps, { principal, flow }, signal, { patient: true });
     try {
+      // Each run is found anew, but the caller was let in before the first one, and others may have taken long.
+      await requireStillAllowed(deps, principal, flow.organizationId);
       const call = await accept();
       if (call.outcome) place.end();
       else await startSoon(deps, call, place);

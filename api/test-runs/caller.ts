@@ -1,11 +1,20 @@
 import type { Author } from '../../db/tenants/audit-entries.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
-import { accessOf, authorOf, type Principal } from '../http/principal.ts';
+import type { ApiState } from '../http/context.ts';
+import { accessOf, authorOf } from '../http/principal.ts';
 
-/** A caller of the functions in this folder: the projects the caller may access, and the author for the audit log. */
-export type Caller = { access: ProjectAccess; author: Author };
+/**
+ * A caller of the functions in this folder: the projects the caller may access, the author for the audit log and, where the
+ * caller was authorized for a project, the function that does so again, which a write calls (`requireLockedFlow`).
+ */
+export type Caller = { access: ProjectAccess; author: Author } & Pick<ApiState, 'authorizeAgain'>;
 
 /** Describes the caller of a request. */
-export function toCaller(principal: Principal, requestId: string): Caller {
-  return { access: accessOf(principal), author: authorOf(principal, requestId) };
+export function toCaller(state: Pick<ApiState, 'principal' | 'requestId' | 'authorizeAgain'>): Caller {
+  const { principal, requestId, authorizeAgain } = state;
+  return {
+    access: accessOf(principal),
+    author: authorOf(principal, requestId),
+    ...(authorizeAgain && { authorizeAgain }),
+  };
 }

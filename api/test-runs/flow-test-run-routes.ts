@@ -107,10 +107,9 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
 
 function start(deps: ApiDeps): ApiMiddleware {
   return async function start(ctx) {
-    const { principal, requestId } = ctx.state;
     const { test_case_id: id } = ctx.state.body as z.output<typeof testRunRequest>;
     const flow = await getFlow(deps.db, ctx);
-    const caller = toCaller(principal, requestId);
+    const caller = toCaller(ctx.state);
     const wait = { waitMs: 0, gone: readerSignal(ctx.res, deps.stopping) };
     ctx.body =
       id === undefined

@@ -1,8 +1,10 @@
 import type { Tx } from '../../db/connect.ts';
 import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import { lockOrganization } from '../../db/tenants/organizations.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { Caller } from './caller.ts';
 
 /** Finds a flow that the caller may see. Otherwise throws NOT_FOUND, in words about `what` the caller asked for. */
 export async function requireVisibleFlow(
@@ -16,13 +18,20 @@ export async function requireVisibleFlow(
   return flow;
 }
 
-/** Finds such a flow, and locks it until the transaction ends. */
+/**
+ * Finds such a flow again to write about it, and locks it until the transaction ends. Before that, the caller is authorized again
+ * as by `writeAuthorized`: throws UNAUTHENTICATED when the key was revoked meanwhile.
+ */
 export async function requireLockedFlow(
   tx: Tx,
-  flowId: string,
-  access: ProjectAccess,
+  { access, authorizeAgain }: Caller,
+  { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
   what = 'flow',
 ): Promise<VisibleFlow> {
+  if (authorizeAgain) {
+    await lockOrganization(tx, organizationId);
+    await authorizeAgain(tx);
+  }
   const flow = await lockVisibleFlow(tx, flowId, access);
   if (!flow) throw notVisible(what);
   return flow;

@@ -58,7 +58,7 @@ export async function runAllTests(
 
 async function runTests(
   deps: ApiDeps,
-  { access, author }: Caller,
+  caller: Caller,
   flow: VisibleFlow,
   testCases: TestCaseRow[],
   { waitMs = TOOL_WAIT_MS, gone = new AbortController().signal }: Wait = {},
@@ -83,16 +83,16 @@ async function runTests(
   async function storeAndStart(): Promise<boolean> {
     await repeatLostWrite(async () => {
       await inTransaction(db, async (tx) => {
-        const now = await requireLockedFlow(tx, flowId, access);
+        const now = await requireLockedFlow(tx, caller, flow);
         const flowVersionId = await snapshotDraft(tx, flowId, draft);
-        const testRun = { id: testRunId, flowId, flowVersionId, startedBy: author.actor, tests };
+        const testRun = { id: testRunId, flowId, flowVersionId, startedBy: caller.author.actor, tests };
         if (!(await insertTestRun(tx, testRun))) return;
-        // Perhaps the organization was suspended while the request waited for its place.
+        // Perhaps the organization was suspended while the request waited for its place, as a key may have been revoked.
         requireMayRun(now);
         // Its cases are runs that are under way too. Once it is accepted, none of them is refused.
         await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(retryLater);
         const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
-        await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
+        await recordChange(tx, caller.author, { ...change, details: { flow_id: flowId } });
       });
     });
     // The tests are stored: if the workflow does not start now, the reconciler starts it.

@@ -141,12 +141,8 @@ function save(deps: ApiDeps): ApiMiddleware {
   return async function save(ctx) {
     const { id: flow_id } = await getFlow(deps.db, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
-    const { test_case_id, created } = await createTestCase(
-      deps,
-      callerOf(ctx),
-      input,
-      ctx.get('If-None-Match'),
-    );
+    const caller = toCaller(ctx.state);
+    const { test_case_id, created } = await createTestCase(deps, caller, input, ctx.get('If-None-Match'));
     ctx.status = created ? 201 : 200;
     answerTestCase(ctx, await getCase(deps, flow_id, test_case_id));
   };
@@ -181,7 +177,7 @@ function replace(deps: ApiDeps): ApiMiddleware {
   return async function replace(ctx) {
     const { id, flow_id } = await caseOfPath(deps, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
-    await changeTestCase(deps, callerOf(ctx), id, input, ctx.get('If-Match'));
+    await changeTestCase(deps, toCaller(ctx.state), id, input, ctx.get('If-Match'));
     answerTestCase(ctx, await getCase(deps, flow_id, id));
   };
 }
@@ -189,13 +185,9 @@ function replace(deps: ApiDeps): ApiMiddleware {
 function remove(deps: ApiDeps): ApiMiddleware {
   return async function remove(ctx) {
     const { id } = await caseOfPath(deps, ctx);
-    await deleteTestCase(deps, callerOf(ctx), id, ctx.get('If-Match'));
+    await deleteTestCase(deps, toCaller(ctx.state), id, ctx.get('If-Match'));
     ctx.status = 204;
   };
-}
-
-function callerOf({ state: { principal, requestId } }: ApiContext) {
-  return toCaller(principal, requestId);
 }
 
 async function caseOfPath(deps: ApiDeps, ctx: ApiContext): Promise<TestCaseRow> {

@@ -65,15 +65,16 @@ export async function describeTestCases(db: Db, flowId: string): Promise<z.input
 /** Creates a test case, or replaces the flow's case of that name, unless the header If-None-Match names that one. */
 export async function createTestCase(
   deps: ApiDeps,
-  { access, author }: Caller,
+  caller: Caller,
   input: z.output<typeof newTestCase>,
   ifNoneMatch = '',
 ): Promise<z.input<typeof savedTestCase>> {
-  const { organizationId } = await requireVisibleFlow(deps, input.flow_id, access);
+  const { access, author } = caller;
+  const flow = await requireVisibleFlow(deps, input.flow_id, access);
+  const { flowId, organizationId } = flow;
   const testCase = await checkTestCase(deps, organizationId, input);
-  const { flowId } = testCase;
   return inTransaction(deps.db, async (tx) => {
-    await requireLockedFlow(tx, flowId, access);
+    await requireLockedFlow(tx, caller, flow);
     const replaced = ifNoneMatch && (await findTestCaseByName(tx, flowId, testCase.name));
     if (replaced && isNamed(ifNoneMatch, testCaseETag(replaced)))
       throw hasChanged('test case', testCaseETag(replaced));
@@ -91,16 +92,17 @@ export async function createTestCase(
  */
 export async function changeTestCase(
   deps: ApiDeps,
-  { access, author }: Caller,
+  caller: Caller,
   testCaseId: string,
   input: z.output<typeof newTestCase>,
   ifMatch = '',
 ): Promise<void> {
-  const { organizationId } = await requireVisibleFlow(deps, input.flow_id, access);
+  const { access, author } = caller;
+  const flow = await requireVisibleFlow(deps, input.flow_id, access);
+  const { flowId, organizationId } = flow;
   const testCase = await checkTestCase(deps, organizationId, input);
-  const { flowId } = testCase;
   await inTransaction(deps.db, async (tx) => {
-    await requireLockedFlow(tx, flowId, access);
+    await requireLockedFlow(tx, caller, flow);
     const replaced = await findTestCase(tx, testCaseId);
     if (replaced) requireMatch(ifMatch, testCaseETag(replaced), 'test case');
     if (!(await updateTestCase(tx, testCaseId, testCase))) throw notVisible('test case');
@@ -132,14 +134,16 @@ async function checkTestCase(
 /** Deletes a test case, only the one that the header If-Match names; the results of its runs stay. */
 export async function deleteTestCase(
   deps: ApiDeps,
-  { access, author }: Caller,
+  caller: Caller,
   testCaseId: string,
   ifMatch = '',
 ): Promise<void> {
+  const { access, author } = caller;
   const testCase = await findTestCase(deps.db, testCaseId);
-  if (!testCase) throw notVisible('test case');
+  const flow = await requireVisibleFlow(deps, testCase?.flow_id, access, 'test case');
+  const { flowId, organizationId } = flow;
   await inTransaction(deps.db, async (tx) => {
-    const { organizationId, flowId } = await requireLockedFlow(tx, testCase.flow_id, access, 'test case');
+    await requireLockedFlow(tx, caller, flow, 'test case');
     const deleted = await findTestCase(tx, testCaseId);
     if (deleted) requireMatch(ifMatch, testCaseETag(deleted), 'test case');
     if (!(await deleteTestCaseRow(tx, testCaseId))) throw notVisible('test case');

@@ -43,10 +43,9 @@ export function testRunRoutes(deps: ApiDeps): Route[] {
 
 function cancel(deps: ApiDeps): ApiMiddleware {
   return async function cancel(ctx) {
-    const { principal, requestId } = ctx.state;
     const { test_run_id: id = '' } = ctx.params;
     if (!UUID_PATTERN.test(id)) throw notVisible('test run');
-    const { had, testRun } = await cancelTestRun(deps, toCaller(principal, requestId), id);
+    const { had, testRun } = await cancelTestRun(deps, toCaller(ctx.state), id);
     ctx.status = had === 'ended' ? 200 : 202;
     ctx.body = testRun;
   };
