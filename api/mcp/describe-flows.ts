@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type ListedFlowDesign, loadDrafts } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { ApiDeps } from '../deps.ts';
-import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
+import { holdingBytes } from '../http/take-bytes.ts';
 import { type flowDesign, shortenSteps, toFlowDesign } from './flow-design.ts';
 
 /** A little more than the largest draft. Most projects fit in one go. */
@@ -23,31 +23,23 @@ export async function describeFlows(
   const described: Described[] = [];
   let size = 0;
   for (const { organizationId, bytes, part } of toParts(flows)) {
-    const giveBack = await takeBytes(largeValues.answers, organizationId, bytes);
-    try {
-      const endTurn = await takeLargeWork(largeValues.work, organizationId, bytes);
-      try {
-        const drafts = await loadDrafts(
-          db,
-          part.map(({ id }) => id),
-        );
-        for (const flow of part) {
-          const draft = drafts.get(flow.id);
-          // Deleted with its organization since it was listed.
-          if (!draft) continue;
-          const steps = shortenSteps(draft, textMax);
-          size += JSON.stringify(steps).length;
-          described.push({
-            ...toFlowDesign({ ...flow, draft }, config.mcp.url),
-            steps: size > allMax ? null : steps,
-          });
-        }
-      } finally {
-        endTurn();
+    await holdingBytes(largeValues, organizationId, bytes, async () => {
+      const drafts = await loadDrafts(
+        db,
+        part.map(({ id }) => id),
+      );
+      for (const flow of part) {
+        const draft = drafts.get(flow.id);
+        // Deleted with its organization since it was listed.
+        if (!draft) continue;
+        const steps = shortenSteps(draft, textMax);
+        size += JSON.stringify(steps).length;
+        described.push({
+          ...toFlowDesign({ ...flow, draft }, config.mcp.url),
+          steps: size > allMax ? null : steps,
+        });
       }
-    } finally {
-      giveBack();
-    }
+    });
   }
   return described;
 }

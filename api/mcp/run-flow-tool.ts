@@ -1,17 +1,13 @@
 // run_flow
 import { z } from 'zod';
 import { forOrganization } from '../../db/connection/connection-turns.ts';
-import { readResult } from '../../db/runs/read-result.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
-import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import type { LoadedFlow } from '../http/context.ts';
-import { measureOutcome } from '../http/hold-answer-bytes.ts';
-import { takeBytes } from '../http/take-bytes.ts';
 import { acceptIdempotently } from '../runs/accept-idempotently.ts';
 import { acceptRun } from '../runs/accept-run.ts';
 import { enterPlace, startInPlace } from '../runs/admit.ts';
@@ -22,7 +18,7 @@ import { maxCredits } from '../runs/max-credits.ts';
 import { readReceipt } from '../runs/receipt.ts';
 import { idempotencyKey, type JobRequest } from '../runs/requests.ts';
 import { PerhapsStored } from '../runs/store-call.ts';
-import { cutJson } from '../test-runs/cut-json.ts';
+import { readCutResult } from '../test-runs/read-cut-result.ts';
 import { TOOL_WAIT_MS } from '../test-runs/run-tests.ts';
 import { describeToolRun, toolRun } from './describe-tool-run.ts';
 import { requireFlowDesign } from './require-flow-design.ts';
@@ -146,11 +142,13 @@ async function describeRunWithAnswer(
   executionId: string,
 ) {
   const row = (await findRun(deps.db, flowId, executionId)) as RunRow;
+  const { result } = row;
   const { blocks } = await readReceipt(deps.db, executionId);
   const toolSteps = listBlocks(definition).filter(({ processor_config }) => processor_config?.tools_enabled);
   return {
     flow_run: await describeToolRun(deps, row),
-    answer: await readAnswer(deps, organizationId, row),
+    answer:
+      result && (await readCutResult(deps, { organizationId, callId: executionId, result }, ANSWER_MAX_CHARS)),
     blocks: blocks.slice(0, BLOCKS_MAX).map(({ step_id, key, status, model, usage }) => ({
       step_id,
       key,
@@ -171,16 +169,4 @@ async function describeRunWithAnswer(
       ),
     ],
   };
-}
-
-async function readAnswer({ db, largeValues }: ApiDeps, organizationId: string, row: RunRow): Promise<Json> {
-  const { result, execution_id: callId } = row;
-  if (!result) return null;
-  const bytes = await measureOutcome(db, callId, { result, pauses: false });
-  const giveBack = await takeBytes(largeValues.answers, organizationId, bytes);
-  try {
-    return cutJson(await readResult(db, callId, result), ANSWER_MAX_CHARS);
-  } finally {
-    giveBack();
-  }
 }

@@ -19,9 +19,10 @@ export async function cancelTestRun(
 ): Promise<{ had: 'ended' | 'not ended'; testRun: TestRun }> {
   const { db } = deps;
   const row = await findTestRun(db, testRunId);
-  const { flowId, organizationId } = await requireVisibleFlow(deps, row?.flow_id, access, 'test run');
+  const flow = await requireVisibleFlow(deps, row?.flow_id, access, 'test run');
+  const { flowId, organizationId } = flow;
   if (row?.status !== 'started')
-    return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flowId) };
+    return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flow) };
   await inTransaction(db, async (tx) => {
     await requireVisibleFlow({ db: tx }, flowId, access, 'test run');
     if (!(await requestTestRunCancel(tx, testRunId))) return;
@@ -34,7 +35,7 @@ export async function cancelTestRun(
     });
   });
   await tellEngine(deps, testRunId);
-  return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flowId) };
+  return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flow) };
 }
 
 /** Tells the test run first, so that it begins no further case, then the runs of its cases. */

@@ -1,14 +1,14 @@
 // Test runs as callers read them.
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { loadReferences } from '../../db/runs/load-references.ts';
+import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
 import type { TestRunRow } from '../../db/test-runs/list-test-runs.ts';
 import { type listResultsOf, listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
-import { resolveValue } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import { cutJson, VALUE_MAX_CHARS } from './cut-json.ts';
+import { VALUE_MAX_CHARS } from './cut-json.ts';
+import { readCutResult } from './read-cut-result.ts';
 
 const count = z.int().min(0);
 export const testStatus = z.enum(['pending', 'passed', 'failed', 'error']).meta({
@@ -102,13 +102,18 @@ function msOf({ started_at, finished_at }: Pick<TestResultRow, 'started_at' | 'f
   return finished_at && started_at && finished_at.getTime() - started_at.getTime();
 }
 
-/** Describes a test run as it stands. */
-export async function describeTestRun({ db }: ApiDeps, testRunId: string, flowId: string): Promise<TestRun> {
-  const { status, rows } = await listTestResults(db, testRunId);
+/** Describes a test run as it stands; of one case with the answer. Throws RATE_LIMITED when the turn to read it does not come. */
+export async function describeTestRun(
+  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  testRunId: string,
+  { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
+): Promise<TestRun> {
+  const { status, rows } = await listTestResults(deps.db, testRunId);
   const only = rows.length === 1 ? rows[0] : undefined;
   const answer = only?.result && {
-    answer: cutJson(
-      await resolveValue(only.result, (refs) => loadReferences(db, only.execution_id, refs)),
+    answer: await readCutResult(
+      deps,
+      { organizationId, callId: only.execution_id, result: only.result },
       VALUE_MAX_CHARS,
     ),
   };

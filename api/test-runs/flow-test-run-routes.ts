@@ -136,6 +136,7 @@ function getOne(deps: ApiDeps): ApiMiddleware {
     const { test_run_id: id = '' } = ctx.params;
     const row = UUID_PATTERN.test(id) ? await findTestRun(deps.db, id) : undefined;
     if (row?.flow_id !== flowId) throw notVisible('test run');
-    ctx.body = await describeTestRun(deps, id, flowId);
+    const { organization_id: organizationId } = ctx.state.project;
+    ctx.body = await describeTestRun(deps, id, { flowId, organizationId });
   };
 }

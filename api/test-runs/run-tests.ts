@@ -72,7 +72,7 @@ async function runTests(
   const tests = testCases.map((testCase) => ({ executionId: createTimedId(), testCase }));
   const leave = waitMs > 0 ? deps.openRequests.call(organizationId) : () => undefined;
   await startAndWait().finally(leave);
-  return describeTestRun(deps, testRunId, flowId);
+  return describeTestRun(deps, testRunId, flow);
 
   async function startAndWait(): Promise<void> {
     const place = await deps.admission.enter(organizationId, () => gone);

@@ -87,8 +87,8 @@ export async function traceRun(
 ): Promise<z.input<typeof runTrace>> {
   const testRunRow = await findTestRun(deps.db, id);
   if (testRunRow) {
-    const { flowId } = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
-    return { test_run: await describeTestRun(deps, id, flowId) };
+    const flow = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
+    return { test_run: await describeTestRun(deps, id, flow) };
   }
   return holdingTrace(deps, access, id, async (run) => ({ flow_run: await describeRunWithTrace(deps, run) }));
 }

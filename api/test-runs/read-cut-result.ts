@@ -1,0 +1,21 @@
+import { readResult } from '../../db/runs/read-result.ts';
+import type { Json } from '../../flow/definition.ts';
+import type { Value } from '../../flow/value.ts';
+import type { ApiDeps } from '../deps.ts';
+import { measureOutcome } from '../http/hold-answer-bytes.ts';
+import { holdingBytes } from '../http/take-bytes.ts';
+import { cutJson } from './cut-json.ts';
+
+/**
+ * Reads the result of a run's call, cut to `maxChars` characters of JSON, once its organization may hold the whole of it. Throws
+ * RATE_LIMITED when its turn does not come.
+ */
+export async function readCutResult(
+  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  { organizationId, callId, result }: { organizationId: string; callId: string; result: Value },
+  maxChars: number,
+): Promise<Json> {
+  const bytes = await measureOutcome(db, callId, { result, pauses: false });
+  const read = async () => cutJson(await readResult(db, callId, result), maxChars);
+  return holdingBytes(largeValues, organizationId, bytes, read);
+}
