@@ -20,6 +20,8 @@ export type Verdict = { status: Exclude<TestStatus, 'pending'>; why: string | nu
 
 /** The most test cases of one flow. */
 export const TEST_CASES_MAX = 200;
+/** The most bytes of JSON of all test cases of a flow together, inputs and expectations: a test run copies them. */
+export const TEST_CASES_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Name of the workflow type; renaming it breaks every test run under way. */
 export const RUN_TESTS = 'runTests';

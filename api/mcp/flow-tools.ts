@@ -88,7 +88,10 @@ const getFlowTool = defineTool({
         note: row.note,
         published_at: row.created_at.toISOString(),
       })),
-      test_cases: await describeTestCases(db, flow.id),
+      test_cases: await describeTestCases(call.deps, {
+        flowId: flow.id,
+        organizationId: flow.organization_id,
+      }),
     };
   },
 });

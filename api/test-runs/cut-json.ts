@@ -15,7 +15,9 @@ export function cutJson(value: Json, maxChars: number): Json {
 /** Cuts a text, which says how many of its `length` characters it has then. */
 export function cutText(text: string, maxChars: number, length = text.length): string {
   if (length <= maxChars) return text;
-  return `${text.slice(0, maxChars).toWellFormed()}… [cut: ${maxChars} of ${length} characters]`;
+  // A copy, well formed: a slice would keep the whole text in memory.
+  const beginning = Buffer.from(text.slice(0, maxChars)).toString();
+  return `${beginning}… [cut: ${maxChars} of ${length} characters]`;
 }
 
 /** Computes how many characters each of `count` values may have, at most `maxChars`. */

@@ -7,7 +7,7 @@ import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { requireQuotaOfTests } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { findTestCase, listTestCases, type TestCaseRow } from '../../db/test-runs/test-cases.ts';
+import { findTestCase, listTestCases } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { createTimedId } from '../../db/timed-id.ts';
 import { tellEngineFailure } from '../../engine/engine-outage.ts';
@@ -40,7 +40,7 @@ export async function runTestCase(
 ): Promise<TestRun> {
   const testCase = await findTestCase(deps.db, testCaseId);
   const flow = await requireVisibleFlow(deps, testCase?.flow_id, caller.access, 'test case');
-  return runTests(deps, caller, flow, [testCase as TestCaseRow], wait);
+  return runTests(deps, caller, flow, [testCaseId], wait);
 }
 
 /** Runs all cases of a flow; answers their results, or how they stand after `waitMs`. */
@@ -53,14 +53,15 @@ export async function runAllTests(
   const flow = await requireVisibleFlow(deps, flowId, caller.access);
   const testCases = await listTestCases(deps.db, flowId);
   if (testCases.length === 0) throw new ServiceError('CONFLICT', NO_TEST_CASES);
-  return runTests(deps, caller, flow, testCases, wait);
+  const ids = testCases.map(({ id }) => id);
+  return runTests(deps, caller, flow, ids, wait);
 }
 
 async function runTests(
   deps: ApiDeps,
   caller: Caller,
   flow: VisibleFlow,
-  testCases: TestCaseRow[],
+  testCaseIds: string[],
   { waitMs = TOOL_WAIT_MS, gone = new AbortController().signal }: Wait = {},
 ): Promise<TestRun> {
   const { db } = deps;
@@ -69,7 +70,7 @@ async function runTests(
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
-  const tests = testCases.map((testCase) => ({ executionId: createTimedId(), testCase }));
+  const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
   const leave = waitMs > 0 ? deps.openRequests.call(organizationId) : () => undefined;
   await startAndWait().finally(leave);
   return describeTestRun(deps, testRunId, flow);

@@ -68,7 +68,10 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
           200: saved('The case of that name is replaced.'),
           201: saved('The case is created.'),
           ...PROJECT_ERRORS,
-          ...conflict('The flow has as many test cases as it may have.', tooManyTestCases().message),
+          ...conflict(
+            'The flow has as many test cases as it may have, or they would be too large together.',
+            tooManyTestCases().message,
+          ),
           ...changed('test case'),
           ...BODY_ERRORS,
         },
@@ -114,7 +117,10 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         responses: {
           200: saved('The case is replaced.'),
           ...PROJECT_ERRORS,
-          ...conflict('Another case has the name.', testCaseNameTaken('in French').message),
+          ...conflict(
+            'Another case has the name, or the cases of the flow would be too large together.',
+            testCaseNameTaken('in French').message,
+          ),
           ...changed('test case'),
           ...BODY_ERRORS,
         },

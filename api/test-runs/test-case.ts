@@ -2,13 +2,15 @@
 // endpoint that cancels a test run. They take the caller (caller.ts) and the tool's input, and answer the tool's
 // output. This file creates, replaces, lists and deletes test cases.
 import { z } from 'zod';
-import { type Db, inTransaction } from '../../db/connect.ts';
+import { inTransaction } from '../../db/connect.ts';
+import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
   deleteTestCaseRow,
   findTestCase,
   findTestCaseByName,
   listTestCases,
+  loadTestCases,
   saveTestCase,
   updateTestCase,
 } from '../../db/test-runs/test-cases.ts';
@@ -17,6 +19,7 @@ import type { TestInput } from '../../flow/test-case.ts';
 import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
 import { hasChanged, isNamed, requireMatch } from '../http/etag.ts';
+import { workInParts } from '../http/work-in-parts.ts';
 import { requireParameterNames } from '../runs/accept-run.ts';
 import type { Caller } from './caller.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from './cut-json.ts';
@@ -49,17 +52,26 @@ export const listedTestCase = z.strictObject({
   expectation: parsedJson,
 });
 
-/** Lists the test cases of a flow, with long values cut. */
-export async function describeTestCases(db: Db, flowId: string): Promise<z.input<typeof listedTestCase>[]> {
-  const rows = await listTestCases(db, flowId);
-  const share = shareOf(rows.length * VALUES_EACH, VALUE_MAX_CHARS);
-  return rows.map(({ id, name, input, expectation }) => ({
-    test_case_id: id,
-    name,
-    message: cutText(input.message, share),
-    parameters: cutJson(input.parameters, share),
-    expectation: cutJson(expectation, share),
-  }));
+/** Lists the test cases of a flow, with long values cut. They are read as by `workInParts`. Throws RATE_LIMITED. */
+export async function describeTestCases(
+  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
+): Promise<z.input<typeof listedTestCase>[]> {
+  const testCases = await listTestCases(db, flowId);
+  const share = shareOf(testCases.length * VALUES_EACH, VALUE_MAX_CHARS);
+  const described: z.input<typeof listedTestCase>[] = [];
+  await workInParts(largeValues, organizationId, testCases, async (part) => {
+    const ids = part.map(({ id }) => id);
+    for (const { id, name, input, expectation } of await loadTestCases(db, ids))
+      described.push({
+        test_case_id: id,
+        name,
+        message: cutText(input.message, share),
+        parameters: cutJson(input.parameters, share),
+        expectation: cutJson(expectation, share),
+      });
+  });
+  return described;
 }
 
 /** Creates a test case, or replaces the flow's case of that name, unless the header If-None-Match names that one. */

@@ -93,7 +93,7 @@ export function lockFlowOfProject(
     .executeTakeFirst();
 }
 
-/** Lists the flows of a project by slug, from the one after the slug `after`, with the sizes of their drafts. */
+/** Lists the flows of a project by slug, from the one after the slug `after`, with the bytes of their drafts. */
 export function listFlowDesigns(
   db: Db,
   userId: string,
@@ -101,7 +101,7 @@ export function listFlowDesigns(
   { after, limit }: { after: string; limit: number },
 ) {
   return designsOf(db, userId)
-    .select(sql<number>`octet_length(flow.draft::text)`.as('draft_bytes'))
+    .select(sql<number>`octet_length(flow.draft::text)`.as('bytes'))
     .where('flow.project_id', '=', projectId)
     .where('flow.slug', '>', after)
     .orderBy('flow.slug')

@@ -1,37 +1,36 @@
 // Test cases of flows; their names are unique in a flow.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
-import { type Expectation, TEST_CASES_MAX, type TestInput } from '../../flow/test-case.ts';
+import {
+  type Expectation,
+  TEST_CASES_MAX,
+  TEST_CASES_MAX_BYTES,
+  type TestInput,
+} from '../../flow/test-case.ts';
 import type { Db, Tx } from '../connect.ts';
 
 const COLUMNS = ['id', 'flow_id', 'name', 'input', 'expectation', 'created_at', 'updated_at'] as const;
+
+const BYTES = sql<number>`(octet_length(input::text) + octet_length(expectation::text))`;
 
 type SavedTestCase = { flowId: string; name: string; input: TestInput; expectation: Expectation };
 
 /**
  * Creates a case, or replaces the flow's case of that name (then `created` is false). Throws CONFLICT when the flow has
- * as many cases as it may have; the caller has locked the flow, which keeps the count exact.
+ * as many cases as it may have, or too large ones; the caller has locked the flow, which keeps the count exact.
  */
 export async function saveTestCase(
   tx: Tx,
   testCase: SavedTestCase,
 ): Promise<{ id: string; created: boolean }> {
   const { flowId, name } = testCase;
-  const { others } = await tx
-    .selectFrom('test_case')
-    .select((eb) => eb.fn.countAll<number>().as('others'))
-    .where('flow_id', '=', flowId)
-    .where('name', '<>', name)
-    .executeTakeFirstOrThrow();
-  if (others >= TEST_CASES_MAX) throw tooManyTestCases();
+  const texts = toTexts(testCase);
+  const cases = await measureCases(tx, flowId, sql`name = ${name}`);
+  if (cases.others >= TEST_CASES_MAX) throw tooManyTestCases();
+  requireRoom(cases, texts);
   return tx
     .insertInto('test_case')
-    .values({
-      flow_id: flowId,
-      name,
-      input: JSON.stringify(testCase.input),
-      expectation: JSON.stringify(testCase.expectation),
-    })
+    .values({ flow_id: flowId, name, ...texts })
     .onConflict((conflict) =>
       conflict.constraint('test_case_name_key').doUpdateSet((eb) => ({
         input: eb.ref('excluded.input'),
@@ -50,12 +49,46 @@ export function tooManyTestCases(): ServiceError {
   );
 }
 
+function toTexts({ input, expectation }: SavedTestCase) {
+  return { input: JSON.stringify(input), expectation: JSON.stringify(expectation) };
+}
+
+/** Counts the cases of a flow beside the one that a write replaces, and measures them and that one; null: there is none. */
+function measureCases(tx: Tx, flowId: string, isReplaced: RawBuilder<unknown>) {
+  return tx
+    .selectFrom('test_case')
+    .select([
+      sql<number>`count(*) filter (where not ${isReplaced})`.as('others'),
+      sql<number>`coalesce(sum(${BYTES}) filter (where not ${isReplaced}), 0)::bigint`.as('bytes'),
+      sql<number | null>`(sum(${BYTES}) filter (where ${isReplaced}))::bigint`.as('replaced'),
+    ])
+    .where('flow_id', '=', flowId)
+    .executeTakeFirstOrThrow();
+}
+
+/** Lets every case be replaced by one that is not larger: a flow may have cases from before they were bounded together. */
+function requireRoom(
+  { bytes, replaced }: Awaited<ReturnType<typeof measureCases>>,
+  { input, expectation }: ReturnType<typeof toTexts>,
+): void {
+  const added = Buffer.byteLength(input) + Buffer.byteLength(expectation);
+  if (added > (replaced ?? 0) && bytes + added > TEST_CASES_MAX_BYTES) throw tooLargeTestCases();
+}
+
+function tooLargeTestCases(): ServiceError {
+  const most = TEST_CASES_MAX_BYTES / 1024 / 1024;
+  return new ServiceError(
+    'CONFLICT',
+    `The test cases of a flow can have at most ${most} MiB of JSON together: delete one, or make this one smaller.`,
+  );
+}
+
 /**
- * Replaces a case of a flow, name and all; answers whether there is one. Throws CONFLICT when another case has the name. The
- * caller has locked the flow.
+ * Replaces a case of a flow, name and all; answers whether there is one. Throws CONFLICT when another case has the name, or the
+ * cases of the flow would be too large together. The caller has locked the flow.
  */
 export async function updateTestCase(tx: Tx, id: string, testCase: SavedTestCase): Promise<boolean> {
-  const { flowId, name, input, expectation } = testCase;
+  const { flowId, name } = testCase;
   const other = await tx
     .selectFrom('test_case')
     .select('id')
@@ -64,14 +97,13 @@ export async function updateTestCase(tx: Tx, id: string, testCase: SavedTestCase
     .where('id', '<>', id)
     .executeTakeFirst();
   if (other) throw testCaseNameTaken(name);
+  const texts = toTexts(testCase);
+  const cases = await measureCases(tx, flowId, sql`id = ${id}`);
+  if (cases.replaced === null) return false;
+  requireRoom(cases, texts);
   const { numUpdatedRows } = await tx
     .updateTable('test_case')
-    .set({
-      name,
-      input: JSON.stringify(input),
-      expectation: JSON.stringify(expectation),
-      updated_at: sql`now()`,
-    })
+    .set({ name, ...texts, updated_at: sql`now()` })
     .where('id', '=', id)
     .where('flow_id', '=', flowId)
     .executeTakeFirst();
@@ -94,17 +126,28 @@ export function listTestCasePage(db: Db, flowId: string, { after, limit }: { aft
     .execute();
 }
 
-/** Lists the cases of a flow, in the order they were created. */
-export function listTestCases(db: Db | Tx, flowId: string) {
+/** Lists the cases of a flow in the order they were created, with the bytes of their values, which may be many together. */
+export function listTestCases(db: Db | Tx, flowId: string): Promise<{ id: string; bytes: number }[]> {
   return db
     .selectFrom('test_case')
-    .select(COLUMNS)
+    .select(['id', BYTES.as('bytes')])
     .where('flow_id', '=', flowId)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
 }
-export type TestCaseRow = Awaited<ReturnType<typeof listTestCases>>[number];
+
+/** Loads cases with their values, in the order they were created. */
+export function loadTestCases(db: Db | Tx, ids: string[]) {
+  return db
+    .selectFrom('test_case')
+    .select(COLUMNS)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+export type TestCaseRow = Awaited<ReturnType<typeof loadTestCases>>[number];
 
 /** Finds a case of any flow: the caller checks whether it may be seen. */
 export function findTestCase(db: Db | Tx, id: string): Promise<TestCaseRow | undefined> {

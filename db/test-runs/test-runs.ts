@@ -10,7 +10,6 @@ import { snapshotDraft } from '../flows/draft-snapshots.ts';
 import { insertCalls, type NewCall } from '../runs/insert-calls.ts';
 import { storeInputs } from '../runs/store-inputs.ts';
 import { createTimedId } from '../timed-id.ts';
-import type { TestCaseRow } from './test-cases.ts';
 
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
 const NOTHING_CAME = 'The case could not be run or judged because of a failure inside the service.';
@@ -21,12 +20,13 @@ type NewTestRun = {
   flowVersionId: string;
   /** An actor of the audit log. */
   startedBy: string;
-  tests: { executionId: string; testCase: TestCaseRow }[];
+  tests: { executionId: string; testCaseId: string }[];
 };
 
 /**
- * Accepts a test run, once; answers whether this call did it. From here on its workflow finishes it; the reconciler
- * starts one that has no workflow. The caller has locked the flow, so that two test runs of it come one after the other.
+ * Accepts a test run, once, with its cases as they are now; answers whether this call did it. From here on its workflow finishes
+ * it; the reconciler starts one that has no workflow. The caller has locked the flow, so that two test runs of it come one after
+ * the other. A case that has been deleted is left out. Throws CONFLICT when all have.
  */
 export function insertTestRun(
   db: Db | Tx,
@@ -38,26 +38,25 @@ export function insertTestRun(
       .values({ id, flow_id: flowId, flow_version_id: flowVersionId, started_by: startedBy })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirst();
-    await tx
-      .insertInto('test_result')
-      .values(
-        tests.map(({ executionId, testCase }, position) => ({
-          execution_id: executionId,
-          test_run_id: id,
-          position,
-          test_case_id: testCase.id,
-          name: testCase.name,
-          input: JSON.stringify(testCase.input),
-          expectation: JSON.stringify(testCase.expectation),
-        })),
-      )
-      .onConflict((conflict) => conflict.column('execution_id').doNothing())
-      .execute();
+    if (numInsertedOrUpdatedRows === 0n) return false;
+    const executionIds = tests.map(({ executionId }) => executionId);
+    const testCaseIds = tests.map(({ testCaseId }) => testCaseId);
+    const { numAffectedRows } = await sql`
+      insert into test_result (execution_id, test_run_id, position, test_case_id, name, input, expectation)
+      select test.execution_id, ${id}::uuid, test.position, test_case.id, name, input, expectation
+      from unnest(${executionIds}::uuid[], ${testCaseIds}::uuid[]) with ordinality
+        as test (execution_id, test_case_id, position)
+      join test_case on test_case.id = test.test_case_id`.execute(tx);
+    if (numAffectedRows === 0n) throw testCasesDeleted();
     await sql`
       update test_case set last_execution_id = result.execution_id from test_result result
       where result.test_run_id = ${id} and result.test_case_id = test_case.id`.execute(tx);
-    return numInsertedOrUpdatedRows === 1n;
+    return true;
   });
+}
+
+function testCasesDeleted(): ServiceError {
+  return new ServiceError('CONFLICT', 'What was to be tested is no longer there: its test cases were deleted.');
 }
 
 /** Tells whether a run of mode `test` is that of a case, and not that of a judge. */

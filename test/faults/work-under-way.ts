@@ -142,9 +142,9 @@ async function runTests(weir: Weir, tenant: Tenant): Promise<string> {
   await db.transaction().execute(async (tx) => {
     const expectation = { type: 'contains', text: 'answer' } as const;
     await saveTestCase(tx, { flowId, name: 'case', input: { message: 'm' }, expectation } as never);
-    const tests = (await listTestCases(tx, flowId)).map((testCase) => ({
+    const tests = (await listTestCases(tx, flowId)).map(({ id }) => ({
       executionId: randomUUID(),
-      testCase,
+      testCaseId: id,
     }));
     const flowVersionId = await snapshotDraft(tx, flowId, draft);
     await insertTestRun(tx, { id: testRunId, flowId, flowVersionId, startedBy: 'test', tests });

@@ -78,7 +78,7 @@ async function runTests(): Promise<string> {
     startedBy: 'ada',
     tests: (await listTestCases(weir.db, flowId)).map((testCase) => ({
       executionId: randomUUID(),
-      testCase,
+      testCaseId: testCase.id,
     })),
   });
   await startTestRun({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, id);

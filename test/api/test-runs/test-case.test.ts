@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createTestCase, deleteTestCase, newTestCase } from '../../../api/test-runs/test-case.ts';
-import { findTestCase, listTestCases } from '../../../db/test-runs/test-cases.ts';
+import { findTestCase, listTestCases, loadTestCases } from '../../../db/test-runs/test-cases.ts';
 import { TEST_CASES_MAX } from '../../../flow/test-case.ts';
 import { passthrough } from '../../blocks.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
@@ -20,6 +20,11 @@ describe('test cases', () => {
     const input = { flow_id: flowId, name: 'n', message: '', expectation: { type: 'equals', value: 1 } };
     return createTestCase(tests.deps, caller, newTestCase.parse({ ...input, ...more }));
   };
+  const listCases = async () => {
+    const { db } = tests.deps;
+    const ids = (await listTestCases(db, flowId)).map(({ id }) => id);
+    return loadTestCases(db, ids);
+  };
   const auditLogOf = (testCaseId: string) =>
     tests.deps.db
       .selectFrom('audit_entry')
@@ -32,13 +37,13 @@ describe('test cases', () => {
     const first = await create();
     const second = await create({ message: 'other', parameters: { p: '\u0000' } });
     assert.deepEqual(second, { test_case_id: first.test_case_id, created: false });
-    const [row, ...others] = await listTestCases(tests.deps.db, flowId);
+    const [row, ...others] = await listCases();
     assert.deepEqual([row?.input, others], [{ message: 'other', parameters: { p: '\u0000' } }, []]);
     const unrecordable = { ...tests.ada, author: { actor: 'ada', requestId: 'no\u0000text' } };
     await assert.rejects(create({ message: 'third' }, unrecordable), /byte sequence/);
     assert.equal((await findTestCase(tests.deps.db, first.test_case_id))?.input.message, 'other');
     await deleteTestCase(tests.deps, tests.ada, first.test_case_id);
-    assert.deepEqual(await listTestCases(tests.deps.db, flowId), []);
+    assert.deepEqual(await listCases(), []);
     const entry = { actor: 'ada', details: { flow_id: flowId } };
     assert.deepEqual(await auditLogOf(first.test_case_id), [
       { ...entry, action: 'test_case.create' },
@@ -61,7 +66,7 @@ describe('test cases', () => {
     const judge = { type: 'judge', criteria: 'c' };
     await create({ name: 'default', expectation: judge });
     await create({ name: 'given', expectation: { ...judge, model: 'demo/other' } });
-    const rows = await listTestCases(tests.deps.db, flowId);
+    const rows = await listCases();
     assert.deepEqual(
       rows.map(({ expectation }) => expectation),
       [

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createAdmission } from '../../../api/http/admission.ts';
 import { runAllTests } from '../../../api/test-runs/run-tests.ts';
+import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { passthrough } from '../../blocks.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
-describe('test runs that find no place among the runs being started', () => {
+describe('test runs that wait for a place among the runs being started', () => {
   let tests: TestsWeir;
   before(async () => {
     tests = await startTestsWeir();
@@ -25,7 +26,7 @@ describe('test runs that find no place among the runs being started', () => {
     assert.deepEqual(await stored.execute(), []);
   }
 
-  it('are refused, and not stored', async () => {
+  it('are refused when there is none, and not stored', async () => {
     const busy = new ServiceError('SERVICE_BUSY', 'Too many runs wait to be started.');
     await refused({ enter: () => Promise.reject(busy) }, 'SERVICE_BUSY');
   });
@@ -37,5 +38,33 @@ describe('test runs that find no place among the runs being started', () => {
       await admission.enter(tests.tenant.organizationId, () => signal);
     await refused(admission, 'REQUEST_TIMEOUT', new AbortController());
     admission.stopMeasuring();
+  });
+
+  it('run the cases as they are once they have their place, and are refused when none is left', async () => {
+    const { deps, ada } = tests;
+    const flowId = await tests.draft([passthrough('a')]);
+    const expectation = { type: 'equals', value: 'after' };
+    const kept = await tests.testCase(flowId, expectation, { name: 'kept', message: 'before' });
+    const deleted = await tests.testCase(flowId, expectation);
+    const meanwhile = (work: () => Promise<unknown>) => {
+      const enter: typeof deps.admission.enter = async (...asked) => {
+        await work();
+        return deps.admission.enter(...asked);
+      };
+      return { ...deps, admission: { ...deps.admission, enter } };
+    };
+    const change = async () => {
+      const input = { flow_id: flowId, name: 'kept', message: 'after', expectation };
+      await createTestCase(deps, ada, input as never);
+      await deleteTestCase(deps, ada, deleted);
+    };
+    const { results, passed } = await runAllTests(meanwhile(change), ada, flowId);
+    assert.deepEqual([results.map(({ test_case_id }) => test_case_id), passed], [[kept], 1]);
+    const nothingLeft = runAllTests(
+      meanwhile(() => deleteTestCase(deps, ada, kept)),
+      ada,
+      flowId,
+    );
+    await assert.rejects(nothingLeft, { code: 'CONFLICT', message: /were deleted/ });
   });
 });
