@@ -36,5 +36,5 @@ export type AcceptDeps = Pick<
   'db' | 'definitions' | 'validator' | 'largeValues' | 'registry' | 'resolvePublic' | 'inProcessRuns'
 > & {
   config: Pick<Config, 'runsUnderWayMax' | 'webhookListeners'>;
-  requestModelKeys: Pick<RequestModelKeys, 'hold'>;
+  requestModelKeys: Pick<RequestModelKeys, 'hold' | 'drop'>;
 };

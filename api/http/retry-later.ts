@@ -12,3 +12,9 @@ export class RetryLater extends ServiceError {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** Gives a refusal of whoever has too many under way the time after which to try again; leaves other errors as they are. */
+export function toRetryLater(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'RATE_LIMITED') return error;
+  return new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS);
+}

@@ -36,7 +36,7 @@ async function findEarlierCall(
  */
 export async function replay(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys'>,
+  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
   callId: string,
 ): Promise<AcceptedCall | undefined> {
   const run = await findAcceptedCall(deps, callId);

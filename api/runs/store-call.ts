@@ -16,7 +16,7 @@ import type { RunOutcome } from '../../flow/run.ts';
 import { currentTrace } from '../../observability/tracing.ts';
 import type { AcceptDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from '../http/retry-later.ts';
+import { toRetryLater } from '../http/retry-later.ts';
 import type { CallRequest } from './call-request.ts';
 
 /** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
@@ -55,6 +55,29 @@ export async function storeCall(
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
+  let mayBeStored = false;
+  try {
+    await holdModelKeys(deps, request, call.callId);
+    const accepted = await storeHeld(deps, request, call, session);
+    mayBeStored = accepted !== undefined;
+    return accepted;
+  } catch (error) {
+    mayBeStored = error instanceof PerhapsStored;
+    throw error;
+  } finally {
+    // Another request may have stored the same resume, whose id is derived from what it asks for.
+    const isOurs = call.continues?.after === undefined;
+    if (request.modelKeys && isOurs && !mayBeStored) deps.requestModelKeys.drop(call.callId);
+  }
+}
+
+/** Stores a call as `storeCall` does, whose model keys are held. */
+async function storeHeld(
+  deps: AcceptDeps,
+  request: CallRequest<unknown>,
+  call: CallToStore,
+  session?: Pick<NewCall, 'callId' | 'input'>,
+): Promise<AcceptedCall | undefined> {
   const { slugs, flow, environment, keyId, requestId, idempotencyKey, modelKeys } = request;
   const { callId, mode, input, callback, continues, repeats } = call;
   const executionId = continues?.executionId ?? callId;
@@ -64,7 +87,6 @@ export async function storeCall(
   let flowVersionId = known ?? '';
   const author = continues && !session ? undefined : request.author;
   const storingSince = performance.now();
-  await holdModelKeys(deps, request, callId);
   let inputs = await repeatLostWrite(() =>
     storeInputs(deps.db, organizationId, listInputs(call, session), request.endLargeWork),
   );
@@ -94,9 +116,7 @@ export async function storeCall(
       if (isRefused && tries === 1) throw error;
       // A call that was refused is not stored.
       if (!(error instanceof ServiceError)) throw new PerhapsStored(executionId, error);
-      throw error.code === 'RATE_LIMITED'
-        ? new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS)
-        : error;
+      throw toRetryLater(error);
     });
   if (!accepted) return undefined;
   const fresh = { completed: new Set<string>(), cancelled: false, mode, startedAt: new Date() };
@@ -151,11 +171,18 @@ function listInputs(
   return [{ callId, input }, session, ofSession].filter((one) => one !== undefined);
 }
 
-/** Holds the model keys of the request. Called before the call is stored, so that the worker finds them. */
+/**
+ * Holds the model keys of the request. Called before the call is stored, so that the worker finds them. Throws RATE_LIMITED and
+ * SERVICE_BUSY.
+ */
 export async function holdModelKeys(
-  deps: AcceptDeps,
-  { modelKeys }: Pick<CallRequest<unknown>, 'modelKeys'>,
+  { requestModelKeys }: Pick<AcceptDeps, 'requestModelKeys'>,
+  { modelKeys, flow }: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
   callId: string,
 ): Promise<void> {
-  if (modelKeys) await repeatLostWrite(() => deps.requestModelKeys.hold(callId, modelKeys));
+  if (!modelKeys) return;
+  const hold = () => requestModelKeys.hold(flow.organizationId, callId, modelKeys);
+  await repeatLostWrite(hold).catch((error: unknown) => {
+    throw toRetryLater(error);
+  });
 }

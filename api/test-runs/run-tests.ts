@@ -16,7 +16,7 @@ import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from '../http/retry-later.ts';
+import { toRetryLater } from '../http/retry-later.ts';
 import { requireMayRun } from '../runs/require-may-run.ts';
 import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
@@ -91,7 +91,9 @@ async function runTests(
         // Perhaps the organization was suspended while the request waited for its place, as a key may have been revoked.
         requireMayRun(now);
         // Its cases are runs that are under way too. Once it is accepted, none of them is refused.
-        await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(retryLater);
+        await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch((error: unknown) => {
+          throw toRetryLater(error);
+        });
         const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
         await recordChange(tx, caller.author, { ...change, details: { flow_id: flowId } });
       });
@@ -105,11 +107,6 @@ async function runTests(
       },
     );
   }
-}
-
-function retryLater(error: unknown): never {
-  if (!(error instanceof ServiceError)) throw error;
-  throw new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS);
 }
 
 /** Waits until the test run has ended, in whatever way: the result is in its rows. */

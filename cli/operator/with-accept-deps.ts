@@ -18,7 +18,10 @@ export async function withAcceptDeps<T>(db: Db, work: (deps: AcceptDeps) => Prom
       ...{ db, definitions: createFlowDefinitions(db), validator, largeValues, registry },
       resolvePublic: WEBHOOK_RULES.resolvePublic,
       config: { ...WEBHOOK_RULES.config, ...config },
-      requestModelKeys: { hold: () => Promise.reject(new Error('An operator brings no model keys.')) },
+      requestModelKeys: {
+        hold: () => Promise.reject(new Error('An operator brings no model keys.')),
+        drop: () => undefined,
+      },
     });
   } finally {
     await Promise.all([validator.close(), largeValues.close()]);

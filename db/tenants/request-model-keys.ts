@@ -8,6 +8,7 @@ import { ConnectionFailed } from '../connection/connection-failed.ts';
 import { tellOutage } from '../connection/database-outage.ts';
 import { createEncryption } from '../encrypt.ts';
 import { listen } from '../listen.ts';
+import { createHeldModelKeys } from './held-model-keys.ts';
 import type { ModelKeys } from './model-keys.ts';
 
 const CHANNEL = 'weir_request_keys';
@@ -21,16 +22,27 @@ const ROUNDS_MAX = 60;
 
 /** The most runs of one question: a notice has at most 8,000 bytes. */
 const WANTED_MAX = 150;
+/** How many runs are looked up at a time. */
+const RUNS_MAX = 10 * WANTED_MAX;
+/** The characters of notices after which a statement is sent: a process may hold tens of MiB of keys. */
+const STATEMENT_CHARS = 256 * 1024;
 
 /**
  * A message between processes, which may be of different versions: a key with its call's id (`executionId`), or the ids of the
- * calls whose keys the sender wants.
+ * calls whose keys the sender wants, and of those whose keys are needed no more.
  */
-type Notice = { executionId: string; provider: string; sealed: string } | { wanted: string[] };
+type Notice =
+  | { executionId: string; provider: string; sealed: string; organizationId?: string }
+  | { wanted: string[]; dropped?: string[] };
 
 export type RequestModelKeys = {
-  /** Holds the keys, here and in every other process, while their call is under way. */
-  hold(callId: string, keys: ModelKeys): Promise<void>;
+  /**
+   * Holds the keys, here and in every other process, while their call is under way. Throws RATE_LIMITED when the calls of the
+   * organization hold as many as they may, SERVICE_BUSY when those of all do.
+   */
+  hold(organizationId: string, callId: string, keys: ModelKeys): Promise<void>;
+  /** Drops the keys of a call that is not stored after all, here and in every other process. */
+  drop(callId: string): void;
   /**
    * Finds a key, in whichever process has it. Throws MODEL_KEY_GONE when none answers within 10 s in which answers
    * could be heard, ConnectionFailed when answers cannot be heard.
@@ -47,47 +59,77 @@ export function createRequestModelKeys(
   askAgainMs = ASK_AGAIN_MS,
 ): RequestModelKeys {
   const encryption = createEncryption(secretsKeys);
-  const held = new Map<string, { keys: ModelKeys; since: number }>();
+  const held = createHeldModelKeys();
   const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
   const complain = (error: Error) => {
     if (!tellOutage(error))
       log.warn({ err: error }, 'Model keys of requests could not be shared with other processes.');
   };
 
-  function keep(callId: string, keys: ModelKeys): void {
-    held.set(callId, { keys: { ...held.get(callId)?.keys, ...keys }, since: Date.now() });
+  function keep(organizationId: string, callId: string, keys: ModelKeys): void {
+    held.keep(organizationId, callId, keys);
     for (const provider of Object.keys(keys)) arrivals.emit(ownerOf(callId, provider));
   }
 
-  async function tell(notices: Notice[]): Promise<void> {
-    if (notices.length === 0) return;
-    const payloads = notices.map((notice) => JSON.stringify(notice));
-    await sql`select pg_notify(${CHANNEL}, payload) from unnest(${payloads}::text[]) payload`.execute(db);
+  async function tell(notices: Iterable<Notice>): Promise<void> {
+    let payloads: string[] = [];
+    let chars = 0;
+    const send = async () => {
+      const sent = payloads;
+      payloads = [];
+      chars = 0;
+      await sql`select pg_notify(${CHANNEL}, payload) from unnest(${sent}::text[]) payload`.execute(db);
+    };
+    for (const notice of notices) {
+      const payload = JSON.stringify(notice);
+      payloads.push(payload);
+      chars += payload.length;
+      if (chars >= STATEMENT_CHARS) await send();
+    }
+    if (payloads.length > 0) await send();
   }
 
-  function seal(callId: string, keys: ModelKeys): Notice[] {
-    return Object.entries(keys).map(([provider, key]) => ({
-      executionId: callId,
-      provider,
-      sealed: encryption.encrypt(key, ownerOf(callId, provider)),
-    }));
+  /** Seals the keys of the calls that are held, each only when its turn comes. */
+  function* seal(callIds: Iterable<string>): Iterable<Notice> {
+    for (const callId of callIds) {
+      const { organizationId = '', keys = {} } = held.get(callId) ?? {};
+      for (const [provider, key] of Object.entries(keys)) {
+        const sealed = encryption.encrypt(key, ownerOf(callId, provider));
+        yield { executionId: callId, provider, sealed, organizationId };
+      }
+    }
   }
 
   async function hear(payload: string): Promise<void> {
     const notice = JSON.parse(payload) as Notice;
-    if ('wanted' in notice) return tell(notice.wanted.flatMap((id) => seal(id, held.get(id)?.keys ?? {})));
-    const { executionId: callId, provider, sealed } = notice;
-    keep(callId, { [provider]: encryption.decrypt(sealed, ownerOf(callId, provider)) });
+    if ('wanted' in notice) {
+      for (const callId of notice.dropped ?? []) held.drop(callId);
+      return tell(seal(notice.wanted));
+    }
+    const { executionId: callId, provider, sealed, organizationId = '' } = notice;
+    keep(organizationId, callId, { [provider]: encryption.decrypt(sealed, ownerOf(callId, provider)) });
   }
 
   /** Asks for keys that came while this process did not listen: the processes that heard them may be killed later. */
   async function catchUp(): Promise<void> {
-    const runs = await runsUnderWay().where('model_key_providers', 'is not', null).execute();
-    const wanted = runs.map((run) => run.execution_id).filter((callId) => !held.has(callId));
-    const questions = Array.from({ length: Math.ceil(wanted.length / WANTED_MAX) }, (_, index) => ({
-      wanted: wanted.slice(index * WANTED_MAX, (index + 1) * WANTED_MAX),
-    }));
-    await tell(questions);
+    for (let after: { at: string; execution_id: string } | undefined; ; ) {
+      const { at, execution_id } = after ?? {};
+      const runs = await runsUnderWay()
+        .select(sql<string>`started_at::text`.as('at'))
+        .where('model_key_providers', 'is not', null)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`(started_at, execution_id) > (${at}::timestamptz, ${execution_id}::uuid)`),
+        )
+        .orderBy('started_at')
+        .orderBy('execution_id')
+        .limit(RUNS_MAX)
+        .execute();
+      const callIds = runs.map((run) => run.execution_id);
+      const wanted = callIds.filter((callId) => !held.get(callId));
+      await tell(inParts(wanted, WANTED_MAX).map((part) => ({ wanted: part })));
+      if (runs.length < RUNS_MAX) return;
+      after = runs.at(-1);
+    }
   }
 
   function runsUnderWay() {
@@ -97,10 +139,11 @@ export function createRequestModelKeys(
   async function sweep(): Promise<void> {
     const before = Date.now() - SWEEP_MS;
     const old = [...held].filter(([, { since }]) => since < before).map(([callId]) => callId);
-    if (old.length === 0) return;
-    const runs = await runsUnderWay().where(sql<boolean>`execution_id = any(${old}::uuid[])`).execute();
-    const underWay = new Set(runs.map((run) => run.execution_id));
-    for (const callId of old) if (!underWay.has(callId)) held.delete(callId);
+    for (const part of inParts(old, RUNS_MAX)) {
+      const runs = await runsUnderWay().where(sql<boolean>`execution_id = any(${part}::uuid[])`).execute();
+      const underWay = new Set(runs.map((run) => run.execution_id));
+      for (const callId of part) if (!underWay.has(callId)) held.drop(callId);
+    }
   }
 
   const listener = listen(
@@ -112,9 +155,15 @@ export function createRequestModelKeys(
   const sweeping = setInterval(() => void sweep().catch(complain), SWEEP_MS).unref();
 
   return {
-    hold(callId, keys) {
-      keep(callId, keys);
-      return tell(seal(callId, keys));
+    async hold(organizationId, callId, keys) {
+      held.requireRoom(organizationId, callId, keys);
+      keep(organizationId, callId, keys);
+      await tell(seal([callId]));
+    },
+    drop(callId) {
+      if (!held.get(callId)) return;
+      held.drop(callId);
+      void tell([{ wanted: [], dropped: [callId] }]).catch(complain);
     },
     async find(callId, provider, signal) {
       const owner = ownerOf(callId, provider);
@@ -133,10 +182,15 @@ export function createRequestModelKeys(
     },
     async close() {
       clearInterval(sweeping);
-      await tell([...held].flatMap(([callId, { keys }]) => seal(callId, keys))).catch(complain);
+      await tell(seal([...held].map(([callId]) => callId))).catch(complain);
       await listener.close();
     },
   };
+}
+
+function inParts<T>(values: T[], size: number): T[][] {
+  const length = Math.ceil(values.length / size);
+  return Array.from({ length }, (_, index) => values.slice(index * size, (index + 1) * size));
 }
 
 function ownerOf(callId: string, provider: string): string {

@@ -27,6 +27,7 @@ describe('a service of several processes, each of which is replaced under load',
     // Keys are held by the processes alone that are replaced, not by this one.
     const requestModelKeys = {
       hold: () => assert.fail('no request comes here'),
+      drop: () => assert.fail('no request comes here'),
       find: () => assert.fail('no worker runs here'),
       close: async () => undefined,
     };

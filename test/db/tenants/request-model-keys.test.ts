@@ -2,20 +2,39 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
 import pg from 'pg';
-import { connect } from '../../../db/connect.ts';
+import { connect, type Db } from '../../../db/connect.ts';
 import type { EncryptionKey } from '../../../db/encrypt.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { createRequestModelKeys, type RequestModelKeys } from '../../../db/tenants/request-model-keys.ts';
 import { CANCELLED } from '../../../flow/run.ts';
 import { captureLog } from '../../capture-log.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 const SECRET = 'sk-of-a-request';
+/** The organization whose keys they are. */
+const OWNER = randomUUID();
 /** Asks again sooner than the service does. */
 const SOON_MS = 250;
 const SIGNAL = new AbortController().signal;
+
+/** Tells the characters of the parameters of each statement. */
+function measureStatements(db: Db, measure: (chars: number) => void): void {
+  const executor = db.getExecutor();
+  const { executeQuery } = executor;
+  mock.method(db, 'getExecutor', () =>
+    Object.create(executor, {
+      executeQuery: {
+        value: (query: Parameters<typeof executeQuery>[0]) => {
+          measure(JSON.stringify(query.parameters).length);
+          return executeQuery.call(executor, query);
+        },
+      },
+    }),
+  );
+}
 
 describe('model keys of requests', () => {
   let database: TestDatabase;
@@ -36,8 +55,10 @@ describe('model keys of requests', () => {
     key = 'k',
     databaseUrl = database.url,
     askAgainMs?: number,
+    measure: (chars: number) => void = () => undefined,
   ): RequestModelKeys & { end(): Promise<void>; kill(): Promise<void> } {
     const db = connect(database.url, 1);
+    measureStatements(db, measure);
     const secretsKeys: [EncryptionKey] = [{ id: 'one', key: Buffer.alloc(32, key) }];
     const keys = createRequestModelKeys(db, { databaseUrl, secretsKeys }, askAgainMs);
     const end = async () => {
@@ -53,7 +74,7 @@ describe('model keys of requests', () => {
     const run = randomUUID();
     const [api, worker] = [start(), start()];
     const asked = worker.find(run, 'demo', SIGNAL);
-    await api.hold(run, { demo: SECRET, openai: 'sk-other' });
+    await api.hold(OWNER, run, { demo: SECRET, openai: 'sk-other' });
     assert.equal(await asked, SECRET);
     assert.equal(await start().find(run, 'openai', SIGNAL), 'sk-other');
   });
@@ -61,10 +82,10 @@ describe('model keys of requests', () => {
   it('outlive the process that accepted them, which hands its keys over when it ends', async () => {
     const run = randomUUID();
     const [api, worker] = [start(), start()];
-    await api.hold(run, { demo: SECRET });
+    await api.hold(OWNER, run, { demo: SECRET });
     await worker.find(run, 'demo', SIGNAL);
     const handedOver = randomUUID();
-    await api.hold(handedOver, { demo: 'sk-handed-over' });
+    await api.hold(OWNER, handedOver, { demo: 'sk-handed-over' });
     await api.end();
     const later = start();
     assert.equal(await later.find(run, 'demo', SIGNAL), SECRET);
@@ -74,7 +95,7 @@ describe('model keys of requests', () => {
 
   it('are asked for until answers can be heard: an outage is not a reason for MODEL_KEY_GONE', async () => {
     const run = randomUUID();
-    await start().hold(run, { demo: SECRET });
+    await start().hold(OWNER, run, { demo: SECRET });
     const proxy = await startTcpProxy(database.url);
     await proxy.refuse();
     const witness = new pg.Client({ connectionString: database.url });
@@ -102,7 +123,7 @@ describe('model keys of requests', () => {
       .set({ model_key_providers: ['demo'] })
       .execute();
     const api = start();
-    await api.hold(run, { demo: SECRET });
+    await api.hold(OWNER, run, { demo: SECRET });
     const listener = new pg.Client({ connectionString: database.url });
     await listener.connect();
     await listener.query('listen weir_request_keys');
@@ -123,7 +144,7 @@ describe('model keys of requests', () => {
     const payloads: string[] = [];
     listener.on('notification', ({ payload = '' }) => payloads.push(payload));
     await listener.query('listen weir_request_keys');
-    await start().hold(run, { demo: SECRET });
+    await start().hold(OWNER, run, { demo: SECRET });
     await start().find(run, 'demo', SIGNAL);
     await listener.query('select 1');
     await listener.end();
@@ -140,8 +161,8 @@ describe('model keys of requests', () => {
     const [ended, underWay] = runs as [string, string];
     mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
     const api = start();
-    await api.hold(ended, { demo: SECRET });
-    await api.hold(underWay, { demo: SECRET });
+    await api.hold(OWNER, ended, { demo: SECRET });
+    await api.hold(OWNER, underWay, { demo: SECRET });
     await finishRun(database.db, ended, { status: 'failed', error: CANCELLED });
     mock.timers.tick(60_001);
     mock.timers.tick(60_001);
@@ -155,6 +176,50 @@ describe('model keys of requests', () => {
     });
   });
 
+  it('are dropped in every process when their call is not stored after all', async () => {
+    const [refused, later, last] = [randomUUID(), randomUUID(), randomUUID()];
+    const [api, worker] = [start(), start()];
+    await api.hold(OWNER, refused, { demo: SECRET });
+    await worker.find(refused, 'demo', SIGNAL);
+    api.drop(refused);
+    // Notices come in order: whoever has heard these has heard those before.
+    await api.hold(OWNER, later, { demo: SECRET });
+    await worker.find(later, 'demo', SIGNAL);
+    await worker.hold(OWNER, last, { demo: SECRET });
+    await api.find(last, 'demo', SIGNAL);
+    const asking = start('k', database.url, SOON_MS).find(refused, 'demo', SIGNAL);
+    await assert.rejects(asking, { code: 'MODEL_KEY_GONE' });
+  });
+
+  it('of many calls are handed over, and asked for, in statements of bounded size', async () => {
+    const { runs } = await openAccount(database.db, 100, 1_600);
+    await database.db
+      .updateTable('run')
+      .set({ model_key_providers: ['demo'] })
+      .execute();
+    const listener = new pg.Client({ connectionString: database.url });
+    await listener.connect();
+    await listener.query('listen weir_request_keys');
+    const wanted = new Set<string>();
+    const heard = new Set<string>();
+    listener.on('notification', ({ payload = '' }) => {
+      const notice = JSON.parse(payload);
+      for (const callId of notice.wanted ?? []) wanted.add(callId);
+      if (notice.sealed) heard.add(notice.executionId);
+    });
+    const sizes: number[] = [];
+    const api = start('k', database.url, undefined, (chars) => sizes.push(chars));
+    await waitUntil(async () => runs.every((run) => wanted.has(run)));
+    const calls = Array.from({ length: 500 }, () => randomUUID());
+    for (const callId of calls) await api.hold(OWNER, callId, { demo: 'k'.repeat(500) });
+    heard.clear();
+    sizes.length = 0;
+    await api.end();
+    await waitUntil(async () => calls.every((callId) => heard.has(callId)));
+    await listener.end();
+    assert.ok(sizes.length > 1 && Math.max(...sizes) < 300_000, sizes.join());
+  });
+
   it('cannot be read by whoever has the database but not the service’s secrets', async () => {
     const stopping = new AbortController();
     const run = randomUUID();
@@ -162,7 +227,7 @@ describe('model keys of requests', () => {
     const { stop } = captureLog((line) => {
       if (line.msg.startsWith('Model keys of requests')) resolve(JSON.stringify(line));
     });
-    await start().hold(run, { demo: SECRET });
+    await start().hold(OWNER, run, { demo: SECRET });
     const found = start('x').find(run, 'demo', stopping.signal);
     assert.ok(!(await complaint).includes(SECRET));
     stop();
