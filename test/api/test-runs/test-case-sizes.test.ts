@@ -10,6 +10,7 @@ import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
 import { TEST_CASES_MAX_BYTES } from '../../../flow/test-case.ts';
 import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { passthrough } from '../../blocks.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 const EXPECTATION = { type: 'equals', value: 1 };
@@ -68,13 +69,8 @@ describe('the test cases of a flow', () => {
     const { organizationId } = tests.tenant;
     const { answers } = tests.weir.largeValues;
     const giveBack = await answers.take(organizationId, REQUESTS_SHARE_BYTES);
-    let isListed = false;
-    const listing = describeTestCases(tests.deps, { flowId, organizationId }).finally(() => {
-      isListed = true;
-    });
-    const other = await tests.draft([passthrough('a')]);
-    assert.deepEqual(await describeTestCases(tests.deps, { flowId: other, organizationId }), []);
-    assert.equal(isListed, false);
+    const listing = describeTestCases(tests.deps, { flowId, organizationId });
+    await waitUntil(async () => answers.countWaiting() === 1);
     giveBack();
     const [small, large] = await listing;
     assert.deepEqual([small?.name, small?.message, small?.expectation], ['small', 'm', EXPECTATION]);

@@ -191,6 +191,21 @@ describe('model keys of requests', () => {
     await assert.rejects(asking, { code: 'MODEL_KEY_GONE' });
   });
 
+  it('cannot be read by whoever has the database but not the service’s secrets', async () => {
+    const stopping = new AbortController();
+    const run = randomUUID();
+    const { promise: complaint, resolve } = Promise.withResolvers<string>();
+    const { stop } = captureLog((line) => {
+      if (line.msg.startsWith('Model keys of requests')) resolve(JSON.stringify(line));
+    });
+    await start().hold(OWNER, run, { demo: SECRET });
+    const found = start('x').find(run, 'demo', stopping.signal);
+    assert.ok(!(await complaint).includes(SECRET));
+    stop();
+    stopping.abort();
+    await assert.rejects(found, { name: 'AbortError' });
+  });
+
   it('of many calls are handed over, and asked for, in statements of bounded size', async () => {
     const { runs } = await openAccount(database.db, 100, 1_600);
     await database.db
@@ -218,20 +233,5 @@ describe('model keys of requests', () => {
     await waitUntil(async () => calls.every((callId) => heard.has(callId)));
     await listener.end();
     assert.ok(sizes.length > 1 && Math.max(...sizes) < 300_000, sizes.join());
-  });
-
-  it('cannot be read by whoever has the database but not the service’s secrets', async () => {
-    const stopping = new AbortController();
-    const run = randomUUID();
-    const { promise: complaint, resolve } = Promise.withResolvers<string>();
-    const { stop } = captureLog((line) => {
-      if (line.msg.startsWith('Model keys of requests')) resolve(JSON.stringify(line));
-    });
-    await start().hold(OWNER, run, { demo: SECRET });
-    const found = start('x').find(run, 'demo', stopping.signal);
-    assert.ok(!(await complaint).includes(SECRET));
-    stop();
-    stopping.abort();
-    await assert.rejects(found, { name: 'AbortError' });
   });
 });
