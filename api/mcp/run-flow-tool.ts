@@ -148,7 +148,8 @@ async function describeRunWithAnswer(
   return {
     flow_run: await describeToolRun(deps, row),
     answer:
-      result && (await readCutResult(deps, { organizationId, callId: executionId, result }, ANSWER_MAX_CHARS)),
+      result &&
+      (await readCutResult(deps, { organizationId, callId: executionId, result }, ANSWER_MAX_CHARS)),
     blocks: blocks.slice(0, BLOCKS_MAX).map(({ step_id, key, status, model, usage }) => ({
       step_id,
       key,

@@ -56,7 +56,10 @@ export function insertTestRun(
 }
 
 function testCasesDeleted(): ServiceError {
-  return new ServiceError('CONFLICT', 'What was to be tested is no longer there: its test cases were deleted.');
+  return new ServiceError(
+    'CONFLICT',
+    'What was to be tested is no longer there: its test cases were deleted.',
+  );
 }
 
 /** Tells whether a run of mode `test` is that of a case, and not that of a judge. */

@@ -94,8 +94,8 @@ describe('a write of the management API', () => {
         });
     });
 
+  // A run of a draft is let in by `admit`, as that of a version is.
   for (const route of MANAGED.filter((route) => MANAGEMENT[route]?.keys?.includes('deploy')))
-    // A run of a draft is let in by `admit`, as that of a version is.
     if (!route.endsWith('/draft/runs'))
       it(`is 401 at the very moment when its API key is revoked, and no entry in the audit log: ${route}`, async () => {
         const about = await createOrganization(weir, provider);
