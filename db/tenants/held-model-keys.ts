@@ -13,7 +13,7 @@ const CALL_BYTES = 256;
 type Held = { organizationId: string; keys: ModelKeys; bytes: number; since: number };
 
 /** The keys of calls, by callId, in the order in which the calls came. */
-export type HeldModelKeys = {
+type HeldModelKeys = {
   /** Throws RATE_LIMITED or SERVICE_BUSY when the organization cannot hold these keys, too. */
   requireRoom(organizationId: string, callId: string, keys: ModelKeys): void;
   /** Holds keys, beside others of the same call. */
