@@ -2,7 +2,6 @@ import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
@@ -32,26 +31,6 @@ export async function takeLargeWork(
 ): Promise<EndTurn> {
   if (bytes < LARGE_BYTES) return () => undefined;
   return waitInTime((signal) => work.take(owner, bytes, { ...options, signal }), gone?.());
-}
-
-/** Does large work over so many bytes of `owner` once it may hold them and has its turn. Throws as `takeBytes` does. */
-export async function holdingBytes<T>(
-  { answers, work }: Pick<LargeValues, 'answers' | 'work'>,
-  owner: string,
-  bytes: number,
-  doWork: () => Promise<T>,
-): Promise<T> {
-  const giveBack = await takeBytes(answers, owner, bytes);
-  try {
-    const endTurn = await takeLargeWork(work, owner, bytes);
-    try {
-      return await doWork();
-    } finally {
-      endTurn();
-    }
-  } finally {
-    giveBack();
-  }
 }
 
 /** Ends a request whose caller has gone: nobody reads it. */

@@ -1,5 +1,5 @@
 import type { LargeValues } from '../../large-values/large-values.ts';
-import { holdingBytes } from './take-bytes.ts';
+import { holdStored } from './hold-stored.ts';
 
 /** A little more than the largest draft of a flow. The drafts of most projects, and the test cases of most flows, fit in one go. */
 const PART_MAX_BYTES = 2 * 1024 * 1024;
@@ -15,7 +15,7 @@ export async function workInParts<T extends { bytes: number }>(
   doWork: (part: T[]) => Promise<void>,
 ): Promise<void> {
   for (const { bytes, part } of toParts(values))
-    await holdingBytes(largeValues, owner, bytes, () => doWork(part));
+    await holdStored(largeValues, owner, bytes, () => doWork(part));
 }
 
 function toParts<T extends { bytes: number }>(values: T[]): { bytes: number; part: T[] }[] {

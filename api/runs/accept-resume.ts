@@ -14,11 +14,11 @@ import {
 } from '../../flow/tool-calls.ts';
 import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
+import { holdStored } from '../http/hold-stored.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { isOfSameKind } from './get-session.ts';
-import { holdStored } from './hold-stored.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';

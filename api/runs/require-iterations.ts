@@ -7,7 +7,7 @@ import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overr
 import { listBlocks } from '../../flow/plan.ts';
 import { countRounds, iterationCap, type PausePoint, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
-import { holdStored } from './hold-stored.ts';
+import { holdStored } from '../http/hold-stored.ts';
 import type { AcceptedCall } from './store-call.ts';
 
 type StoredCall = Pick<AcceptedCall, 'callId' | 'definition'>;

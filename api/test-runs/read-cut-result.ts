@@ -3,7 +3,7 @@ import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { measureOutcome } from '../http/hold-answer-bytes.ts';
-import { holdingBytes } from '../http/take-bytes.ts';
+import { holdStored } from '../http/hold-stored.ts';
 import { cutJson } from './cut-json.ts';
 
 /**
@@ -17,5 +17,5 @@ export async function readCutResult(
 ): Promise<Json> {
   const bytes = await measureOutcome(db, callId, { result, pauses: false });
   const read = async () => cutJson(await readResult(db, callId, result), maxChars);
-  return holdingBytes(largeValues, organizationId, bytes, read);
+  return holdStored(largeValues, organizationId, bytes, read);
 }

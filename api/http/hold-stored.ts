@@ -1,7 +1,7 @@
 import { LARGE_BYTES } from '../../fairness/large-work.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
-import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
+import { takeBytes, takeLargeWork } from './take-bytes.ts';
 
 /**
  * Does `use` with values that are stored, once an organization may hold their `bytes` and, where they are large, it has a turn at
