@@ -35,7 +35,7 @@ try {
   const beside = ['beside it, runs/s', 'p50', 'the quiet one, p50', 'p95'];
   console.log(formatTable(['Temporal, ms away', ...heads, ...beside], rows, ''));
 } finally {
-  await stopAll(stops);
+  for (const stop of stops.reverse()) await stop();
 }
 process.exit();
 
@@ -68,10 +68,6 @@ async function measure(backends: Parameters<typeof startWeir>[0]): Promise<numbe
       quietBeside.p95,
     ].map((figure) => Number(figure.toFixed(1)));
   } finally {
-    await stopAll(ends);
+    for (const end of ends.reverse()) await end();
   }
-}
-
-async function stopAll(all: (() => Promise<void>)[]): Promise<void> {
-  for (const stop of all.splice(0).reverse()) await stop();
 }
