@@ -1,6 +1,19 @@
+import { activityInfo } from '@temporalio/activity';
 import { getRunContext, type RunContext } from '../db/runs/runs.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { log } from '../observability/log.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+
+/** Says why a run may be missing: its workflow cannot tell, and fails. */
+function tellMissing(error: unknown): never {
+  if (error instanceof ServiceError && error.code === 'RUN_NOT_FOUND')
+    log.warn(
+      { reason: error.message, task_queue: activityInfo().taskQueue },
+      'A run on this task queue is not in the database. If it was not deleted, another service uses the same WEIR_TASK_QUEUE.',
+    );
+  throw error;
+}
 
 /** Creates the function that gets a call's context, cached in this process, and names its request in the log. */
 export function createRunContexts({
@@ -9,7 +22,7 @@ export function createRunContexts({
 }: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (callId: string) => Promise<RunContext> {
   return async function getContext(callId) {
     const known = contexts.get(callId);
-    const context = known ?? (await getRunContext(db, callId));
+    const context = known ?? (await getRunContext(db, callId).catch(tellMissing));
     // Its size is worked out when it is set, and kept up to date by `complete`.
     if (!known) contexts.set(callId, context);
     const { organizationId, requestId } = context;

@@ -92,7 +92,10 @@ export const dialMap = z
 /** Keys as `id:key,id:key`, each 32 bytes in base64. */
 export const encryptionKeys = z
   .string()
-  .regex(/^[\w-]+:[\w+/=-]+(,[\w-]+:[\w+/=-]+)*$/, 'must have the form id:key,id:key')
+  .regex(
+    /^[\w-]+:[\w+/=-]+(,[\w-]+:[\w+/=-]+)*$/,
+    'must have the form id:key,id:key, each key 32 bytes in base64',
+  )
   .transform((text) =>
     text.split(',').map((entry) => {
       const [id = '', key = ''] = entry.split(':');

@@ -35,6 +35,9 @@ const MINUTE_MS = 60_000;
 /** Delays from the end of a failed attempt to the start of the next one. */
 export const RETRY_DELAYS_MS = [1, 5, 30, 120, 720].map((minutes) => minutes * MINUTE_MS);
 export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
+/** Each of these delays in multiples of the one before, about, for what Temporal repeats: 1, 5, 27, 139 and 720 minutes. */
+export const RETRY_BACKOFF = 5.18;
+export const RETRY_DELAY_MAX_MS = 720 * MINUTE_MS;
 
 /**
  * Argument of `deliverWebhook`. `round` numbers the rounds of attempts, from 1 (a redelivery begins a new one); `made` is the

@@ -3,7 +3,7 @@ export function refuseArguments(): void {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) return;
   throw new Error(
-    `Unknown argument ${JSON.stringify(argument)}: this program takes none. Its settings are environment variables, as in` +
-      ' WEIR_PORT=8080 npm start; docs/operating/configuration.md lists them.',
+    `Unknown argument ${JSON.stringify(argument)}: this program takes none. Its settings are environment variables, which` +
+      ' docs/operating/configuration.md lists.',
   );
 }

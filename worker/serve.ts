@@ -15,7 +15,7 @@ import { openDependencies } from '../process/open-dependencies.ts';
 import { readProcessConfig } from '../process/read-process-config.ts';
 import { workflowBundle } from './bundle.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
-import { untilDatabaseAnswers } from './until-database-answers.ts';
+import { untilDatabaseIsReady } from './until-database-is-ready.ts';
 
 const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir');
@@ -33,7 +33,7 @@ const stopping = new AbortController();
 let worker: RunningWorker | undefined;
 endOnSignal(stop, SERVE_END_MAX_SECONDS);
 endOnFatal(stop);
-await untilDatabaseAnswers(dependencies.db, stopping.signal);
+await untilDatabaseIsReady(dependencies.db, config, stopping.signal);
 if (!stopping.signal.aborted) {
   worker = await exitOnFailure(() =>
     runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn }),

@@ -16,7 +16,7 @@ import { refuseListeners } from '../process/refuse-listeners.ts';
 import { workflowBundle } from './bundle.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
 import { serveHealth } from './serve-health.ts';
-import { untilDatabaseAnswers } from './until-database-answers.ts';
+import { untilDatabaseIsReady } from './until-database-is-ready.ts';
 
 /** Longer than the grace period of what the worker runs, deliveries included. */
 const END_MAX_SECONDS = 45;
@@ -45,12 +45,12 @@ endOnSignal(stop, END_MAX_SECONDS);
 await tellFewOpenFiles(config, { blocks: true });
 const bundle = await workflowBundle(config);
 endOnFatal(stop);
-await untilDatabaseAnswers(dependencies.db, stopping.signal);
+await untilDatabaseIsReady(dependencies.db, config, stopping.signal);
 if (!stopping.signal.aborted) {
   worker = await exitOnFailure(() =>
     runWorker({ ...dependencies, workflowBundle: bundle, measures: metrics.isOn }),
   );
-  log.info({ task_queue: config.taskQueue }, 'The worker takes runs.');
+  log.info({ task_queue: config.taskQueue }, `The worker takes ${models ? 'runs' : 'deliveries'}.`);
   // It may have been told to stop while it began.
   if (stopping.signal.aborted) worker.shutdown();
   await worker.ended.catch(async (error: unknown) => {

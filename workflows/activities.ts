@@ -5,7 +5,7 @@ import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from 
 import type { Activities } from '../activities/index.ts';
 import type { WebhookActivities } from '../activities/webhook-activities.ts';
 import type { LoopCondition } from '../flow/definition.ts';
-import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../flow/delivery.ts';
+import { ATTEMPTS_MAX, RETRY_BACKOFF, RETRY_DELAY_MAX_MS, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { ATTEMPTS_OF_A_DAY, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
 import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
@@ -130,8 +130,8 @@ export function deliveryActivities(made: number) {
     heartbeatTimeout: '15 seconds',
     retry: {
       initialInterval: RETRY_DELAYS_MS[made] ?? RETRY_DELAYS_MS[0],
-      backoffCoefficient: 5.18,
-      maximumInterval: '12 hours',
+      backoffCoefficient: RETRY_BACKOFF,
+      maximumInterval: RETRY_DELAY_MAX_MS,
       maximumAttempts: ATTEMPTS_MAX - made,
     },
   });

@@ -9,6 +9,7 @@ import type { BlockOverrides } from '../../flow/overrides.ts';
 import {
   listToolSteps,
   notPaused,
+  type PausePoint,
   requireMatchingResults,
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
@@ -51,7 +52,7 @@ export async function acceptResume(
   requireToolStep(definition, pausedAtStep);
   if (!run) throw notPaused();
   // A run that was resumed before may have accepted this resume.
-  if (run.concluded_by === null && run.pause?.step_id !== pausedAtStep) throw notPaused();
+  if (run.concluded_by === null) await requireAnswerOfPause(deps, request, run);
 
   const bytes = await measureInput(deps.db, run.execution_id);
   const accept = async (endLargeWork: () => void) => {
@@ -89,18 +90,7 @@ async function acceptAtPause(
   const accepted = await replay(deps, request, callId);
   if (accepted) return accepted;
 
-  const { pause } = run;
-  if (pause?.step_id !== pausedAtStep) throw notPaused();
-  if (body.resumeState !== undefined)
-    await requireState(deps.config.apiKeyPepper, body.resumeState, {
-      executionId,
-      flowVersionId: run.flow_version_id,
-      step_id: pausedAtStep,
-      iterations: pause.iterations,
-      messages: digestOf(withoutResults(messages)),
-      outputs: digestOf(outputs),
-    });
-  requireMatchingResults(messages, pause.tool_call_ids);
+  const pause = await requireAnswerOfPause(deps, request, run);
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
   const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
   const rest = { steps: definition.steps.slice(from) };
@@ -133,6 +123,28 @@ async function acceptAtPause(
   const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
   const stored = { callId, mode: run.mode, input, continues, flowVersionId, version, definition };
   return storeCall(deps, request, stored);
+}
+
+/** Returns the pause of a run, unless the resume does not answer it. Reads no input of the run, which may be large. */
+async function requireAnswerOfPause(
+  deps: ApiDeps,
+  { body }: CallRequest<ExecuteRequest>,
+  { pause, flow_version_id: flowVersionId }: RunRow,
+): Promise<PausePoint> {
+  const { executionId = '', pausedAtStep, resumeState, accumulatedOutputs: outputs = {} } = body;
+  const messages = body.toolCallMessages as ToolCallMessage[];
+  if (!pause || pause.step_id !== pausedAtStep) throw notPaused();
+  if (resumeState !== undefined)
+    await requireState(deps.config.apiKeyPepper, resumeState, {
+      executionId,
+      flowVersionId,
+      step_id: pausedAtStep,
+      iterations: pause.iterations,
+      messages: digestOf(withoutResults(messages)),
+      outputs: digestOf(outputs),
+    });
+  requireMatchingResults(messages, pause.tool_call_ids);
+  return pause;
 }
 
 /**

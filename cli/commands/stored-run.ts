@@ -23,7 +23,7 @@ export async function show(executionId: string): Promise<CommandResult> {
       ...(state.repeats === null ? [] : [describeRepetition(state)]),
       ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
       '',
-      blockTable((state.blocks ?? []) as BlockState[], 'No block has finished yet.'),
+      blockTable((state.blocks ?? []) as BlockState[], 'No block has finished.'),
       ...underWayLines(state),
       ...('result' in state ? ['', `Result: ${JSON.stringify(state.result)}`] : []),
     ].join('\n'),

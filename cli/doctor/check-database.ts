@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { Config } from '../../config.ts';
 import { findWriteRefusal, READ_ONLY, STANDBY } from '../../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
@@ -101,9 +102,10 @@ function describeRefusal(error: unknown, host: string): Result {
       `PostgreSQL at ${host} has no free connection (max_connections): ${describe(error)}. Processes go on with those that they have.`,
       `${FREE_CONNECTIONS.charAt(0).toUpperCase()}${FREE_CONNECTIONS.slice(1)}.`,
     );
+  const correct = 'orrect DATABASE_URL (and PGPASSWORD, where it holds the password).';
   return failure(
     `PostgreSQL at ${host} cannot be used: ${describe(error)}.`,
-    'Start it, or correct DATABASE_URL (and PGPASSWORD, where it holds the password).',
+    error instanceof pg.DatabaseError ? `C${correct}` : `Start it, or c${correct}`,
   );
 }
 

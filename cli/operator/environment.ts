@@ -79,6 +79,11 @@ export function hasDatabaseUrl(): boolean {
 }
 
 function missing(name: string): never {
+  if (hasDatabaseUrl())
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `${name} is not set. Set the one of the service whose DATABASE_URL you gave: that of npm start is for its own database.`,
+    );
   requireStarted();
   throw new ServiceError(
     'VALIDATION_ERROR',

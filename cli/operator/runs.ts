@@ -134,7 +134,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
         `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
-      blockTable(blocks, 'No block has finished yet.'),
+      blockTable(blocks, 'No block has finished.'),
       ...(options.full ? ['', `Message: ${JSON.stringify(input?.message)}`] : []),
       ...[...values].flatMap(([key, { input, output }]) => [
         '',

@@ -4,6 +4,8 @@ import {
   type DeliveryCall,
   type DeliveryStatus,
   OPEN_STATUSES,
+  RETRY_BACKOFF,
+  RETRY_DELAY_MAX_MS,
   RETRY_DELAYS_MS,
 } from '../../flow/delivery.ts';
 import { deadLetters } from '../../observability/metrics/webhook-metrics.ts';
@@ -158,10 +160,14 @@ export async function abandonDelivery(
 
 /**
  * Records that the worker of an attempt other than the last was lost: the attempt has failed, and its workflow makes the next one
- * after about the same delay as after any failure.
+ * when its activity's retry policy says (`deliveryActivities`).
  */
 export async function recordCutAttempt(db: Db, key: AttemptKey): Promise<void> {
-  const next = sql<Date>`last_attempted_at + ${RETRY_DELAYS_MS[key.attempt - 1] ?? 0} * interval '1 millisecond'`;
+  const delayMs = Math.min(
+    (RETRY_DELAYS_MS[0] ?? 0) * RETRY_BACKOFF ** (key.attempt - 1),
+    RETRY_DELAY_MAX_MS,
+  );
+  const next = sql<Date>`last_attempted_at + ${Math.round(delayMs)} * interval '1 millisecond'`;
   await db
     .updateTable('webhook_delivery')
     .set({

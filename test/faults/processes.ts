@@ -8,7 +8,7 @@ import { objectStoreEnv, SECRETS_KEYS, type Weir } from '../harness.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 /** The lines with which programs say that they are ready. */
-const READY = /"msg":"The (?:API listens|worker takes runs)/;
+const READY = /"msg":"The (?:API listens|worker takes (?:runs|deliveries))/;
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
 export type Program = {

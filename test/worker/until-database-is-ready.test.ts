@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import type { Config } from '../../config.ts';
 import { connect } from '../../db/connect.ts';
 import { findFreePort } from '../../observability/metrics/engine-metrics.ts';
-import { untilDatabaseAnswers } from '../../worker/until-database-answers.ts';
+import { untilDatabaseIsReady } from '../../worker/until-database-is-ready.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startProgram } from '../faults/processes.ts';
@@ -21,10 +22,11 @@ describe('a worker that starts', () => {
   });
 
   it('asks for no work while the database refuses its password, until it is told to stop', async () => {
-    const db = connect(Object.assign(new URL(proxy.url), { password: 'wrong' }).href, 1);
+    const databaseUrl = Object.assign(new URL(proxy.url), { password: 'wrong' }).href;
+    const db = connect(databaseUrl, 1);
     const stopping = new AbortController();
     let answered = false;
-    const waiting = untilDatabaseAnswers(db, stopping.signal).then(() => {
+    const waiting = untilDatabaseIsReady(db, { databaseUrl }, stopping.signal).then(() => {
       answered = true;
     });
     await waitUntil(() => proxy.connections() >= 2);
@@ -62,10 +64,31 @@ describe('a worker that starts', () => {
   it('goes on once the database answers', async () => {
     proxy.cut();
     const db = connect(proxy.url, 1);
-    const waiting = untilDatabaseAnswers(db);
+    const waiting = untilDatabaseIsReady(db, { databaseUrl: proxy.url });
     const before = proxy.connections();
     await waitUntil(() => proxy.connections() > before);
     await proxy.restore();
+    await waiting;
+    await db.destroy();
+  });
+
+  it('asks for no work while the database lacks a migration', async () => {
+    const { rows } = await sql<{ name: string }>`
+      delete from kysely_migration where name = (select max(name) from kysely_migration) returning name`.execute(
+      database.db,
+    );
+    const db = connect(proxy.url, 1);
+    const before = proxy.connections();
+    let ready = false;
+    const waiting = untilDatabaseIsReady(db, { databaseUrl: proxy.url }).then(() => {
+      ready = true;
+    });
+    // That of the pool, and one for each of two looks.
+    await waitUntil(() => proxy.connections() >= before + 3);
+    assert.equal(ready, false);
+    await sql`insert into kysely_migration (name, timestamp) values (${rows[0]?.name}, '')`.execute(
+      database.db,
+    );
     await waiting;
     await db.destroy();
   });
