@@ -41,7 +41,10 @@ describe('the flows of a project, for an assistant,', () => {
     const deps = {
       db,
       config: { mcp: { url: 'http://127.0.0.1/mcp' } },
-      largeValues: { answers: { take: take('bytes') }, work: { take: take('turns') } },
+      largeValues: {
+        answers: { take: take('bytes'), takeNow: () => undefined },
+        work: { take: take('turns') },
+      },
     } as never;
     const described = await describeFlows(deps, flows, { textMax: 1_000, allMax: 1_500 });
     assert.deepEqual(taken, ['bytes: 1.5 MiB', 'turns: 1.5 MiB', 'bytes: 1.5 MiB', 'turns: 1.5 MiB']);
