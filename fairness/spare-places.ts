@@ -53,12 +53,10 @@ export function createSparePlaces(max: number, measure = measureUse): SparePlace
 
 /** Resolves with the busiest of the main thread, this process as a part of the processors it may use, and the machine. */
 export async function measureUse(): Promise<number> {
-  const [loop, own, machine, began] = [
-    performance.eventLoopUtilization(),
-    process.cpuUsage(),
-    await readMachine(),
-    performance.now(),
-  ];
+  const machine = await readMachine();
+  const loop = performance.eventLoopUtilization();
+  const own = process.cpuUsage();
+  const began = performance.now();
   await setTimeout(LOOK_MS, undefined, { ref: false });
   const { user, system } = process.cpuUsage(own);
   const ms = performance.now() - began;

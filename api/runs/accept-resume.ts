@@ -52,7 +52,7 @@ export async function acceptResume(
   requireToolStep(definition, pausedAtStep);
   if (!run) throw notPaused();
   // A run that was resumed before may have accepted this resume.
-  if (run.concluded_by === null) await requireAnswerOfPause(deps, request, run);
+  const answered = run.concluded_by === null ? await requireAnswerOfPause(deps, request, run) : undefined;
 
   const bytes = await measureInput(deps.db, run.execution_id);
   const accept = async (endLargeWork: () => void) => {
@@ -60,13 +60,16 @@ export async function acceptResume(
     if (!earlier) throw notPaused();
     const overrides = sent ?? earlier.block_overrides;
     if (!sent) await requireOverrides(overrides);
-    return acceptAtPause(deps, { ...request, endLargeWork }, { run, definition, earlier, overrides });
+    const resumed = { run, answered, definition, earlier, overrides };
+    return acceptAtPause(deps, { ...request, endLargeWork }, resumed);
   };
   return holdStored(deps.largeValues, flow.organizationId, bytes, accept, request.endLargeWork);
 }
 
 type ResumedRun = {
   run: RunRow;
+  /** Its pause, where it is known already that the resume answers that. */
+  answered: PausePoint | undefined;
   definition: FlowDefinition;
   /** The input of its first call. */
   earlier: StoredRunInput;
@@ -77,7 +80,7 @@ type ResumedRun = {
 async function acceptAtPause(
   deps: ApiDeps,
   request: CallRequest<ExecuteRequest>,
-  { run, definition, earlier, overrides }: ResumedRun,
+  { run, answered, definition, earlier, overrides }: ResumedRun,
 ): Promise<AcceptedCall | undefined> {
   const { flow, body } = request;
   const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
@@ -90,7 +93,7 @@ async function acceptAtPause(
   const accepted = await replay(deps, request, callId);
   if (accepted) return accepted;
 
-  const pause = await requireAnswerOfPause(deps, request, run);
+  const pause = answered ?? (await requireAnswerOfPause(deps, request, run));
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
   const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
   const rest = { steps: definition.steps.slice(from) };

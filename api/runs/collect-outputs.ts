@@ -37,6 +37,7 @@ export async function findCalls(db: Db, executionId: string, steps: PlannedStep[
 
 /** Measures what is in memory at most while outputs are collected: as many as fit into a request, and the input of one call. */
 export async function measureCollected(db: Db, { calls }: Calls): Promise<number> {
+  if (calls.length === 0) return 0;
   const ids = calls.map(({ callId }) => callId);
   const read = calls.filter(({ brought }) => brought === null || brought.length > 0);
   const input = Math.max(0, ...read.map(({ bytes }) => bytes));

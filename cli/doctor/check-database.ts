@@ -102,10 +102,10 @@ function describeRefusal(error: unknown, host: string): Result {
       `PostgreSQL at ${host} has no free connection (max_connections): ${describe(error)}. Processes go on with those that they have.`,
       `${FREE_CONNECTIONS.charAt(0).toUpperCase()}${FREE_CONNECTIONS.slice(1)}.`,
     );
-  const correct = 'orrect DATABASE_URL (and PGPASSWORD, where it holds the password).';
+  const address = 'DATABASE_URL (and PGPASSWORD, where it holds the password)';
   return failure(
     `PostgreSQL at ${host} cannot be used: ${describe(error)}.`,
-    error instanceof pg.DatabaseError ? `C${correct}` : `Start it, or c${correct}`,
+    error instanceof pg.DatabaseError ? `Correct ${address}.` : `Start it, or correct ${address}.`,
   );
 }
 
