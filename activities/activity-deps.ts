@@ -5,6 +5,7 @@ import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { OrganizationLimit } from '../fairness/organization-limit.ts';
+import type { EnterPlace } from '../fairness/place.ts';
 import type { Turns } from '../fairness/turns.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
@@ -31,10 +32,12 @@ export type ActivityDeps = {
   encryption: Encryption;
   requestModelKeys: RequestModelKeys;
   inProcessRuns: InProcessRuns;
+  /** Waits for a place among the runs that are being started in this process; absent where its worker is alone. */
+  enterPlace?: EnterPlace | undefined;
   /** Bounds the model calls of the process. */
   modelTurns: Turns;
-  /** Bound the regular activities of blocks and verdicts on tests that the process has taken, those that wait included. */
-  slots: { models: Slots; blocks: Slots; tests: Slots };
+  /** Bound the regular activities of blocks and tests that the process has taken, those that wait included. */
+  slots: { models: Slots; blocks: Slots; testStarts: Slots; verdicts: Slots };
   heldModelCalls: HeldModelCalls;
   modelCallsInTask?: InTask | undefined;
 };

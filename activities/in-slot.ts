@@ -3,7 +3,7 @@ import { createPace } from '../fairness/pace.ts';
 import { createTurns, type Turns } from '../fairness/turns.ts';
 import { slotRefusals } from '../observability/metrics/sharing-metrics.ts';
 
-/** The failure type of an attempt that gave its slot back, as operators read it in the Temporal Web UI. */
+/** The failure type of an attempt that found no slot, or waited in vain, as operators read it in the Temporal Web UI. */
 const WAITS = 'WAITS_FOR_SLOT';
 /** Attempts a second that a worker has made of what waits, however rarely a slot is freed: also of what a caller waits for. */
 const ATTEMPTS_MIN = 1;
@@ -51,11 +51,10 @@ export async function inSlot<T>(
   const endSlot = slots.takeNow(key);
   if (!endSlot) {
     slotRefusals.add(1);
-    throw ApplicationFailure.create({
-      type: WAITS,
-      message: 'The organization has as many blocks waiting in this worker as it may have.',
-      nextRetryDelay: slots.nextInMs(key),
-    });
+    throw turnAway(
+      'The organization has as many of these waiting in this worker as it may have.',
+      slots.nextInMs(key),
+    );
   }
   try {
     return await work();
@@ -64,7 +63,12 @@ export async function inSlot<T>(
   }
 }
 
-/** Whether an attempt ended because it found no slot. */
+/** Makes the failure of an attempt that the engine is to ask for again, as often as it has to. */
+export function turnAway(message: string, nextRetryDelay: number): ApplicationFailure {
+  return ApplicationFailure.create({ type: WAITS, message, nextRetryDelay });
+}
+
+/** Whether an attempt ended because it found no slot or place. */
 export function isTurnedAway(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === WAITS;
 }

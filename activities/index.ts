@@ -4,7 +4,7 @@
 
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { finishRun } from '../db/runs/runs.ts';
-import { acceptTest, finishTestRun } from '../db/test-runs/test-runs.ts';
+import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
 import { takeTurn } from '../db/webhooks/webhook-turns.ts';
 import type { Json, LoopCondition } from '../flow/definition.ts';
@@ -15,6 +15,7 @@ import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { addToLogContext } from '../observability/log-context.ts';
+import { acceptTestInTurn } from './accept-test-in-turn.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
@@ -55,18 +56,21 @@ export function createActivities(deps: ActivityDeps) {
       inspect(callId, value, (json) => meets(condition, json)),
 
     /** Accepts the run of a test case, once. */
-    acceptTest: (executionId: string): Promise<void> => runAttempt(() => acceptTest(deps.db, executionId)),
+    acceptTest: (executionId: string): Promise<void> =>
+      runAttempt((attempt) =>
+        inSlot(deps.slots.testStarts, attempt, () => acceptTestInTurn(deps, executionId, attempt)),
+      ),
 
     /** Records the verdict on a test case whose run has ended, or returns the run of the model that is to judge it. */
     evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>
       runAttempt((attempt) =>
-        inSlot(deps.slots.tests, attempt, () => evaluateTest(deps, executionId, attempt)),
+        inSlot(deps.slots.verdicts, attempt, () => evaluateTest(deps, executionId, attempt)),
       ),
 
     /** Records the verdict of the ended run that judged a test case. */
     readJudgement: (executionId: string): Promise<void> =>
       runAttempt((attempt) =>
-        inSlot(deps.slots.tests, attempt, () => readJudgement(deps, executionId, attempt)),
+        inSlot(deps.slots.verdicts, attempt, () => readJudgement(deps, executionId, attempt)),
       ),
 
     /** Records the end of a test run, once. */

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
+import type { EnterPlace } from '../fairness/place.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
 import type { WebhookListeners } from '../net/webhook-listeners.ts';
@@ -33,6 +34,8 @@ export const LINGER_MS = 1_000;
 
 type RunningApi = {
   port: number;
+  /** Waits for a place among the runs that are being started in this process. */
+  enterPlace: EnterPlace;
   /** Turns readiness off, takes requests for `lingerMs` more, and waits up to 30 s for those under way. */
   close(): Promise<void>;
 };
@@ -94,6 +97,7 @@ export async function serveApi(
   server.on('error', (error) => log.error({ err: error }, 'A connection could not be accepted.'));
   return {
     port: (server.address() as AddressInfo).port,
+    enterPlace: admission.enter,
     async close() {
       ready = false;
       stopping.abort();

@@ -7,6 +7,16 @@ export type Place = {
   holdFor(ms: number): void;
 };
 
+/**
+ * Waits for a place for an organization, and rejects when there is none or the signal that `createSignal` makes aborts. A
+ * patient one lets the organization's others go first (`Line`).
+ */
+export type EnterPlace = (
+  organization: string,
+  createSignal: () => AbortSignal,
+  options?: { patient: boolean },
+) => Promise<Place>;
+
 /** Makes a place of a turn, for `ms` from now. */
 export function createPlace(endTurn: EndTurn, ms: number): Place {
   let late = setTimeout(endTurn, ms).unref();

@@ -173,6 +173,7 @@ export async function startWeir(
         ...dependencies,
         workflowBundle: await testWorkflowBundle(),
         inProcessRuns,
+        enterPlace: api.enterPlace,
         listeners,
         modelCallsInTask: options.modelCallsInTask,
       });

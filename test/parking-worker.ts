@@ -30,7 +30,12 @@ export async function startParkingWorker(
 ): Promise<{ stop(): Promise<void> }> {
   // Passthrough blocks need no other dependencies.
   const deps: Parameters<typeof createBlockExecutor>[0] & Pick<ActivityDeps, 'slots'> = {
-    slots: { models: createSlots(SLOTS), blocks: createSlots(SLOTS), tests: createSlots(SLOTS) },
+    slots: {
+      models: createSlots(SLOTS),
+      blocks: createSlots(SLOTS),
+      testStarts: createSlots(SLOTS),
+      verdicts: createSlots(SLOTS),
+    },
     db,
     validator: createValidator(),
     definitions: createFlowDefinitions(db),

@@ -43,9 +43,14 @@ const WAITING_CALLS_MAX = WAITING_CALLS.places + WAITING_CALLS.reserve;
 /** Model calls of organizations that have few under way: this part more than one organization may have, and at least so many. */
 const MODEL_RESERVE = { part: 1 / 4, min: 4, few: 3 };
 /** The slots for the verdicts on test cases, which wait for memory and for a thread that checks the answer's schema. */
-const TEST_SLOTS = { places: 16, reserve: 4, few: 1 };
-const VERDICTS_MAX = TEST_SLOTS.places + TEST_SLOTS.reserve;
-/** Slots that activities hold for an instant: when they are turned away, and when the run of a test case is stored. */
+const VERDICT_SLOTS = { places: 16, reserve: 4, few: 1 };
+/** The slots for test cases whose runs wait for their organization's turn to begin. */
+const TEST_START_SLOTS = { places: 8, reserve: 4, few: 1 };
+const TESTS_MAX = [VERDICT_SLOTS, TEST_START_SLOTS].reduce(
+  (sum, { places, reserve }) => sum + places + reserve,
+  0,
+);
+/** Slots that activities hold for an instant, when they are turned away. */
 const BRIEF_SLOTS = 20;
 /**
  * Statements on one organization's balance that wait for each other in the database: while the answer of one is on its way,
@@ -82,7 +87,8 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
       few: WAITING_CALLS.few,
     }),
     blocks: createSlots(BLOCK_SLOTS),
-    tests: createSlots(TEST_SLOTS),
+    testStarts: createSlots(TEST_START_SLOTS),
+    verdicts: createSlots(VERDICT_SLOTS),
   };
   const activities = createActivities({
     db,
@@ -98,6 +104,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     encryption: createEncryption(config.secretsKeys),
     requestModelKeys: deps.requestModelKeys,
     inProcessRuns,
+    enterPlace: deps.enterPlace,
     modelTurns,
     slots,
     heldModelCalls,
@@ -125,7 +132,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
       maxCachedWorkflows: WORKFLOW_TASKS_MAX + modelCallsMax + WAITING_CALLS_MAX + WAITING_BLOCKS_MAX,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
       maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITIES_MAX,
-      maxConcurrentActivityTaskExecutions: modelCallsMax + WAITING_CALLS_MAX + VERDICTS_MAX + BRIEF_SLOTS,
+      maxConcurrentActivityTaskExecutions: modelCallsMax + WAITING_CALLS_MAX + TESTS_MAX + BRIEF_SLOTS,
       // A model call learns from its heartbeat that it is cancelled.
       maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     }),

@@ -36,7 +36,10 @@ endOnFatal(stop);
 await untilDatabaseIsReady(dependencies.db, config, stopping.signal);
 if (!stopping.signal.aborted) {
   worker = await exitOnFailure(() =>
-    runWorker({ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn }),
+    runWorker({
+      ...{ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn },
+      enterPlace: api.enterPlace,
+    }),
   );
   log.info(
     { url: `http://${config.host}:${api.port}/api/v1`, task_queue: config.taskQueue },

@@ -1,14 +1,16 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { InTask } from '../activities/held-model-calls.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
+import type { EnterPlace } from '../fairness/place.ts';
 import type { WebhookListeners } from '../net/webhook-listeners.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 
 /** The dependencies of a process's worker. Whoever opens them closes them. */
 export type WorkerDeps = Omit<Dependencies, 'close'> & {
   workflowBundle: WorkflowBundleOption;
-  /** Present where the API runs in this process too. */
+  /** These two are present where the API runs in this process too. */
   inProcessRuns?: InProcessRuns;
+  enterPlace?: EnterPlace;
   /** Present where the API runs in this process too, and is local. */
   listeners?: WebhookListeners | undefined;
   /** Whether this process has metrics. */

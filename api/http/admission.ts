@@ -1,7 +1,7 @@
 // Admission of requests that begin a run: in turns between organizations, and refused before anything is stored.
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import { createPlace, type Place } from '../../fairness/place.ts';
+import { createPlace, type EnterPlace } from '../../fairness/place.ts';
 import { createSparePlaces, type SparePlaces } from '../../fairness/spare-places.ts';
 import { createTurns } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -36,13 +36,8 @@ export type Admission = {
    * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
    * long, SERVICE_BUSY when too many wait in all. When the signal that `createSignal` makes aborts first, it throws
    * SERVICE_STOPPING if the process is stopping, and otherwise REQUEST_TIMEOUT, which nobody reads: the caller has gone.
-   * A patient request lets the organization's others go first (`Line`).
    */
-  enter(
-    organization: string,
-    createSignal: () => AbortSignal,
-    options?: { patient: boolean },
-  ): Promise<Place>;
+  enter: EnterPlace;
 };
 
 /**

@@ -12,8 +12,8 @@ import { createTestDatabase } from '../db/test-database.ts';
 import { inActivity } from './in-activity.ts';
 
 describe('the verdict on a test case', () => {
-  const tests = createSlots({ places: 1, reserve: 0 });
-  const deps = { slots: { tests }, inProcessRuns: {} } as ActivityDeps;
+  const verdicts = createSlots({ places: 1, reserve: 0 });
+  const deps = { slots: { verdicts }, inProcessRuns: {} } as ActivityDeps;
   const { evaluateTest, readJudgement } = createActivities(deps);
   const context = (activityType: string) => ({
     info: {
@@ -30,7 +30,7 @@ describe('the verdict on a test case', () => {
 
   for (const activity of [evaluateTest, readJudgement])
     it(`goes back to the engine when its organization has as many under way as it may have: ${activity.name}`, async () => {
-      const endSlot = tests.takeNow('acme');
+      const endSlot = verdicts.takeNow('acme');
       await assert.rejects(
         inActivity(context(activity.name), () => activity(randomUUID())),
         (error) =>
