@@ -8,8 +8,9 @@ import { startLoadGenerator } from './load.ts';
 import { measureCandidate } from './measure.ts';
 import type { Options } from './options.ts';
 import { PARTS, type Part } from './parts.ts';
+import { startPlainTemporal } from './plain-temporal.ts';
 import type { Results } from './report.ts';
-import { startCandidates } from './start-candidates.ts';
+import { startCandidates, type TemporalServer } from './start-candidates.ts';
 import { type Outside, startOutside, startWeir, type Weir } from './weir.ts';
 
 type OnStop = (stop: () => Promise<void>) => void;
@@ -57,11 +58,13 @@ export async function compareCandidates(
     const loads = [startLoadGenerator(), startLoadGenerator()] as const;
     for (const { stop } of loads) onStop(stop);
     const weirs = await startWeirs(options, backends, outside, onStop);
+    const temporals = await startTemporals(options, backends, onStop);
     const candidates = await startCandidates(letters, {
-      ...{ backends, outside, weirs, onStop },
-      groupsOf: (pids) => ({
+      ...{ outside, weirs, temporals, onStop },
+      groupsOf: (pids, temporal) => ({
         'Koa or Weir': pids,
         ...backends.pids,
+        ...(temporal && { Temporal: temporal.pid }),
         'model server': outside.modelServer,
         'load generator': loads[0].pid,
       }),
@@ -86,6 +89,19 @@ export async function compareCandidates(
       task.drop();
     }
   }
+}
+
+/** Returns Weir's server and, beside the embedded one, a plain one, where something written by hand is measured. */
+async function startTemporals(
+  { letters, engine }: Options,
+  { stateFolder, temporalAddress, pids }: Backends,
+  onStop: OnStop,
+): Promise<Map<string, TemporalServer>> {
+  const temporals = new Map<string, TemporalServer>([['', { address: temporalAddress, pid: pids.Temporal }]]);
+  if (engine === 'postgres' || letters.every((letter) => 'flow' in CANDIDATES[letter])) return temporals;
+  const { address, child, stop } = await startPlainTemporal(stateFolder);
+  onStop(stop);
+  return temporals.set('plain', { address, pid: child.pid });
 }
 
 /** Starts Weir in each arrangement, where something of it is measured. */

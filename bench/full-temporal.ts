@@ -122,8 +122,8 @@ async function serverEnvironment(
   };
 }
 
-/** Waits until the server knows the namespace, which it creates. Returns what went wrong, undefined when nothing did. */
-async function provideNamespace(child: Child, address: string): Promise<string | undefined> {
+/** Waits until the server knows the namespace, which it creates where it is missing. Returns what went wrong, undefined when nothing did. */
+export async function provideNamespace(child: Child, address: string): Promise<string | undefined> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {
     try {

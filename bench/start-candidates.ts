@@ -1,4 +1,3 @@
-import type { Backends } from './backends.ts';
 import type { HandWrittenJob } from './candidates/hand-written.ts';
 import { CANDIDATES, type Letter, MESSAGE } from './candidates.ts';
 import { startFork } from './fork.ts';
@@ -6,19 +5,26 @@ import type { Running } from './measure.ts';
 import type { Groups } from './usage.ts';
 import type { Outside, Weir } from './weir.ts';
 
+/** A pid is undefined when the server was not started here. */
+export type TemporalServer = { address: string; pid: number | undefined };
+
 type Context = {
-  backends: Backends;
   outside: Outside;
+  /** The Temporal servers for what is written by hand, by name: '' for Weir's. */
+  temporals: Map<string, TemporalServer>;
   /** How Weir's processes are arranged, by name: '' for one process. */
   weirs: Map<string, Weir>;
-  /** Returns the groups of processes whose use is measured for a candidate that runs in `pids`. */
-  groupsOf(pids: number[]): Groups;
+  /** Returns the groups of processes whose use is measured for a candidate that runs in `pids` on `temporal`. */
+  groupsOf(pids: number[], temporal?: TemporalServer): Groups;
   onStop(stop: () => Promise<void>): void;
 };
 
-/** Starts the candidates. Those of Weir are there once for each arrangement, whose name follows the letter. */
+/**
+ * Starts the candidates. Those of Weir are there once for each arrangement and those of Temporal once for each server, whose
+ * name follows the letter.
+ */
 export async function startCandidates(letters: Letter[], context: Context): Promise<Map<string, Running>> {
-  const { weirs, groupsOf } = context;
+  const { weirs, temporals, groupsOf } = context;
   const callers = await Promise.all(
     [...weirs].map(async ([name, weir]) => ({ name, weir, caller: await weir.createCaller() })),
   );
@@ -31,10 +37,13 @@ export async function startCandidates(letters: Letter[], context: Context): Prom
         const target = await caller.target(candidate.flow, candidate.expect);
         running.set(`${letter} ${name}`.trim(), { ...shape, target, groups: groupsOf(weir.pids) });
       }
-    } else {
-      const { pid, url } = await startHandWritten(candidate.byHand, context);
+      continue;
+    }
+    for (const [name, temporal] of temporals) {
+      if (name && !('workflow' in candidate.byHand)) continue;
+      const { pid, url } = await startHandWritten(candidate.byHand, temporal, context);
       const target = { url, body: JSON.stringify({ message: MESSAGE }), expect: candidate.expect };
-      running.set(letter, { ...shape, target, groups: groupsOf([pid]) });
+      running.set(`${letter} ${name}`.trim(), { ...shape, target, groups: groupsOf([pid], temporal) });
     }
   }
   return running;
@@ -42,12 +51,13 @@ export async function startCandidates(letters: Letter[], context: Context): Prom
 
 async function startHandWritten(
   job: HandWrittenJob,
-  { backends, outside, onStop }: Context,
+  { address }: TemporalServer,
+  { outside, onStop }: Context,
 ): Promise<{ pid: number; url: string }> {
   const { pid, receive, stop } = startFork('candidates/hand-written.ts', {
     ...outside.env,
     HAND_WRITTEN_JOB: JSON.stringify(job),
-    TEMPORAL_ADDRESS: backends.temporalAddress,
+    TEMPORAL_ADDRESS: address,
   });
   onStop(stop);
   const { url } = (await receive()) as { url: string };
