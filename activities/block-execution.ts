@@ -8,7 +8,7 @@ import type { BlockEnd } from './record-block-end.ts';
 import type { Output } from './serialize-output.ts';
 
 /** A block execution as the activities are asked for it. */
-export type BlockExecution = Omit<BlockCall, 'executionId' | 'historyLength'> & { callId: string };
+export type BlockExecution = Omit<BlockCall, 'executionId' | 'historyLength' | 'next'> & { callId: string };
 
 /** A block with this run's overrides, and everything it may read. */
 export type BlockInput = {

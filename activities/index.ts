@@ -23,6 +23,7 @@ import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
 import { inSlot } from './in-slot.ts';
 import { createModelActivities } from './model-activities.ts';
+import { runAhead } from './run-ahead.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
 import { showRefusal, showUnderWay } from './show-under-way.ts';
@@ -36,16 +37,20 @@ export function createActivities(deps: ActivityDeps) {
     runAttempt((attempt) =>
       inSlot(deps.slots.blocks, attempt, () => blocks.inspect(callId, value, attempt, look)),
     );
+  const run = {
+    code: blockActivity(deps, blocks, (execution, attempt) => runCode(deps, blocks, execution, attempt)),
+    passthrough: blockActivity(deps, blocks, (execution, attempt) =>
+      blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
+    ),
+  };
   return {
     ...createModelActivities(deps, blocks),
 
     /** Runs the JavaScript of a code block in the sandbox. */
-    runCode: blockActivity(deps, blocks, (execution, attempt) => runCode(deps, blocks, execution, attempt)),
+    runCode: runAhead(run, 'code'),
 
     /** Returns the input of a passthrough block as its output. */
-    passThrough: blockActivity(deps, blocks, (execution, attempt) =>
-      blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
-    ),
+    passThrough: runAhead(run, 'passthrough'),
 
     /** Counts the items of a stored value; undefined when it is not an array. */
     inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
@@ -112,7 +117,7 @@ function blockActivity(
   blocks: BlockExecutor,
   work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
 ): (call: BlockCall) => Promise<Value | Pause | Busy> {
-  return ({ executionId: callId, historyLength, ...block }) => {
+  return ({ executionId: callId, historyLength, next: _, ...block }) => {
     const execution = { callId, ...block };
     return runAttempt(
       async (attempt) => {

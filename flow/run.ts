@@ -1,6 +1,6 @@
 // The contract between the API, which starts runs, and the workflow and activities, which carry them out.
 import type { ErrorCode } from './errors.ts';
-import type { PlannedStep } from './plan.ts';
+import type { InTaskType, PlannedStep } from './plan.ts';
 import type { PausePoint } from './tool-calls.ts';
 import type { Value } from './value.ts';
 
@@ -57,7 +57,21 @@ export type BlockCall = {
   ends: boolean;
   /** The number of events in the workflow's history; only in code and passthrough blocks inside the workflow task. */
   historyLength?: number;
+  /** The blocks that follow this one, which its activity may run too, each on the output of the one before; only in these. */
+  next?: NextBlock[];
 };
+
+export type NextBlock = Pick<BlockCall, 'stepId' | 'blockKey' | 'ends'> & { processorType: InTaskType };
+
+/**
+ * The reply of a block whose activity ran some of the next ones too: the outputs of all of them in order, and how the one after
+ * these failed, if it did.
+ */
+export type RanAhead = { outputs: Value[]; failed?: { type: string; message: string } };
+
+export function hasRunAhead(reply: object): reply is RanAhead {
+  return 'outputs' in reply;
+}
 
 /** The `failureReason` that callers read (docs/webhooks.md). */
 export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';

@@ -1,9 +1,10 @@
 import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { blockKey, listParallelBlocks, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
-import { type BlockCall, isBusy } from '../flow/run.ts';
+import { type BlockCall, isBusy, type RanAhead } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { blockActivities, waitingBlockActivities } from './activities.ts';
+import { createBlocksAhead } from './blocks-ahead.ts';
 import { isParked, type Parking } from './parking.ts';
 import { runModelCall, type Shown, type Where } from './run-model-call.ts';
 import { tellWaiting } from './tell-waiting.ts';
@@ -42,6 +43,7 @@ export function createBlockScheduler({
   modelCallsInTask: boolean;
 }) {
   const parallel = new Set(listParallelBlocks(steps));
+  const ahead = createBlocksAhead(steps, lastBlock);
   const lines = new Map<string, string>();
 
   function show(key: string, text: string): void {
@@ -54,10 +56,8 @@ export function createBlockScheduler({
   async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
     for (;;)
       try {
-        return await runActivity(block, call, shown, parking, {
-          inParallel: parallel.has(block),
-          inTask: modelCallsInTask,
-        });
+        const where = { inParallel: parallel.has(block), inTask: modelCallsInTask };
+        return ahead.unpack(await runActivity(block, call, shown, parking, where), call.next ?? []);
       } catch (error) {
         if (!isParked(error)) throw error;
         await parking.park(shown.say);
@@ -73,15 +73,17 @@ export function createBlockScheduler({
     const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
     const say = (state: string) => show(key, `${summary} (${block.processor_type}): ${state}`);
     say('running');
-    const call = {
-      executionId: callId,
-      stepId: block.step_id,
-      blockKey: key,
-      input,
-      ends: block === lastBlock,
-    };
     try {
-      const output = await runResumed(block, call, { summary, say });
+      const known = ahead.take(key);
+      const call = {
+        executionId: callId,
+        stepId: block.step_id,
+        blockKey: key,
+        input,
+        ends: block === lastBlock,
+        next: ahead.list(block, iterations),
+      };
+      const output = known ?? (await runResumed(block, call, { summary, say }));
       say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
       return output;
     } catch (error) {
@@ -97,7 +99,7 @@ function runActivity(
   shown: Shown,
   parking: Parking,
   where: Where,
-): Promise<Value | Pause> {
+): Promise<Value | Pause | RanAhead> {
   switch (block.processor_type) {
     case 'llm':
       tellWaiting(call.executionId);
@@ -118,15 +120,17 @@ async function runInTurn(
   call: BlockCall,
   { summary, say }: Shown,
   parking: Parking,
-): Promise<Value | Pause> {
+): Promise<Value | Pause | RanAhead> {
   const { historyLength, taskQueue } = workflowInfo();
+  const { next = [], ...alone } = call;
+  const all = next.length > 0 ? `${summary} and ${next.length} more` : summary;
   const reply = await parking.whenFree(
-    () => blockActivities[activity].executeWithOptions({ summary }, [{ ...call, historyLength }]),
+    () => blockActivities[activity].executeWithOptions({ summary: all }, [{ ...call, historyLength }]),
     say,
   );
   if (!isBusy(reply)) return reply;
   say('waits for its turn');
   tellWaiting(call.executionId);
   const waiting = waitingBlockActivities(taskQueue);
-  return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
+  return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [alone]);
 }

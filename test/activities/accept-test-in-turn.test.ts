@@ -96,7 +96,10 @@ describe('a test case that begins', () => {
     const place = createPlace();
     await accept(async () => place);
     assert.equal(place.ends, 0);
-    inProcessRuns.end(executionId, { status: 'failed', error: { code: 'INTERNAL_ERROR', message: 'm', reason: 'error' } });
+    inProcessRuns.end(executionId, {
+      status: 'failed',
+      error: { code: 'INTERNAL_ERROR', message: 'm', reason: 'error' },
+    });
     assert.equal(place.ends, 1);
   });
 

@@ -95,6 +95,11 @@ for (const [name, steps] of Object.entries(FLOWS)) {
     key: tenant.key,
     body: { message: 'hello' },
   });
+  // The answer comes before the workflow has closed.
+  await weir.client.workflow
+    .getHandle(body.executionId)
+    .result()
+    .catch(() => undefined);
   await record(name, body.executionId);
 }
 for (const [name, steps] of Object.entries(CANCELLED_FLOWS)) {

@@ -66,6 +66,23 @@ export const FLOWS: { [name: string]: Step[] } = {
   // Recorded since completed runs show no outcome.
   completed: [code('a', 'return message;'), passthrough('b')],
   'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
+  // Recorded since one activity runs several short blocks.
+  'ran-ahead': [
+    passthrough('a'),
+    code('b', 'return input;'),
+    llm('c', '{{previous_output}}', 'demo/chat'),
+    code('list', 'return [1, 2];'),
+    {
+      type: 'loop',
+      step_id: 'l',
+      name: 'l',
+      max_iterations: 2,
+      body: [passthrough('d'), code('e', 'return input;')],
+    },
+    code('f', 'return input;'),
+    passthrough('g'),
+  ],
+  'failed-ahead': [passthrough('a'), code('b', 'throw new Error("no");'), passthrough('c')],
   'failed-branch': [
     {
       type: 'parallel',

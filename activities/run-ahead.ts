@@ -1,0 +1,51 @@
+// Short blocks that follow each other run in one local activity, which costs the engine and the SDK as much as one block. Each is
+// a block execution of its own all the same: recorded, charged and shown when it ends.
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { InTaskType } from '../flow/plan.ts';
+import { type BlockCall, type Busy, isBusy, type RanAhead } from '../flow/run.ts';
+import { isPause, type Pause } from '../flow/tool-calls.ts';
+import type { Value } from '../flow/value.ts';
+import { inSpan } from '../observability/tracing.ts';
+
+/** No block begins later than this after the first one, so that the run hears of its cancellation and can be parked. */
+const RUN_AHEAD_MAX_MS = 250;
+
+type RunBlock = (call: BlockCall) => Promise<Value | Pause | Busy>;
+
+/**
+ * Makes the activity of a block of this type, which runs the `next` blocks of its call too, as long as there is room and they
+ * take little time. One that fails in a way that may pass is left to an activity of its own.
+ */
+export function runAhead(
+  run: Record<InTaskType, RunBlock>,
+  type: InTaskType,
+): (call: BlockCall) => Promise<Value | Pause | Busy | RanAhead> {
+  return async (call) => {
+    const began = performance.now();
+    const reply = await run[type](call);
+    const { next = [], executionId } = call;
+    const { info, cancellationSignal } = Context.current();
+    // The number of an attempt is that of the first block.
+    if (isBusy(reply) || isPause(reply) || info.attempt > 1) return reply;
+    const outputs = [reply];
+    for (const { processorType, ...block } of next) {
+      if (performance.now() - began > RUN_AHEAD_MAX_MS || cancellationSignal.aborted) break;
+      const attributes = {
+        'weir.call.id': executionId,
+        'weir.block.key': block.blockKey,
+        'weir.step.id': block.stepId,
+      };
+      try {
+        const output = await inSpan(`RunBlock:${processorType}`, { attributes }, () =>
+          run[processorType]({ executionId, ...block, input: outputs.at(-1) as Value }),
+        );
+        if (isBusy(output) || isPause(output)) break;
+        outputs.push(output);
+      } catch (error) {
+        if (!(error instanceof ApplicationFailure) || !error.nonRetryable) break;
+        return { outputs, failed: { type: error.type ?? '', message: error.message } };
+      }
+    }
+    return outputs.length > 1 ? { outputs } : reply;
+  };
+}
