@@ -12,8 +12,9 @@ import { createParking } from './parking.ts';
 import { startRunDelivery } from './start-run-delivery.ts';
 
 /**
- * Runs a flow: interprets its plan, whose blocks are activities or parts of them, and records the end. Returns the result as a Value, or the point
- * at which the run waits for its caller's tools; a failed run ends as an ApplicationFailure whose type is the ErrorCode.
+ * Runs a flow: interprets its plan, whose blocks are activities or parts of them, and records the end. Returns the result as a
+ * Value, or the point at which the run waits for its caller's tools; a failed run ends as an ApplicationFailure whose type is
+ * the ErrorCode.
  */
 export async function runFlow({
   executionId: callId,
