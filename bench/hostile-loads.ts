@@ -11,6 +11,8 @@ export type Surroundings = {
   key: string;
   /** The URL of a flow with the load's steps, to which `/execute` and the other endpoints are appended. */
   flowUrl: string;
+  /** The URL of the project's flows. */
+  flowsUrl: string;
   /** A webhook receiver that accepts requests and never answers. */
   hangingHost: string;
 };
@@ -79,6 +81,11 @@ export const HOSTILE_LOADS: HostileLoad[] = [
     name: '600 jobs at once, again and again',
     steps: [passthrough('a'), code('b', 'return input;'), passthrough('c')],
     begin: floodJobs,
+  },
+  {
+    name: '8 test runs of 40 cases, again and again',
+    steps: [passthrough('a'), code('b', 'return input;'), passthrough('c')],
+    begin: keepTesting,
   },
   { name: '20 streams of 7 MB that nobody reads', steps: [largeOutput()], begin: leaveStreamsUnread },
   {
@@ -162,6 +169,22 @@ async function floodJobs(at: Surroundings): Promise<void> {
       await sleep(5_000);
     }
   })();
+}
+
+async function keepTesting(at: Surroundings): Promise<void> {
+  const { flows } = (await (await get(at, at.flowsUrl)).json()) as { flows: { id: string }[] };
+  const flowUrl = `${at.flowsUrl}/${flows[0]?.id}`;
+  for (let index = 0; index < 40; index += 1) {
+    const testCase = { name: `case ${index}`, message: 'm', expectation: { type: 'equals', value: 'm' } };
+    const { status } = await post(at, `${flowUrl}/test-cases`, JSON.stringify(testCase));
+    if (status !== 201) throw new Error(`a test case was answered with ${status}`);
+  }
+  keepCalling(8, async () => {
+    const started = await post(at, `${flowUrl}/test-runs`, '{}');
+    const { test_run_id: id } = (await started.json()) as { test_run_id: string };
+    for (let status = 'started'; status === 'started'; await sleep(500))
+      ({ status } = (await (await get(at, `${flowUrl}/test-runs/${id}`)).json()) as { status: string });
+  });
 }
 
 async function leaveStreamsUnread(at: Surroundings): Promise<void> {

@@ -82,9 +82,11 @@ export async function measureNeighbours(
   return { quiet, rows };
 
   async function measureBeside({ name, steps }: HostileLoad, slug: string): Promise<NeighbourRow> {
-    const { key, organizationId, createFlow } = await service.createTenant(slug, CREDITS);
+    const { key, organizationId, projectId, createFlow } = await service.createTenant(slug, CREDITS);
     const flowUrl = await createFlow(steps);
-    const at = { key, organizationId, flowUrl, apiUrl: service.apiUrl, hangingHost: hanging.host };
+    const { apiUrl } = service;
+    const flowsUrl = `${apiUrl}/projects/${projectId}/flows`;
+    const at = { key, organizationId, flowUrl, flowsUrl, apiUrl, hangingHost: hanging.host };
     const child = service.child();
     const callers = startFork('candidates/hostile-callers.ts');
     onStop(callers.stop);

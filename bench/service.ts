@@ -4,6 +4,7 @@ import type { Db } from '../db/connect.ts';
 import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
 import { insertFlow } from '../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../db/flows/versions.ts';
+import { DEFAULT_KEY_SCOPES, type KeyScope } from '../db/tables/access.ts';
 import { insertApiKey } from '../db/tenants/api-keys.ts';
 import { insertOrganization } from '../db/tenants/organizations.ts';
 import { insertProject } from '../db/tenants/projects.ts';
@@ -19,6 +20,7 @@ import { startSeparateProcesses } from './separate-processes.ts';
 export type BenchTenant = {
   key: string;
   organizationId: string;
+  projectId: string;
   /** Publishes a flow; returns the URL to which `/execute` and the other endpoints are appended. */
   createFlow(steps: Step[]): Promise<string>;
 };
@@ -86,10 +88,12 @@ export async function startBenchService(
       const { id: projectId } = await insertProject(db, { organizationId, slug: 'bench', name: 'Bench' });
       await grantCredits(db, organizationId, credits * MICROCREDITS_PER_CREDIT, `grant/${slug}`);
       const { plaintext, keyId, secretHmac } = mintApiKey('live', pepper);
-      await insertApiKey(db, { projectId, keyId, environment: 'live', name: 'bench', secretHmac });
+      const scopes: KeyScope[] = [...DEFAULT_KEY_SCOPES, 'deploy'];
+      await insertApiKey(db, { projectId, keyId, environment: 'live', name: 'bench', secretHmac, scopes });
       return {
         key: plaintext,
         organizationId,
+        projectId,
         async createFlow(steps) {
           const flow = `flow-${randomUUID()}`;
           const { id } = await insertFlow(db, { projectId, slug: flow, name: flow, definition: { steps } });
