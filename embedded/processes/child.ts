@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { readableLine } from '../../observability/log.ts';
-import { endProcess, type ProcessRecord } from './end-process.ts';
+import { endProcess, killGroup, type ProcessRecord } from './end-process.ts';
 import { processStartTime } from './process-identity.ts';
 
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
@@ -76,7 +76,13 @@ export function startChild(spec: ChildSpec): Child {
     pid: child.pid ?? 0,
     startTime: child.pid ? (processStartTime(child.pid) ?? '') : '',
   };
-  if (child.pid) writeFileSync(recordFile, JSON.stringify(record), { mode: 0o600 });
+  try {
+    if (child.pid) writeFileSync(recordFile, JSON.stringify(record), { mode: 0o600 });
+  } catch (error) {
+    // Nobody would ever end it: without a record it is found no more.
+    killGroup(record.pid);
+    throw error;
+  }
   return {
     pid: record.pid,
     logFile,

@@ -24,7 +24,7 @@ export async function endProcess(record: ProcessRecord): Promise<void> {
   if (isAlive()) sendSignal(record.pid, record.stopSignal);
   const deadline = Date.now() + record.stopTimeoutMs;
   while (isAlive()) {
-    if (Date.now() > deadline) sendSignal(-record.pid, 'SIGKILL');
+    if (Date.now() > deadline) killGroup(record.pid);
     await sleep(POLL_MS);
   }
 }
@@ -41,7 +41,7 @@ export async function endRecordedProcesses(stateFolder: string): Promise<string[
 
 /** Kills every process on record at once. */
 export function killRecordedProcesses(stateFolder: string): void {
-  for (const record of readRecords(stateFolder)) sendSignal(-record.pid, 'SIGKILL');
+  for (const record of readRecords(stateFolder)) killGroup(record.pid);
 }
 
 /** Reads the records of processes that still run, and removes the other records. */
@@ -63,6 +63,11 @@ function readRunning(file: string): ProcessRecord | undefined {
   }
   rmSync(file, { force: true });
   return undefined;
+}
+
+/** Kills the process `leader` and its whole group. */
+export function killGroup(leader: number): void {
+  sendSignal(-leader, 'SIGKILL');
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {

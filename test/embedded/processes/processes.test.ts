@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Child, startChild } from '../../../embedded/processes/child.ts';
@@ -17,7 +27,12 @@ describe('processes of a local start', () => {
     rmSync(stateFolder, { recursive: true });
   });
 
-  const start = (name: string, order: number, script: string, stopTimeoutMs = 10_000): Child =>
+  const start = (
+    name: string,
+    order: number,
+    script: string,
+    options: { stopTimeoutMs?: number; stateFolder?: string } = {},
+  ): Child =>
     startChild({
       stateFolder,
       name,
@@ -25,7 +40,8 @@ describe('processes of a local start', () => {
       command: 'sh',
       args: ['-c', script],
       stopSignal: 'SIGTERM',
-      stopTimeoutMs,
+      stopTimeoutMs: 10_000,
+      ...options,
     });
 
   /** Resolves once it has said something. */
@@ -49,7 +65,9 @@ describe('processes of a local start', () => {
   });
 
   it('are killed with all their children when they do not end', async () => {
-    const child = start('stubborn', 1, 'trap "" TERM; sleep 100 & echo $!; while :; do sleep 0.1; done', 200);
+    const child = start('stubborn', 1, 'trap "" TERM; sleep 100 & echo $!; while :; do sleep 0.1; done', {
+      stopTimeoutMs: 200,
+    });
     await ready(child);
     const grandchild = Number(child.logTail());
     await child.stop();
@@ -111,6 +129,21 @@ describe('processes of a local start', () => {
     runWatchdogOf(process.pid);
     assert.equal(processStartTime(child.pid), undefined);
     lock.release();
+  });
+
+  it('are killed when they cannot be recorded, such as on a full disk', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const folder = mkdtempSync(path.join(tmpdir(), 'weir-unrecorded-'));
+    // No file can be made there.
+    symlinkSync('/proc/self', path.join(folder, 'run'));
+    const begun: ChildProcess[] = [];
+    const note = (message: unknown) => void begun.push((message as { process: ChildProcess }).process);
+    subscribe('child_process', note);
+    assert.throws(() => start('unrecorded', 1, 'exec sleep 60', { stateFolder: folder }));
+    unsubscribe('child_process', note);
+    const [, signal] = await once(begun[0] as ChildProcess, 'exit');
+    assert.equal(signal, 'SIGKILL');
+    rmSync(folder, { recursive: true });
   });
 
   it('say that a command is missing', async () => {
