@@ -6,6 +6,7 @@ type Schema = Record<string, unknown>;
 const VALUES_MAX = 2_000;
 const DEPTH_MAX = 40;
 const STRING_MAX_LENGTH = 10_000;
+const CHARACTERS_MAX = 1_000_000;
 
 const FORMATS: Record<string, string> = {
   'date-time': '2025-01-01T12:00:00Z',
@@ -23,12 +24,13 @@ const FORMATS: Record<string, string> = {
 
 /**
  * Fills `schema`: strings with consecutive words, numbers by counting from 1, arrays with two items where allowed.
- * Ignores patterns, `not` and conditions. Fills in null beyond the limits above.
+ * Ignores patterns, `not` and conditions. Fills in null, or short strings, beyond the limits above.
  */
 export function instanceOf(schema: unknown, words: string[]): unknown {
   let values = 0;
   let wordsUsed = 0;
   let numbersUsed = 0;
+  let charactersLeft = CHARACTERS_MAX;
 
   function fill(part: unknown, depth: number): unknown {
     values += 1;
@@ -92,12 +94,16 @@ export function instanceOf(schema: unknown, words: string[]): unknown {
   function string(node: Schema): string {
     const known = FORMATS[String(node.format)];
     if (known !== undefined) return known;
-    const least = Math.min(asNumber(node.minLength, 0), STRING_MAX_LENGTH);
+    const least = Math.min(asNumber(node.minLength, 0), STRING_MAX_LENGTH, charactersLeft);
     const parts: string[] = [];
+    let length = -1;
     do {
-      parts.push(words[wordsUsed % words.length] ?? 'demo');
+      const word = words[wordsUsed % words.length] ?? 'demo';
+      parts.push(word);
+      length += 1 + word.length;
       wordsUsed += 1;
-    } while (parts.length < 3 || parts.join(' ').length < least);
+    } while (parts.length < 3 || length < least);
+    charactersLeft = Math.max(0, charactersLeft - length);
     return parts.join(' ').slice(0, asNumber(node.maxLength, STRING_MAX_LENGTH)).toWellFormed();
   }
 

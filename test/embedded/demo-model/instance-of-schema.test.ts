@@ -89,4 +89,12 @@ describe('instanceOf', () => {
   for (const [name, schema] of Object.entries(runaways)) {
     it(`comes to an end: ${name}`, () => assert.doesNotThrow(() => instanceOf(schema, words)));
   }
+
+  it('has a million characters or so at most, however many long strings are asked for', () => {
+    const strings = { type: 'array', minItems: 200, items: { type: 'string', minLength: 10_000 } };
+    const filled = instanceOf(strings, words) as string[];
+    assert.equal(filled.length, 200);
+    assert.ok(filled[0]?.length === 10_000);
+    assert.ok(filled.join('').length < 1_100_000);
+  });
 });
