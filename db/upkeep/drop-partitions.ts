@@ -7,6 +7,7 @@ import {
   PARTITIONED_TABLES,
   type Partition,
   type PartitionedTable,
+  readClock,
   withTableLocks,
 } from './partitions.ts';
 
@@ -22,8 +23,9 @@ const BATCH = 500;
 export async function dropPartitions(
   db: Db,
   retentionDays: number,
-  { signal, now = new Date() }: { signal?: AbortSignal; now?: Date } = {},
+  { signal, now: at }: { signal?: AbortSignal; now?: Date } = {},
 ): Promise<number> {
+  const now = at ?? (await readClock(db));
   let dropped = 0;
   for (const table of PARTITIONED_TABLES)
     for (const partition of await listPartitions(db, table)) {

@@ -48,6 +48,12 @@ export function startOfDay(at: Date): Date {
   return new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS);
 }
 
+/** Reads the database's clock, which is one for all workers. */
+export async function readClock(db: Db): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select now()`.execute(db);
+  return (rows[0] as { now: Date }).now;
+}
+
 /** Names a partition by its first and the last day but its own; the name is where its range is read from. */
 export function partitionName({ table }: PartitionedTable, from: Date, to: Date): string {
   return [table, ...[from, to].map((day) => day.toISOString().slice(0, 10).replaceAll('-', ''))].join('_');

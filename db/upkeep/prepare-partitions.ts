@@ -10,6 +10,7 @@ import {
   type PartitionedTable,
   partitionMs,
   partitionName,
+  readClock,
   startOfDay,
   withTableLocks,
 } from './partitions.ts';
@@ -27,7 +28,8 @@ const LEAD_MS = DAY_MS;
  * meanwhile. One process at a time may do this. It may be cut off anywhere, and goes on from there when it is repeated: until
  * then, ids of the time to come are refused, which is a day away at least.
  */
-export async function preparePartitions(db: Db, retentionDays: number, now = new Date()): Promise<void> {
+export async function preparePartitions(db: Db, retentionDays: number, at?: Date): Promise<void> {
+  const now = at ?? (await readClock(db));
   for (const table of PARTITIONED_TABLES) {
     const partitions = await listPartitions(db, table);
     const ranges = partitions.every(({ attached }) => attached)
@@ -47,10 +49,14 @@ export async function preparePartitions(db: Db, retentionDays: number, now = new
   }
 }
 
-/** Returns the ranges of the next partitions; none while enough of them are left. */
+/**
+ * Returns the ranges of the next partitions; none while enough of them are left. Partitions that begin far ahead do not count: a
+ * clock that was wrong may have made them.
+ */
 function nextRanges(partitions: Partition[], retentionDays: number, now: Date): Range[] {
   const width = partitionMs(retentionDays);
-  const made = partitions.at(-1)?.to.getTime() ?? 0;
+  const farthest = now.getTime() + MADE * width;
+  const made = partitions.findLast(({ from }) => from.getTime() <= farthest)?.to.getTime() ?? 0;
   if (made >= now.getTime() + LEFT_MIN * width) return [];
   const earliest = startOfDay(new Date(now.getTime() + LEAD_MS + DAY_MS)).getTime();
   return rangesFrom(Math.max(made, earliest), width);
@@ -69,7 +75,10 @@ function rangesFrom(start: number, width: number): Range[] {
  * the tables now, and cannot be read until these are attached.
  */
 async function announce(tx: Tx, table: PartitionedTable, wanted: Range[]): Promise<void> {
-  const ranges = await avoidOpenOwners(tx, table, wanted);
+  const made = await listPartitions(tx, table);
+  const isFree = ({ from, to }: Range) => made.every((other) => other.to <= from || other.from >= to);
+  const ranges = (await avoidOpenOwners(tx, table, wanted)).filter(isFree);
+  if (ranges.length === 0) return;
   const nameOf = ({ from, to }: Range) => sql.table(partitionName(table, from, to));
   for (const range of ranges)
     await sql`create table ${nameOf(range)} (like ${sql.table(table.table)} including all)`.execute(tx);

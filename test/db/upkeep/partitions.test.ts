@@ -63,6 +63,36 @@ describe('partitions by time', () => {
     assert.equal((await names()).at(-1), 'block_run_20260319_20260320');
   });
 
+  it('are made, and dropped, by the clock of the database, not by those of workers', async () => {
+    await database.db.connection().execute(async (db) => {
+      const setClock = (to: Date) =>
+        sql`create or replace function public.now() returns timestamptz language sql return ${sql.lit(to.toISOString())}::timestamptz`.execute(
+          db,
+        );
+      await sql`set search_path = public, pg_catalog`.execute(db);
+      await setClock(at(-1000));
+      await preparePartitions(db, DAYS);
+      const made = await names();
+      assert.equal(made[0], 'block_run_20230616_20230617');
+      assert.equal(await dropPartitions(db, DAYS), 0);
+      await setClock(at(0));
+      assert.ok((await dropPartitions(db, DAYS)) >= made.length);
+    });
+  });
+
+  it('are made though a clock that was ahead has made later ones, and go on to these', async () => {
+    const { db } = database;
+    await preparePartitions(db, DAYS, at(100));
+    const ahead = await names();
+    await preparePartitions(db, DAYS, START);
+    assert.deepEqual(await partitionOf(await run(createTimedId(at(1.4)))), ['block_run_20260312_20260313']);
+    await preparePartitions(db, DAYS, at(97));
+    assert.deepEqual((await names()).slice(4), [
+      ...['block_run_20260617_20260618', 'block_run_20260618_20260619', 'block_run_20260619_20260620'],
+      ...ahead,
+    ]);
+  });
+
   it('are dropped when their runs have been deleted; younger ones, and rows without a time, stay', async () => {
     const { db } = database;
     await preparePartitions(db, DAYS, START);
