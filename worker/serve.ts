@@ -30,31 +30,34 @@ const api = await exitOnFailure(() =>
   serveApi({ ...dependencies, inProcessRuns, listeners }, { lingerMs: LINGER_MS }),
 );
 const stopping = new AbortController();
-let worker: RunningWorker | undefined;
+let worker: Promise<RunningWorker> | undefined;
 endOnSignal(stop, SERVE_END_MAX_SECONDS);
 endOnFatal(stop);
 await untilDatabaseIsReady(dependencies.db, config, stopping.signal);
 if (!stopping.signal.aborted) {
-  worker = await exitOnFailure(() =>
+  worker = exitOnFailure(() =>
     runWorker({
       ...{ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn },
       enterPlace: api.enterPlace,
     }),
   );
+  const { ended } = await worker;
   log.info(
     { url: `http://${config.host}:${api.port}/api/v1`, task_queue: config.taskQueue },
     'The API listens, and the worker takes runs.',
   );
-  await worker.ended;
+  await ended;
 }
 
 /** Drains the API first: the runs it waits for need the worker. */
 async function stop(): Promise<void> {
   stopping.abort();
-  worker?.stopReconciling();
+  void worker?.then(({ stopReconciling }) => stopReconciling());
   await api.close();
-  worker?.shutdown();
-  await worker?.ended;
+  // It may be beginning still, on the connections that are closed below.
+  const running = await worker;
+  running?.shutdown();
+  await running?.ended;
   await dependencies.close();
   await metrics.shutdown();
   await traces.shutdown();

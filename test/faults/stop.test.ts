@@ -13,6 +13,20 @@ const RUNS = faultSize(600, 20_000);
 /** One in so many is carried out; the others were cancelled, and only their end is to be recorded. */
 const CARRIED_OUT = faultSize(2, 10);
 
+/** The environment of a service that is asked to stop as its worker begins, which then takes longer than the API does to close. */
+const STOPPED_AS_IT_BEGINS = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
+    import { Worker } from ${JSON.stringify(import.meta.resolve('@temporalio/worker'))};
+    const create = Worker.create;
+    Worker.create = async (options) => {
+      process.kill(process.pid, 'SIGTERM');
+      while (process.getActiveResourcesInfo().includes('TCPServerWrap'))
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      return create.call(Worker, options);
+    };
+  `)}`,
+};
+
 /** The SDK says of a workflow task that it took over 10 s, which the engine has given to another: a busy machine does that. */
 const LATE_TASK = '"target":"temporalio_sdk_core::worker::workflow';
 
@@ -32,8 +46,8 @@ describe('a worker that is asked to stop', () => {
     await models.close();
   });
 
-  const start = async (file = 'worker/worker.ts') => {
-    const program = await startProgram(weir, file, { DEMO_BASE_URL: models.url });
+  const start = async (file = 'worker/worker.ts', env: NodeJS.ProcessEnv = {}) => {
+    const program = await startProgram(weir, file, { DEMO_BASE_URL: models.url, ...env });
     programs.push(program);
     return program;
   };
@@ -102,6 +116,12 @@ describe('a worker that is asked to stop', () => {
     assert.deepEqual([await stopped, await again], [0, 0]);
     assert.equal((await weir.finish(flow, body.executionId, tenant.key)).body.status, 'completed');
     assert.equal(models.asked.get('held'), 1);
+  });
+
+  it('ends in order also when it is asked as it begins', async () => {
+    const service = await start('worker/serve.ts', STOPPED_AS_IT_BEGINS);
+    assert.equal(await service.stop(), 0);
+    assert.deepEqual(complaintsOf(service), []);
   });
 
   it('ends while what it runs is being repeated, and nothing panics', async () => {
