@@ -137,6 +137,7 @@ async function start(
   await consoleBuilt;
   await runDemo(baseUrl, apiKey, temporal, identity.own);
   for (const line of describePasswords(identity.own)) progress.line(line);
+  identity.own?.keepAccounts();
   progress.line(`\nCtrl-C stops everything. Data and logs are in ${stateFolder}`);
 
   const watch = { report: (line: string) => progress.line(`  ! ${line}`), signal };

@@ -150,7 +150,7 @@ describe('npm start', function () {
     assert.deepEqual(left, []);
   });
 
-  it('keeps its state: the same key and addresses at the next start, and after kill -9 of the supervisor', async () => {
+  it('keeps its state: the same accounts, key and addresses at the next start, and after kill -9 of the supervisor', async () => {
     const before = await restart(() => Promise.resolve());
     const after = await restart(async () => {
       const ended = once(npm, 'close');
@@ -163,6 +163,7 @@ describe('npm start', function () {
   async function restart(stop: () => Promise<void>) {
     await stop();
     await start();
+    assert.doesNotMatch(output, /^ {2}owner@weir\.local/m);
     assert.equal((await runDemo()).status, 'completed');
     return { key: printed('Demo API key'), ui: printed('Temporal UI'), api: printed('API') };
   }

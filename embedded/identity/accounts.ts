@@ -19,12 +19,18 @@ const FIRST_ACCOUNTS = (['owner', 'admin', 'member'] as const).map((role) => ({
   role,
 }));
 
-/** Reads the accounts of this folder, or creates them. `passwords` has those just created: they are stored nowhere. */
-export async function provideAccounts(
-  stateFolder: string,
-): Promise<{ accounts: Account[]; passwords: [email: string, password: string][] }> {
+export type ProvidedAccounts = {
+  accounts: Account[];
+  /** The passwords of accounts created just now, which are stored nowhere: the only chance to show them. */
+  passwords: [email: string, password: string][];
+  /** Writes new accounts into the folder, once somebody has seen their passwords: until then a start creates others. */
+  keepAccounts(): void;
+};
+
+/** Reads the accounts of this folder, or creates them. */
+export async function provideAccounts(stateFolder: string): Promise<ProvidedAccounts> {
   const existing = readState<Account[]>(stateFolder, FILE);
-  if (existing) return { accounts: existing, passwords: [] };
+  if (existing) return { accounts: existing, passwords: [], keepAccounts: () => undefined };
   const accounts: Account[] = [];
   const passwords: [string, string][] = [];
   for (const account of FIRST_ACCOUNTS) {
@@ -34,8 +40,7 @@ export async function provideAccounts(
     accounts.push({ ...account, salt: salt.toString('base64'), hash: hash.toString('base64') });
     passwords.push([account.email, password]);
   }
-  writeState(stateFolder, FILE, accounts);
-  return { accounts, passwords };
+  return { accounts, passwords, keepAccounts: () => writeState(stateFolder, FILE, accounts) };
 }
 
 /** Finds the account with this email (in lower case) and password. An unknown email takes as long as a known one. */

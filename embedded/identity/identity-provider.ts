@@ -5,19 +5,16 @@ import { createServer, type RequestListener } from 'node:http';
 import { log } from '../../observability/log.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { readState, writeState } from '../state-folder.ts';
-import { type Account, provideAccounts } from './accounts.ts';
+import { type ProvidedAccounts, provideAccounts } from './accounts.ts';
 import type { Audiences, IdentitySecrets, IsDisconnected } from './configuration.ts';
 import { createOneTimeLink } from './one-time-link.ts';
 
 const SECRETS_FILE = 'identity-secrets.json';
 const HOST = '127.0.0.1';
 
-export type IdentityProvider = {
+export type IdentityProvider = ProvidedAccounts & {
   issuer: string;
   port: number;
-  accounts: Account[];
-  /** The passwords of accounts created just now: the only chance to show them. */
-  passwords: [email: string, password: string][];
   /** The secret of the client that `weir token` uses. */
   scriptSecret: string;
   /** Makes the secret of a link that signs the owner in to the console, once. */
@@ -41,7 +38,7 @@ export async function startIdentityProvider(options: {
   now?: () => number;
 }): Promise<IdentityProvider> {
   const { stateFolder, audiences, consoleUrls = [], isDisconnected = async () => false } = options;
-  const { accounts, passwords } = await provideAccounts(stateFolder);
+  const provided = await provideAccounts(stateFolder);
   const secrets = await provideIdentitySecrets(stateFolder);
   const port = await findFreePort(options.port);
   const issuer = `http://${HOST}:${port}`;
@@ -49,7 +46,7 @@ export async function startIdentityProvider(options: {
   const given = {
     issuer,
     stateFolder,
-    accounts,
+    accounts: provided.accounts,
     secrets,
     audiences,
     consoleUrls,
@@ -72,10 +69,9 @@ export async function startIdentityProvider(options: {
   await once(server, 'listening');
   server.on('error', (error) => log.error({ err: error }, 'The identity provider failed.'));
   return {
+    ...provided,
     issuer,
     port,
-    accounts,
-    passwords,
     scriptSecret: secrets.scriptSecret,
     issueOneTimeSecret: oneTimeLink.issue,
     async close() {

@@ -25,6 +25,7 @@ export function useIdentityProvider(options: Options = {}) {
     identity.stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-identity-'));
     identity.provider = await start();
     identity.passwords = new Map(identity.provider.passwords);
+    identity.provider.keepAccounts();
   });
   after(async () => {
     await identity.provider.close();
