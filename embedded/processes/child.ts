@@ -1,24 +1,10 @@
 // One process of a local start: in its own group, logging to a file, and recorded so that any later process can end it.
 import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readableLine } from '../../observability/log.ts';
+import { openLog } from './child-log.ts';
 import { endProcess, killGroup, type ProcessRecord } from './end-process.ts';
 import { processStartTime } from './process-identity.ts';
-
-const LOG_MAX_BYTES = 10 * 1024 * 1024;
-const LOG_TAIL_LINES = 15;
-/** How a program in Go begins to say that it panicked: what led to it comes before, and then hundreds of lines of its stack. */
-const PANIC = /^(panic|fatal error): /;
 
 type ChildSpec = Pick<ProcessRecord, 'name' | 'order' | 'stopSignal' | 'stopTimeoutMs'> & {
   stateFolder: string;
@@ -47,16 +33,16 @@ export function startChild(spec: ChildSpec): Child {
   const recordFolder = path.join(spec.stateFolder, 'run');
   for (const folder of [path.dirname(logFile), recordFolder])
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { log, from } = openLog(logFile);
+  const log = openLog(logFile);
   const child = spawn(spec.command, spec.args, {
     cwd: spec.account ? '/' : undefined,
     env: spec.env ?? process.env,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', log.descriptor, log.descriptor],
     // In its own process group: Ctrl-C in a terminal reaches only the supervisor, which ends the rest in order.
     detached: true,
     ...spec.account,
   });
-  closeSync(log);
+  closeSync(log.descriptor);
   let ended = false;
   const exited = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(`could not be started: ${error.message}`));
@@ -65,6 +51,7 @@ export function startChild(spec: ChildSpec): Child {
     );
   }).finally(() => {
     ended = true;
+    log.leave();
     rmSync(recordFile, { force: true });
   });
   const recordFile = path.join(recordFolder, `${child.pid}.json`);
@@ -88,27 +75,10 @@ export function startChild(spec: ChildSpec): Child {
     logFile,
     exited,
     hasExited: () => ended,
-    logTail() {
-      const lines = readFileSync(logFile).subarray(from).toString().trimEnd().split('\n');
-      const panic = lines.findIndex((line) => PANIC.test(line));
-      const end = panic < 0 ? lines.length : panic + 1 + LOG_TAIL_LINES / 3;
-      return lines
-        .slice(Math.max(0, end - LOG_TAIL_LINES), end)
-        .map((line) => readableLine(line).trimEnd())
-        .join('\n');
-    },
+    logTail: log.tail,
     stop: async () => {
       if (!ended) await endProcess(record);
       await exited;
     },
   };
-}
-
-/** Opens a log to append to it `from` its end; one that has grown large starts anew. */
-function openLog(file: string): { log: number; from: number } {
-  const log = openSync(file, 'a', 0o600);
-  const { size } = statSync(file);
-  if (size <= LOG_MAX_BYTES) return { log, from: size };
-  truncateSync(file);
-  return { log, from: 0 };
 }
