@@ -7,6 +7,8 @@ const PROBES: { [command: string]: string[] } = {
   // An old release of Go does not understand this file.
   go: ['mod', 'edit', '-json', path.join(import.meta.dirname, 'deploy/helm-module/go.mod')],
   openssl: ['version'],
+  // That of BusyBox does not tell when a process began.
+  ps: ['-o', 'lstart=', '-p', '1'],
   unshare: ['--map-root-user', '--net', 'true'],
 };
 

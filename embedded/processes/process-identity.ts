@@ -21,7 +21,10 @@ function fromProc(pid: number): string | undefined {
 
 function fromPs(pid: number): string | undefined {
   try {
-    const line = execFileSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    // A later start may have another time zone or language.
+    const env = { ...process.env, TZ: 'UTC', LC_ALL: 'C' };
+    const question = ['-o', 'state=,lstart=', '-p', String(pid)];
+    const line = execFileSync('ps', question, { encoding: 'utf8', env }).trim();
     return line.startsWith('Z') ? undefined : line.slice(1).replace(/^\S*\s+/, '');
   } catch {
     return undefined;
