@@ -33,7 +33,8 @@ export function completeDatabase(file: string): void {
 function writeLog(file: string): void {
   const database = new DatabaseSync(file, { timeout: LOCK_TIMEOUT_MS });
   try {
-    database.exec('pragma wal_checkpoint(full)');
+    const outcome = database.prepare('pragma wal_checkpoint(full)').get();
+    if (outcome?.busy !== 0) throw new Error('The database is in use.');
   } finally {
     database.close();
   }
