@@ -1,5 +1,6 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { askEngine } from '../engine/ask-engine.ts';
+import { GRPC, grpcCodeOf } from '../engine/grpc-code.ts';
 
 /** Calls `act` with a workflow, ignoring that it may have ended meanwhile. With `runId`, acts on that one execution only. */
 export function withOpenWorkflow(
@@ -11,7 +12,8 @@ export function withOpenWorkflow(
     try {
       await act(client.workflow.getHandle(workflowId, runId));
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      // Requests of the workflow service itself answer with the status alone.
+      if (!(error instanceof WorkflowNotFoundError) && grpcCodeOf(error) !== GRPC.notFound) throw error;
     }
   });
 }
