@@ -28,12 +28,19 @@ export async function reservePort(
   report: Report,
   host = LOOPBACK,
 ): Promise<number> {
+  let problem = '';
   for (const port of [usual, ...Array.from({ length: NEIGHBOURS }, (_, i) => first + i)]) {
-    if (!(await isPortFree(port, host)) || !reserve(port)) continue;
+    try {
+      if (!(await isPortFree(port, host)) || !reserve(port)) continue;
+    } catch (error) {
+      // The file may belong to another user, and be stale: the next port may do.
+      problem = ` (${error})`;
+      continue;
+    }
     if (port !== usual) report(`  ! Port ${usual} is taken by another program; ${name} uses ${port}.`);
     return port;
   }
-  throw new Error(`No port from ${first} to ${first + NEIGHBOURS - 1} is free for ${name}.`);
+  throw new Error(`No port from ${first} to ${first + NEIGHBOURS - 1} is free for ${name}${problem}.`);
 }
 
 /** Chooses the API's port: WEIR_PORT, else the one used before, else 8787 or a later one. Throws when WEIR_PORT is taken. */
@@ -57,14 +64,9 @@ async function isPortFree(port: number, host: string): Promise<boolean> {
 }
 
 function reserve(port: number): boolean {
-  try {
-    const lock = takeProcessLock(path.join(tmpdir(), `weir-port-${port}.json`));
-    if (lock.taken) process.once('exit', lock.release);
-    return lock.taken;
-  } catch {
-    // The file belongs to another user and may be stale: take the next port instead.
-    return false;
-  }
+  const lock = takeProcessLock(path.join(tmpdir(), `weir-port-${port}.json`));
+  if (lock.taken) process.once('exit', lock.release);
+  return lock.taken;
 }
 
 function listenBriefly(port: number, host: string): Promise<number | undefined> {

@@ -49,6 +49,17 @@ describe('ports of a local start', () => {
     assert.ok(Number(second) > free);
   });
 
+  it('tells why none can be reserved, such as a full disk', async () => {
+    const { TMPDIR } = process.env;
+    process.env.TMPDIR = '/nowhere';
+    try {
+      await assert.rejects(reservePort('the API', 0, 20_000, silent), /ENOENT: .*\/nowhere\/weir-port/);
+    } finally {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    }
+  });
+
   it('names WEIR_PORT when the port it asks for is taken', async () => {
     await assert.rejects(
       chooseApiPort('127.0.0.1', String(port), undefined, silent),
