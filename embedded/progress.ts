@@ -45,7 +45,7 @@ export function createProgress(out: WriteStream = process.stdout): Progress {
 
   return {
     begin(name) {
-      const task = { name, doing: 'starting', began: Date.now() };
+      const task = { name, doing: 'starting', began: performance.now() };
       running.add(task);
       timer ??= setInterval(tick, terminal ? REDRAW_MS : PLAIN_INTERVAL_MS).unref();
       return {
@@ -66,7 +66,7 @@ export function createProgress(out: WriteStream = process.stdout): Progress {
 
 /** Formats the time since `began`: `0.7 s`, `42 s`, `3 min 5 s`. */
 function elapsed(began: number): string {
-  const seconds = (Date.now() - began) / 1000;
+  const seconds = (performance.now() - began) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;

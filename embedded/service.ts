@@ -45,9 +45,9 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
     stopSignal: 'SIGTERM',
     stopTimeoutMs: STOP_TIMEOUT_MS,
   });
-  const deadline = Date.now() + READY_TIMEOUT_MS;
+  const deadline = performance.now() + READY_TIMEOUT_MS;
   while (!(await isReady(baseUrl))) {
-    if (child.hasExited() || Date.now() > deadline) {
+    if (child.hasExited() || performance.now() > deadline) {
       const problem = child.hasExited()
         ? await child.exited
         : `was not ready after ${READY_TIMEOUT_MS / 1000} s`;

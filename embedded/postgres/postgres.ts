@@ -120,7 +120,7 @@ async function waitUntilReady(
   port: number,
   options: PostgresOptions,
 ): Promise<string | undefined> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {
     try {
       await provideDatabase(port, options);
@@ -130,7 +130,7 @@ async function waitUntilReady(
       if (code === '28P01') {
         return 'refuses the stored password: the state folder was deleted in part. Delete all of it to start afresh';
       }
-      if (Date.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
+      if (performance.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
     }
     await sleep(50);
   }

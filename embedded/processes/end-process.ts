@@ -18,13 +18,13 @@ export type ProcessRecord = {
   stopTimeoutMs: number;
 };
 
-/** Asks one process to end, then kills its whole group. Does nothing when it is gone. */
+/** Asks one process to end, and kills its whole group when it does not in time. Does nothing when it is gone. */
 export async function endProcess(record: ProcessRecord): Promise<void> {
   const isAlive = () => processStartTime(record.pid) === record.startTime;
   if (isAlive()) sendSignal(record.pid, record.stopSignal);
-  const deadline = Date.now() + record.stopTimeoutMs;
+  const deadline = performance.now() + record.stopTimeoutMs;
   while (isAlive()) {
-    if (Date.now() > deadline) killGroup(record.pid);
+    if (performance.now() > deadline) killGroup(record.pid);
     await sleep(POLL_MS);
   }
 }

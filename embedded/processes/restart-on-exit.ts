@@ -28,13 +28,13 @@ export async function restartOnExit(options: RestartOptions): Promise<string | u
   let what = await child.exited;
   let restarts: number[] = [];
   while (!signal.aborted) {
-    restarts = restarts.filter((time) => Date.now() - time < WINDOW_MS);
+    restarts = restarts.filter((time) => performance.now() - time < WINDOW_MS);
     if (restarts.length >= options.maxRestarts) {
       return `${name} ${what} and could not be restarted. The end of ${child.logFile}:\n${child.logTail()}`;
     }
     const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** restarts.length);
     report(`${name} ${what}; starting it again in ${delayMs / 1000} s (log: ${child.logFile})`);
-    restarts.push(Date.now());
+    restarts.push(performance.now());
     try {
       await sleep(delayMs, undefined, { signal });
       child = await start();

@@ -20,7 +20,7 @@ export function createShutdown(stateFolder: string, progress: Progress, onEnd: (
 
   async function end(exitCode: number): Promise<void> {
     if (began) return;
-    began = Date.now();
+    began = performance.now();
     abort.abort();
     const task = progress.begin('Stopping');
     task.say('Ctrl-C again stops at once; running work, Temporal and PostgreSQL are ending');
@@ -33,7 +33,7 @@ export function createShutdown(stateFolder: string, progress: Progress, onEnd: (
 
   function onSignal(): void {
     if (!began) return void end(0);
-    if (Date.now() - began < SAME_SIGNAL_MS) return;
+    if (performance.now() - began < SAME_SIGNAL_MS) return;
     killRecordedProcesses(stateFolder);
     progress.line('Stopped by force. Accepted runs are kept and continue at the next start.');
     onEnd();

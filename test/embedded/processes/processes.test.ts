@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { type Child, startChild } from '../../../embedded/processes/child.ts';
 import { endRecordedProcesses } from '../../../embedded/processes/end-process.ts';
 import { processStartTime } from '../../../embedded/processes/process-identity.ts';
@@ -74,6 +75,15 @@ describe('processes of a local start', () => {
     assert.equal(await child.exited, 'was ended by SIGKILL');
     assert.equal(processStartTime(child.pid), undefined);
     await waitUntil(() => !processStartTime(grandchild));
+  });
+
+  it('have their time to end also when the clock is set meanwhile', async () => {
+    const child = start('slow', 1, 'trap "sleep 0.3; exit 3" TERM; echo ready; while :; do sleep 0.1; done');
+    await ready(child);
+    let now = Date.now();
+    mock.method(Date, 'now', () => (now += 3_600_000));
+    await child.stop().finally(() => mock.restoreAll());
+    assert.equal(await child.exited, 'ended with code 3');
   });
 
   it('are never mistaken for another one with the same number', async () => {
