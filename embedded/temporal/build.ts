@@ -1,7 +1,8 @@
 // Builds Temporal's programs from the pinned Go module in `embedded/temporal/server-module/`.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { beginDraft } from '../begin-draft.ts';
 import { startChild } from '../processes/child.ts';
 import { type Report, silent } from '../progress.ts';
 
@@ -27,9 +28,8 @@ export async function buildTemporal(
 ): Promise<string> {
   requireGo(env);
   report('building it with Go, once, for some minutes');
-  mkdirSync(path.dirname(target), { recursive: true });
   // Simultaneous builds write a file each, and the last rename wins.
-  const partial = `${target}.${process.pid}`;
+  const partial = beginDraft(target);
   const build = startChild({
     stateFolder,
     name: 'temporal-build',

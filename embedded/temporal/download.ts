@@ -4,6 +4,7 @@ import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { beginDraft } from '../begin-draft.ts';
 import type { Report } from '../progress.ts';
 
 const DOWNLOAD_URL = 'https://temporal.download/cli';
@@ -30,7 +31,7 @@ export async function downloadTemporal(
   if (typeof archiveUrl !== 'string' || typeof fileToExtract !== 'string') {
     throw new Error(`${url} answered without archiveUrl and fileToExtract`);
   }
-  const folder = `${path.dirname(target)}.${process.pid}`;
+  const folder = beginDraft(path.dirname(target));
   mkdirSync(folder, { recursive: true });
   try {
     report(`Downloading Temporal ${version} from ${new URL(archiveUrl).host}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -40,8 +40,10 @@ describe('the download of the Temporal binary', () => {
     await assert.rejects(download(), /answered 404/);
   });
 
-  it('unpacks the file the site names and leaves nothing else behind', async () => {
+  it('unpacks the file the site names and leaves nothing else behind, nor what an earlier one left', async () => {
     writeFileSync(path.join(folder, 'temporal'), 'the binary');
+    // Left by a process that was killed; no process has this number.
+    mkdirSync(path.join(folder, 'cache.99999999'));
     const archive = execFileSync('tar', ['-cz', '-C', folder, 'temporal']);
     answer = (request, response) => {
       if (request.url === '/archive') return void response.end(archive);
