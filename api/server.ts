@@ -5,7 +5,7 @@ import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
 import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
-import { endOnSignal } from '../process/end-on-signal.ts';
+import { endOnSignal, exitOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
@@ -17,6 +17,7 @@ import { LINGER_MS, serveApi } from './serve.ts';
 /** Longer than the API takes to drain. */
 const END_MAX_SECONDS = 40;
 
+exitOnSignal();
 const config = await exitOnFailure(() => readProcessConfig());
 await exitOnFailure(() => refuseListeners(config));
 const traces = await startTraces('weir-api');

@@ -6,6 +6,16 @@ export const SERVE_END_MAX_SECONDS = 75;
 /** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Ends the process at once on SIGTERM and SIGINT, until `endOnSignal` takes over: it has nothing to drain yet, and as the first
+ * process of a container it gets no signal that it does not handle.
+ */
+export function exitOnSignal(): void {
+  for (const signal of SIGNALS) process.on(signal, exit);
+}
+
 /**
  * Ends the process on SIGTERM and SIGINT: calls `stop`, which may take up to `seconds` to let running work finish. A
  * second SIGTERM changes nothing, because programs repeat it; a second Ctrl-C comes from a person and ends the process
@@ -13,18 +23,24 @@ const SAME_SIGNAL_MS = 1_000;
  */
 export function endOnSignal(stop: () => Promise<unknown>, seconds: number): void {
   let began: number | undefined;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      const now = performance.now();
-      if (began === undefined) {
-        began = now;
-        if (signal === 'SIGINT')
-          log.info(`Stopping: work under way has up to ${seconds} s to end. Ctrl-C again stops at once.`);
-        setTimeout(endAnyway, seconds * 1_000).unref();
-        // A rejection ends the process, like every uncaught error.
-        void stop();
-      } else if (signal === 'SIGINT' && now - began > SAME_SIGNAL_MS) process.exit(130);
-    });
+  for (const signal of SIGNALS)
+    process
+      .on(signal, () => {
+        const now = performance.now();
+        if (began === undefined) {
+          began = now;
+          if (signal === 'SIGINT')
+            log.info(`Stopping: work under way has up to ${seconds} s to end. Ctrl-C again stops at once.`);
+          setTimeout(endAnyway, seconds * 1_000).unref();
+          // A rejection ends the process, like every uncaught error.
+          void stop();
+        } else if (signal === 'SIGINT' && now - began > SAME_SIGNAL_MS) process.exit(130);
+      })
+      .off(signal, exit);
+}
+
+function exit(): void {
+  process.exit(0);
 }
 
 function endAnyway(): void {

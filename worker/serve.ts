@@ -8,7 +8,7 @@ import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
 import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
-import { endOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
+import { endOnSignal, exitOnSignal, SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
@@ -17,6 +17,7 @@ import { workflowBundle } from './bundle.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
 import { untilDatabaseIsReady } from './until-database-is-ready.ts';
 
+exitOnSignal();
 const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir');
 const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics));

@@ -7,7 +7,7 @@ import { log } from '../observability/log.ts';
 import { startMetrics } from '../observability/metrics/start-metrics.ts';
 import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
-import { endOnSignal } from '../process/end-on-signal.ts';
+import { endOnSignal, exitOnSignal } from '../process/end-on-signal.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
@@ -23,6 +23,7 @@ const END_MAX_SECONDS = 45;
 /** A failed worker may have left open something that does not close in order. */
 const CLOSE_MAX_MS = 5_000;
 
+exitOnSignal();
 const config = await exitOnFailure(() => readProcessConfig());
 await exitOnFailure(() => refuseListeners(config));
 const traces = await startTraces('weir-worker');
@@ -40,7 +41,6 @@ const health = await exitOnFailure(() =>
         isStopping: () => stopping.signal.aborted,
       }),
 );
-// The first process of a container gets no signal that it does not handle.
 endOnSignal(stop, END_MAX_SECONDS);
 await tellFewOpenFiles(config, { blocks: true });
 const bundle = await workflowBundle(config);

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { SECRETS_KEYS } from '../harness.ts';
 
 const MODULE = new URL('../../process/end-on-signal.ts', import.meta.url).href;
 const PROGRAM = `
@@ -10,6 +13,32 @@ const PROGRAM = `
   setInterval(() => {}, 1_000);
   console.error('ready');
 `;
+
+describe('a program that is told to stop before it has reached Temporal', () => {
+  for (const file of ['api/server.ts', 'worker/worker.ts', 'worker/serve.ts'])
+    it(`ends with 0, as the first process of a container does only by itself: ${file}`, async () => {
+      const silent = createServer();
+      silent.listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const child = spawn(process.execPath, [file], {
+        cwd: path.join(import.meta.dirname, '..', '..'),
+        stdio: 'ignore',
+        env: {
+          DATABASE_URL: 'postgres://127.0.0.1:1/none',
+          WEIR_API_KEY_PEPPER: 'a pepper of at least thirty-two characters',
+          WEIR_SECRETS_KEYS: SECRETS_KEYS,
+          TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+        },
+      });
+      const exited = once(child, 'exit');
+      const [connection] = (await once(silent, 'connection')) as [Socket];
+      child.kill('SIGTERM');
+      assert.deepEqual(await exited, [0, null]);
+      connection.destroy();
+      silent.close();
+    });
+});
 
 describe('endOnSignal', () => {
   it('says on Ctrl-C what the process waits for, and that a second one stops it at once', async () => {
