@@ -49,7 +49,7 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/recover`,
       operation: {
         operationId: 'recoverWebhooks',
-        summary: 'Send again all deliveries that failed in a period',
+        summary: 'Send again all failed deliveries that were created in a period',
         description: `Sends the oldest first, at most ${RECOVERED_MAX} per request. The first attempts are made within seconds.`,
         tags: ['Webhooks'],
         requestBody: body(recoverRequest, { outage: recovery }),

@@ -43,7 +43,7 @@ export function addDeliveryCommands(program: Command): void {
     .action(printed(redeliver));
   deliveries
     .command('recover')
-    .description('send again the deliveries that failed in a period')
+    .description('send again the failed deliveries that were created in a period')
     .argument(...ORG)
     .requiredOption('--since <time>', 'created at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'created before this time (default: now)', parseTime)

@@ -56,7 +56,7 @@ export function addDeliveryCommands(program: Command): void {
     .action(onDatabase(redeliver));
   deliveries
     .command('recover')
-    .description(`send again the deliveries that failed in a period, at most ${RECOVERED_MAX} at a time`)
+    .description(`send again the failed deliveries created in a period, at most ${RECOVERED_MAX} at a time`)
     .argument(...orgArgument)
     .requiredOption('--since <time>', 'created at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'created before this time (default: now)', parseTime)

@@ -9,7 +9,6 @@ import { Select } from '../ui/select.tsx';
 
 const HOUR_MS = 3_600_000;
 const SPANS = [
-  { id: '1', label: 'Last hour' },
   { id: '24', label: 'Last 24 hours' },
   { id: '168', label: 'Last 7 days' },
   { id: '720', label: 'Last 30 days' },
@@ -19,9 +18,9 @@ const STATUSES = [
   { id: 'failed_permanent', label: 'Refused', description: 'The receiver answered 3xx or 4xx.' },
 ] as const;
 
-/** Sends deliveries again that have failed in a time, once their receiver is well. */
+/** Sends failed deliveries again that were created in a time, once their receiver is well. */
 export function RecoverDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
-  const [hours, setHours] = useState<(typeof SPANS)[number]['id']>('24');
+  const [hours, setHours] = useState<(typeof SPANS)[number]['id']>('168');
   const [status, setStatus] = useState<(typeof STATUSES)[number]['id']>('dead_letter');
   const recover = useMutation({
     meta: { quiet: true },
@@ -45,10 +44,10 @@ export function RecoverDialog({ organizationId, onClose }: { organizationId: str
       onSubmit={() => recover.mutate()}
     >
       <p>
-        All deliveries that have failed in this time are sent again, each in a new round of six attempts, up
-        to 1,000 at once.
+        All failed deliveries that were created in this time are sent again, each in a new round of six
+        attempts, up to 1,000 at once. The sixth attempt of a delivery comes about 15 hours after the first.
       </p>
-      <Select label="Failed within" options={SPANS} value={hours} onChange={setHours} />
+      <Select label="Created within" options={SPANS} value={hours} onChange={setHours} />
       <Select label="Status" options={STATUSES} value={status} onChange={setStatus} />
       {recover.data && (
         <Note>

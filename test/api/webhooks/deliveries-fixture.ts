@@ -10,7 +10,11 @@ export type Delivery = Answer['body'];
 export const statusIs = (wanted: string) => (delivery: Delivery) => delivery.status === wanted;
 
 /** Records `count` deliveries to the first receiver, none attempted; answers their ids in that order. */
-export async function recordDeliveries(weir: WebhookWeir, tenant: Tenant, count: number): Promise<string[]> {
+export async function recordDeliveries(
+  weir: WebhookWeir,
+  tenant: Pick<Tenant, 'organizationId'>,
+  count: number,
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const url = `https://${weir.hooks[0]?.host}/`;
   const delivery = { organizationId: tenant.organizationId, url, body: '{}' };

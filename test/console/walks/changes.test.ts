@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { changeDeliveries, recordDeliveries } from '../../api/webhooks/deliveries-fixture.ts';
 import { code } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
@@ -173,5 +174,23 @@ describeWalks('a change in the console', (walk) => {
     await giveUp();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+  });
+
+  walk('that recovers deliveries finds a dead letter, which is most of a day old', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const { id } = await weir.db
+      .selectFrom('organization')
+      .select('id')
+      .where('slug', '=', 'demo')
+      .executeTakeFirstOrThrow();
+    const ids = await recordDeliveries(weir, { organizationId: id }, 1);
+    const createdAt = new Date(Date.now() - 30 * 3_600_000);
+    await changeDeliveries(weir, ids, { status: 'dead_letter', created_at: createdAt });
+    await open('orgs/demo/webhooks');
+    await page.getByRole('button', { name: 'Recover' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Recover deliveries' });
+    await dialog.getByText('Created within').waitFor();
+    await dialog.getByRole('button', { name: 'Send them again' }).click();
+    await dialog.getByText('Being sent again: 1.').waitFor();
   });
 });
