@@ -1,38 +1,79 @@
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { notFound } from '@tanstack/react-router';
-import { $api, type Schemas } from '../api/client.ts';
+import { isMissing } from '../api/api-error.ts';
+import { $api, api, type Schemas } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
 
 export type Me = Schemas['MeUser'];
 export type MyOrganization = Me['organizations'][number];
 export type MyProject = MyOrganization['projects'][number];
 
-const options = $api.queryOptions('get', '/api/v1/me');
+type Slugs = { org: string; project?: string };
+
+/** The addresses that were opened of organizations and projects beyond those that GET /me lists. */
+const others = new Map<string, Slugs>();
+
+const { queryKey } = $api.queryOptions('get', '/api/v1/me');
+const options = queryOptions({ queryKey, queryFn: fetchMe });
+
+/** Fetches the user with the first 200 organizations and projects, and the others that were opened. */
+async function fetchMe(): Promise<Me> {
+  const me = (await api.GET('/api/v1/me')).data as Me;
+  if (me.hasMore)
+    for (const slugs of others.values())
+      await addPlace(me, slugs).catch((error) => {
+        if (!isMissing(error)) throw error;
+      });
+  return me;
+}
+
+/** Looks up what `me` lacks of an address. Throws when there is no such thing. */
+async function addPlace(me: Me, slugs: Slugs): Promise<void> {
+  let organization = me.organizations.find(({ slug }) => slug === slugs.org);
+  if (!organization) {
+    const params = { path: { slug: slugs.org } };
+    const { data } = await api.GET('/api/v1/organizations/by-slug/{slug}', { params });
+    organization = { ...(data as Schemas['Organization']), projects: [] };
+    me.organizations.push(organization);
+  }
+  if (slugs.project === undefined || hasPlace(me, slugs)) return;
+  const params = { path: { slug: slugs.project }, query: { organization_id: organization.id } };
+  const { data } = await api.GET('/api/v1/projects/by-slug/{slug}', { params });
+  organization.projects.push(data as Schemas['Project']);
+}
+
+function hasPlace({ organizations }: Me, { org, project }: Slugs): boolean {
+  const organization = organizations.find(({ slug }) => slug === org);
+  if (project === undefined) return organization !== undefined;
+  return organization?.projects.some(({ slug }) => slug === project) ?? false;
+}
 
 /** Fetches who the user is and what they can reach, once; refetched when `invalidateMe` says that it changed. */
 export async function loadMe(): Promise<Me> {
-  return (await queryClient.ensureQueryData(options)) as Me;
+  return await queryClient.ensureQueryData(options);
 }
 
 /**
  * Refuses an address of an organization or project that is not there, or that the user cannot reach: the page says so inside
  * the shell. Without a connection to the service the page itself says what is wrong.
  */
-export async function requireReachable(slugs: { org: string; project?: string }): Promise<void> {
-  const { organizations } = await loadMe();
-  const organization = organizations.find(({ slug }) => slug === slugs.org);
-  const { project } = slugs;
-  if (!organization || (project !== undefined && !organization.projects.some(({ slug }) => slug === project)))
-    throw notFound();
+export async function requireReachable(slugs: Slugs): Promise<void> {
+  const me = await loadMe();
+  if (hasPlace(me, slugs)) return;
+  if (!me.hasMore) throw notFound();
+  others.set(JSON.stringify(slugs), slugs);
+  await queryClient.refetchQueries({ queryKey }, { throwOnError: true });
+  if (!hasPlace(await loadMe(), slugs)) throw notFound();
 }
 
 /** The user, inside the shell, whose loader has fetched them. */
 export function useMe(): Me {
-  return $api.useSuspenseQuery('get', '/api/v1/me').data as Me;
+  return useSuspenseQuery(options).data;
 }
 
 /** To be called after organizations, projects or invitations have changed. */
 export async function invalidateMe(): Promise<void> {
-  await queryClient.invalidateQueries({ queryKey: options.queryKey });
+  await queryClient.invalidateQueries({ queryKey });
 }
 
 /** The organization with this slug that the user belongs to. Shows "not found" when there is none. */

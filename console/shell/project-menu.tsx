@@ -63,6 +63,12 @@ export function ProjectMenu({ org, project }: { org: string | undefined; project
             </MenuSection>
           )}
         </Menu>
+        {me.hasMore && (
+          <p className={overlay.section}>
+            There are more than are listed here: they open at their addresses, projects also from “Projects
+            …”.
+          </p>
+        )}
       </Popover>
     </MenuTrigger>
   );

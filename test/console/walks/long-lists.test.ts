@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { seedRuns } from '../../db/seed-runs.ts';
 import { waitUntil } from '../../wait-until.ts';
 import type { ConsoleWeir } from './console-weir.ts';
@@ -77,4 +78,33 @@ describeWalks('long lists in the console', (walk) => {
         [place, id],
       );
     });
+
+  walk(
+    'of organizations and projects end at 200, and the others open at their addresses',
+    'member',
+    async (tour) => {
+      const { page, weir, open, allow } = tour;
+      allow(/404/);
+      const { user_id } = await weir.db
+        .selectFrom('membership')
+        .select('user_id')
+        .where('role', '=', 'member')
+        .executeTakeFirstOrThrow();
+      await sql`
+      with other as (
+        insert into organization (slug, name) select 'a-' || number, 'Other' from generate_series(1, 200) as number
+        returning id
+      )
+      insert into membership (organization_id, user_id, role) select id, ${user_id}, 'member' from other`.execute(
+        weir.db,
+      );
+      await open('orgs/demo/projects/demo');
+      await page.getByRole('link', { name: 'hello' }).first().waitFor();
+      await page.getByRole('button', { name: 'Project' }).click();
+      await page.getByText('There are more than are listed here').waitFor();
+      await page.getByRole('menuitemradio', { name: 'demo' }).waitFor();
+      await open('orgs/demo/projects/nowhere');
+      await page.getByText('There is nothing here').waitFor();
+    },
+  );
 });
