@@ -6,7 +6,11 @@ import { readAnswer } from './read-answer.ts';
 import { serviceUrl } from './service-url.ts';
 import { toError, Unreachable } from './to-error.ts';
 
-const TIMEOUT_MS = 30_000;
+const READ_MAX_MS = 30_000;
+/** A change may wait 30 s in line, 30 s for the database, and 20 s for the receiver of a test event. */
+const CHANGE_MAX_MS = 90_000;
+/** The connection was lost after it was made. */
+const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'];
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Fields that are undefined are not sent. */
@@ -36,8 +40,9 @@ export async function exchange<T>(
   given?: Service,
 ): Promise<{ headers: Headers; body: T }> {
   const service = given ?? (await findService(options));
-  const response = await send(service, method, path, options, AbortSignal.timeout(TIMEOUT_MS));
-  const text = await readAnswer(response).catch(unreachable(service.url));
+  const timeoutMs = method === 'GET' ? READ_MAX_MS : CHANGE_MAX_MS;
+  const response = await send(service, method, path, options, AbortSignal.timeout(timeoutMs));
+  const text = await readAnswer(response).catch(unreachable(service.url, method));
   const answer = parse(text);
   if (response.status === 204 || (response.ok && answer !== undefined))
     return { headers: response.headers, body: answer as T };
@@ -52,7 +57,7 @@ export async function openStream(
   const service = await findService(options);
   const response = await send(service, 'GET', path, options);
   if (response.ok && response.body) return response.body;
-  throw toError(service, response, parse(await readAnswer(response).catch(unreachable(service.url))));
+  throw toError(service, response, parse(await readAnswer(response).catch(unreachable(service.url, 'GET'))));
 }
 
 type Service = { url: string; credential: Credential };
@@ -81,7 +86,7 @@ function send(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
-  }).catch(unreachable(url));
+  }).catch(unreachable(url, method));
 }
 
 /** Throws for a credential that no header can carry, before anything repeats it in an error. */
@@ -100,12 +105,17 @@ function queryText(query: Query): string {
   return fields.size === 0 ? '' : `?${fields}`;
 }
 
-function unreachable(url: string) {
+function unreachable(url: string, method: Method) {
   return (error: Error): never => {
     if (error instanceof ServiceError) throw error;
-    const cause = error.cause instanceof Error ? error.cause.message || error.message : error.message;
-    const why = error.name === 'TimeoutError' ? `no answer within ${TIMEOUT_MS / 1_000} s` : cause;
-    throw new Unreachable(`Weir cannot be reached at ${url}: ${why}. Start it, or correct WEIR_URL.`);
+    const cause = error.cause as NodeJS.ErrnoException | undefined;
+    const isLate = error.name === 'TimeoutError';
+    const why = isLate ? 'no answer in time' : cause?.message || error.message;
+    if (method === 'GET' || !(isLate || LOST.includes(cause?.code ?? '')))
+      throw new Unreachable(`Weir cannot be reached at ${url}: ${why}. Start it, or correct WEIR_URL.`);
+    throw new Unreachable(
+      `No answer came from ${url}: ${why}. It may have been done: look before you repeat the command.`,
+    );
   };
 }
 

@@ -3,9 +3,10 @@ import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { creditAccount, grantRecord, ledgerEntry } from '../../api/management/credit-schemas.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { callApi } from '../api/call-api.ts';
+import { callApi, exchange } from '../api/call-api.ts';
 import { getOrganization } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
+import { Unreachable } from '../api/to-error.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
@@ -75,18 +76,31 @@ async function ledger(org: string, { run, limit, kind, since }: LedgerOptions): 
   };
 }
 
+/** Grants credits; a request that is not answered is sent once more, with the same key. */
 async function grant(
   org: string,
   credits: number,
-  { idempotencyKey = randomUUID() }: { idempotencyKey?: string },
+  { idempotencyKey }: { idempotencyKey?: string },
 ): Promise<CommandResult> {
-  const headers = { 'idempotency-key': idempotencyKey };
+  const key = idempotencyKey ?? randomUUID();
   const path = `${await creditsPath(org)}/grants`;
-  const granted = await callApi<z.output<typeof grantRecord>>('POST', path, { body: { credits }, headers });
-  return {
-    json: granted,
-    text: `${org} has been granted ${credits} credits; its balance is ${granted.balance}.`,
-  };
+  const send = () =>
+    exchange<z.output<typeof grantRecord>>('POST', path, {
+      body: { credits },
+      headers: { 'idempotency-key': key },
+    });
+  const { headers, body } = await send()
+    .catch((error) => (error instanceof Unreachable ? send() : Promise.reject(error)))
+    .catch((error) => {
+      if (!(error instanceof Unreachable)) throw error;
+      throw new Unreachable(`${error.message} With --idempotency-key ${key} it is granted only once.`);
+    });
+  // A key of this command's own was sent before only by this command.
+  const replayed = idempotencyKey !== undefined && headers.has('idempotent-replayed');
+  const what = replayed
+    ? `A grant with this key was made before, so nothing changed for ${org}`
+    : `${org} has been granted ${credits} credits`;
+  return { json: { ...body, replayed }, text: `${what}; its balance is ${body.balance}.` };
 }
 
 async function creditsPath(org: string): Promise<string> {
