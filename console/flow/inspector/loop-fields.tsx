@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import { NumberField } from '../../ui/number-field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
@@ -90,7 +91,10 @@ function Equals({ value, onChange }: { value: Until['equals']; onChange: (value:
       isMono
       value={text}
       help="JSON: true, 3, or a text in double quotes."
-      error={parse(text) === undefined ? 'This is not JSON: put a text in double quotes.' : undefined}
+      error={
+        findChangedNumber(text) ??
+        (parse(text) === undefined ? 'This is not JSON: put a text in double quotes.' : undefined)
+      }
       onChange={(text) => {
         setText(text);
         const parsed = parse(text);
@@ -102,7 +106,7 @@ function Equals({ value, onChange }: { value: Until['equals']; onChange: (value:
 
 function parse(text: string): Until['equals'] | undefined {
   try {
-    return JSON.parse(text);
+    return findChangedNumber(text) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

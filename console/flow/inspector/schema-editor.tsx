@@ -2,6 +2,7 @@ import { Braces, List, Plus, Trash2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
+import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import style from './inspector.module.css';
 import { FIRST_SCHEMA, fitsForm, isMembers, type JsonSchema } from './schema-form.ts';
@@ -87,7 +88,10 @@ function SchemaJson({ title, schema, onChange }: JsonProps) {
       language="json-schema"
       value={text}
       lines={[4, 20]}
-      error={isWrong ? 'This is not a JSON Schema yet; the draft keeps the one before.' : undefined}
+      error={
+        findChangedNumber(text) ??
+        (isWrong ? 'This is not a JSON Schema yet; the draft keeps the one before.' : undefined)
+      }
       onChange={(text) => {
         setText(text);
         const parsed = parse(text);
@@ -100,7 +104,8 @@ function SchemaJson({ title, schema, onChange }: JsonProps) {
 function parse(text: string): JsonSchema | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'boolean' || isMembers(value) ? value : undefined;
+    const isSchema = typeof value === 'boolean' || isMembers(value);
+    return isSchema && !findChangedNumber(text) ? value : undefined;
   } catch {
     return undefined;
   }

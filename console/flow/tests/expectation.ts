@@ -1,5 +1,7 @@
 // The expectation of a test case, as its form holds it, and as it is sent.
+
 import type { components } from '../../api/schema.d.ts';
+import { findChangedNumber } from '../../ui/find-changed-number.ts';
 
 export type Expectation = components['schemas']['SaveTestCase']['expectation'];
 export type Kind = Expectation['type'];
@@ -60,7 +62,10 @@ export function parseExpectation(form: ExpectationForm): { expectation?: Expecta
     return { expectation: { type: kind, criteria, ...(model.trim() !== '' && { model: model.trim() }) } };
   }
   try {
-    const value: unknown = JSON.parse(kind === 'equals' ? form.value : form.schema);
+    const written = kind === 'equals' ? form.value : form.schema;
+    const value: unknown = JSON.parse(written);
+    const changed = findChangedNumber(written);
+    if (changed) return { error: changed };
     if (kind === 'equals') return { expectation: { type: kind, value } };
     const isSchema =
       typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));

@@ -1,7 +1,11 @@
+import { findChangedNumber } from '../../ui/find-changed-number.ts';
+
 /** Reads an output as it was typed: a JSON value, or a sentence that says why it is none. */
 export function parseOutput(text: string): { value?: unknown; error?: string } {
   try {
-    return { value: JSON.parse(text) as unknown };
+    const value: unknown = JSON.parse(text);
+    const error = findChangedNumber(text);
+    return error ? { error } : { value };
   } catch (wrong) {
     const why = wrong instanceof Error ? wrong.message : String(wrong);
     return { error: `The output must be JSON before the run goes on: ${why}.` };

@@ -1,4 +1,5 @@
 // What a try is started with, as it is typed, and as it is sent.
+import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import { eachStep, type Step } from '../draft/steps.ts';
 
 export type Image = { url: string; mime_type: MimeType };
@@ -65,8 +66,9 @@ export function parseInput(input: TryInput): { request: ParsedInput; errors: Inp
     if (input[field].trim() === '') return undefined;
     try {
       const value: unknown = JSON.parse(input[field]);
-      if (fits(value)) return value;
-      errors[field] = `Must be ${what}.`;
+      const changed = findChangedNumber(input[field]);
+      if (fits(value) && !changed) return value;
+      errors[field] = changed ?? `Must be ${what}.`;
     } catch (error) {
       errors[field] = `Must be JSON: ${error instanceof Error ? error.message : error}.`;
     }

@@ -1,5 +1,7 @@
 // What is typed to try a flow, and what of it is sent.
 import assert from 'node:assert/strict';
+import { EMPTY_EXPECTATION, parseExpectation } from '../../../../console/flow/tests/expectation.ts';
+import { parseOutput } from '../../../../console/flow/try/parse-output.ts';
 import {
   EMPTY_INPUT,
   imageError,
@@ -38,6 +40,26 @@ describe('the input of a try', () => {
     assert.match(parse({ tools: '{}' }).errors.tools ?? '', /^Must be a list/);
     for (const maxCredits of ['0', '-1', 'x', 'NaN', 'Infinity'])
       assert.match(parse({ maxCredits }).errors.maxCredits ?? '', /^Must be a number/, maxCredits);
+  });
+
+  it('refuses whole numbers that would lose digits, and names them', () => {
+    const changed = /^The digits of 9007199254740993 would be changed/;
+    assert.match(parse({ parameters: '{"id": 9007199254740993}' }).errors.parameters ?? '', changed);
+    assert.match(parse({ tools: '[9007199254740993]' }).errors.tools ?? '', changed);
+    assert.match(parseOutput('9007199254740993').error ?? '', changed);
+    const equals = { ...EMPTY_EXPECTATION, kind: 'equals' as const };
+    assert.match(parseExpectation({ ...equals, value: '[9007199254740993]' }).error ?? '', changed);
+    assert.match(
+      parseExpectation({ ...equals, value: '-12345678901234567890' }).error ?? '',
+      /-12345678901234567890/,
+    );
+    for (const kept of [
+      '{"a\\"9007199254740993": "9007199254740993\\\\"}',
+      '9007199254740992',
+      '1e22',
+      '0.12345678901234567',
+    ])
+      assert.ok(parseExpectation({ ...equals, value: kept }).expectation, kept);
   });
 
   it('takes images by https alone, and guesses their type from the end of the address', () => {
