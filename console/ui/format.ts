@@ -14,8 +14,9 @@ export function formatCompact(count: number): string {
   return compact.format(count);
 }
 
-/** Credits without their unit: 0.0127 */
+/** Credits without their unit: 12,345.67, and with four digits below 1: 0.0127 */
 export function formatCredits(amount: number): string {
+  if (Math.abs(amount) >= 1) return formatBalance(amount);
   return amount !== 0 && Math.abs(amount) < 0.000_001 ? '<0.000001' : credits.format(amount);
 }
 

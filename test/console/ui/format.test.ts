@@ -26,6 +26,12 @@ describe('numbers as readers expect them', () => {
   for (const [bytes, text] of sizes)
     it(`says ${text} for ${bytes} bytes`, () => assert.equal(formatBytes(bytes), text));
 
+  it('says amounts of credits from 1 to four places, as balances are', () => {
+    assert.equal(formatCredits(12_345.67), '12,345.67');
+    assert.equal(formatCredits(-12_345.678_91), '-12,345.6789');
+    assert.equal(formatCredits(0.012_743_2), '0.01274');
+  });
+
   it('says that an amount too small for its places is not zero', () => {
     assert.equal(formatCredits(0), '0');
     assert.equal(formatCredits(0.000_000_4), '<0.000001');
