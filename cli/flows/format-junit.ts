@@ -1,18 +1,24 @@
 import type { TestedFlow, TestRun } from './run-tests.ts';
 
+type Result = Pick<TestRun['results'][number], 'name' | 'status' | 'why' | 'ms'>;
+
 /** Writes test results as JUnit XML, which CI systems show: a suite for each flow. */
 export function formatJUnit(tested: TestedFlow[]): string {
-  const suites = tested.flatMap(({ flow, testRun }) => (testRun ? [suiteOf(flow, testRun)] : []));
+  const suites = tested.flatMap(({ flow, testRun, error }) => {
+    if (error !== undefined)
+      return [suiteOf(flow, [{ name: 'all test cases', status: 'error', why: error, ms: null }])];
+    return testRun ? [suiteOf(flow, testRun.results)] : [];
+  });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
 }
 
-function suiteOf(flow: string, { results }: TestRun): string {
+function suiteOf(flow: string, results: Result[]): string {
   const count = (wanted: string) => results.filter(({ status }) => status === wanted).length;
   const cases = results.map((result) => caseOf(flow, result));
   return `  <testsuite name="${escapeXml(flow)}" tests="${results.length}" failures="${count('failed')}" errors="${count('error')}" skipped="${count('pending')}">\n${cases.join('')}  </testsuite>\n`;
 }
 
-function caseOf(flow: string, { name, status, why, ms }: TestRun['results'][number]): string {
+function caseOf(flow: string, { name, status, why, ms }: Result): string {
   const time = ms === null ? '' : ` time="${ms / 1_000}"`;
   const opening = `    <testcase classname="${escapeXml(flow)}" name="${escapeXml(name)}"${time}`;
   if (status === 'passed') return `${opening}/>\n`;

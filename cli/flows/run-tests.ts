@@ -24,8 +24,8 @@ export type TestRun = {
     cost: number;
   }[];
 };
-/** `testRun` is null for a flow without test cases. */
-export type TestedFlow = { flow: string; testRun: TestRun | null };
+/** `testRun` is null for a flow without test cases, and for one whose tests could not be run: `error` says why. */
+export type TestedFlow = { flow: string; testRun: TestRun | null; error?: string };
 
 /** Runs all test cases of a draft and waits for their end; null when there are none. */
 export async function runTests(flow: Flow): Promise<TestRun | null> {

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';
+import { describeError } from '../terminal/describe-error.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { describeChanges } from './describe-changes.ts';
@@ -32,13 +33,21 @@ async function testFlows(
   // A file that cannot be written is said before the tests are run and charged.
   if (junit !== undefined) await writeFile(junit, formatJUnit([]));
   const tested: TestedFlow[] = [];
-  for (const named of flows) {
-    const testRun = await runTests(named.flow).catch(nameUnfinished(named));
-    tested.push({ flow: named.path, testRun });
-  }
+  // A flow whose tests cannot be run keeps none of the others' results from being shown.
+  const errors: unknown[] = [];
+  for (const named of flows)
+    try {
+      const testRun = await runTests(named.flow).catch(nameUnfinished(named));
+      tested.push({ flow: named.path, testRun });
+    } catch (error) {
+      errors.push(error);
+      tested.push({ flow: named.path, testRun: null, error: describeError(error) });
+    }
   if (junit !== undefined) await writeFile(junit, formatJUnit(tested));
+  if (flows.length === 1 && errors.length === 1) throw errors[0];
   const isEmpty = tested.every(({ testRun }) => !testRun);
-  const isFailed = tested.some(({ testRun }) => testRun && testRun.passed < testRun.total);
+  const isFailed =
+    errors.length > 0 || tested.some(({ testRun }) => testRun && testRun.passed < testRun.total);
   if (isEmpty || isFailed) process.exitCode = 1;
   return { json: tested, text: `${tableOf(tested)}\n${summaryOf(tested)}` };
 }
@@ -56,15 +65,17 @@ async function requirePushed(named: NamedFlow): Promise<void> {
 }
 
 function tableOf(tested: TestedFlow[]): string {
-  const rows = tested.flatMap(({ flow, testRun }) =>
-    (testRun?.results ?? []).map(({ name, status, ms, cost, why }) => [
-      flow,
-      name,
-      status,
-      ms,
-      cost,
-      why ?? '',
-    ]),
+  const rows = tested.flatMap(({ flow, testRun, error }) =>
+    error === undefined
+      ? (testRun?.results ?? []).map(({ name, status, ms, cost, why }) => [
+          flow,
+          name,
+          status,
+          ms,
+          cost,
+          why ?? '',
+        ])
+      : [[flow, null, 'error', null, null, error]],
   );
   return formatTable(
     ['flow', 'test case', 'result', 'ms', 'credits', 'why'],
@@ -77,7 +88,9 @@ function summaryOf(tested: TestedFlow[]): string {
   const runs = tested.flatMap(({ testRun }) => testRun ?? []);
   const total = runs.reduce((sum, run) => sum + run.total, 0);
   const passed = runs.reduce((sum, run) => sum + run.passed, 0);
-  const without = tested.filter(({ testRun }) => !testRun).map(({ flow }) => flow);
+  const without = tested
+    .filter(({ testRun, error }) => !testRun && error === undefined)
+    .map(({ flow }) => flow);
   return [
     ...(runs.length > 0 ? [`${passed} of ${total} test cases passed.`] : []),
     ...(without.length > 0 ? [`Without test cases: ${without.join(', ')}.`] : []),

@@ -13,6 +13,7 @@ describe('formatJUnit', () => {
     const xml = formatJUnit([
       { flow: 'a/b/c', testRun },
       { flow: 'a/b/none', testRun: null },
+      { flow: 'a/b/d', testRun: null, error: 'Away.' },
     ]);
     assert.deepEqual(xml.split('\n'), [
       '<?xml version="1.0" encoding="UTF-8"?>',
@@ -21,6 +22,9 @@ describe('formatJUnit', () => {
       '    <testcase classname="a/b/c" name="a &#34;b&#34; &#38; &#60;c&#62;" time="1.5"/>',
       '    <testcase classname="a/b/c" name="d"><error message="line&#10;\ufffd\ufffd"/></testcase>',
       '    <testcase classname="a/b/c" name="e" time="1.5"><skipped message=""/></testcase>',
+      '  </testsuite>',
+      '  <testsuite name="a/b/d" tests="1" failures="0" errors="1" skipped="0">',
+      '    <testcase classname="a/b/d" name="all test cases"><error message="Away."/></testcase>',
       '  </testsuite>',
       '</testsuites>',
       '',

@@ -45,7 +45,7 @@ describe('weir test', () => {
     assert.match(await read('junit.xml'), /tests="2" failures="1" errors="0"[\s\S]*<failure message="/);
   });
 
-  it('names the flow, the file and the line of what is missing in a draft', async () => {
+  it('names the flow, the file and the line of what is missing in a draft, beside the results of others', async () => {
     await write('todo.yaml', 'name: T\nslug: todo\nsteps:\n  - processor_type: llm\n    prompt: x\n');
     await write(
       'todo.tests.yaml',
@@ -58,5 +58,18 @@ describe('weir test', () => {
       await fail(1, test(`${cli.project}/todo`)),
       /\/todo is not finished, .*:\nsteps\[0\]\.model: /,
     );
+    await write('done.yaml', flowFile('done', 'return input;'));
+    await write(
+      'done.tests.yaml',
+      '- { name: echoes, message: hi, expectation: { type: equals, value: hi } }\n',
+    );
+    await succeed('push', at('done.yaml'));
+    const both = await test(at('done.yaml'), at('todo.yaml'), '--junit', at('both.xml'));
+    assert.equal(both.code, 1);
+    assert.match(both.stdout, /\/done +echoes +passed /);
+    assert.match(both.stdout, /\/todo +- +error .* is not finished .*\n1 of 1 test cases passed\.\n$/);
+    const junit = await read('both.xml');
+    assert.match(junit, /name="echoes" time=".*"\/>/);
+    assert.match(junit, /\/todo" name="all test cases"><error message=".* is not finished/);
   });
 });
