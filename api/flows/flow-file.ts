@@ -1,6 +1,7 @@
 // Flow files: reads and writes a flow as YAML or JSON, for `weir flow` and `weir operator flow` (docs/flow-file.md).
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
 import type { z } from 'zod';
+import { CONTROL_CHARACTERS } from '../../flow/control-characters.ts';
 import type { FlowDefinition, Step } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
@@ -68,10 +69,17 @@ export async function parseUsableDraftFile(
   return requireDraft(inspected, await findSchemaProblems(inspected.definition, check));
 }
 
-/** Writes a flow as a file that `parseFlowFile` reads as the same flow. */
+/** Writes a flow as a file that `parseFlowFile` reads as the same flow, also once its control characters are escaped. */
 export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
   if (format === 'json') return `${JSON.stringify(file, null, 2)}\n`;
-  return stringify(file, { lineWidth: 0, aliasDuplicateObjects: false });
+  const document = new Document(file, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, scalar) {
+      const { value } = scalar;
+      if (typeof value === 'string' && value.search(CONTROL_CHARACTERS) >= 0) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
 function inspect(text: string, format: FlowFileFormat): Inspected {

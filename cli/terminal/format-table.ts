@@ -1,4 +1,5 @@
 // Text for people: tables, times, and names made safe for a terminal.
+import { CONTROL_CHARACTERS } from '../../flow/control-characters.ts';
 
 type Cell = string | number | null | undefined;
 
@@ -32,7 +33,7 @@ export function oneLine(text: string): string {
  */
 export function escapeControls(text: string): string {
   return text.replace(
-    /[[\p{Cc}--[\n\t]][\u202a-\u202e\u2066-\u2069]]/gv,
+    CONTROL_CHARACTERS,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

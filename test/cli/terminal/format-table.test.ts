@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { formatFlowFile, parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { escapeControls, formatTable } from '../../../cli/terminal/format-table.ts';
+import type { Step } from '../../../flow/definition.ts';
 
 describe('formatTable', () => {
   it('replaces control characters in names, including those that reverse text', () => {
@@ -17,5 +19,31 @@ describe('escapeControls', () => {
     assert.deepEqual(JSON.parse(text), value);
     assert.equal(escapeControls('a\u001b[2J\n\tb'), 'a\\u001b[2J\n\tb');
     assert.equal(escapeControls('a\u202eb\u2066\u200f'), 'a\\u202eb\\u2066\u200f');
+  });
+
+  it('leaves a flow that is printed as YAML the same flow', () => {
+    for (const prompt of [
+      'a\u202eb',
+      'one\n\u2066two\n\tthree\n',
+      'a\u009b31m\u007f\u001b\r',
+      "- '\u202e'",
+    ]) {
+      const block = {
+        type: 'sequential',
+        step_id: 'b',
+        name: prompt,
+        processor_type: 'passthrough',
+      } as const;
+      const steps: Step[] = [
+        {
+          type: 'parallel',
+          step_id: 'p',
+          name: 'p',
+          branches: { [prompt]: [{ ...block, prompt }] },
+        },
+      ];
+      const file = { name: 'Flow', slug: 'flow', steps };
+      assert.deepEqual(parseFlowFile(escapeControls(formatFlowFile(file, 'yaml')), 'yaml'), file);
+    }
   });
 });
