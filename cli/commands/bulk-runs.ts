@@ -65,9 +65,12 @@ export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions):
 }
 
 /** Finds the project, and the flow in it, that the options name; an API key's own project need not be named. */
-async function findProject(project = process.env.WEIR_PROJECT, path?: string) {
-  const [slug = '', ...before] = (path ?? '').split('/').reverse();
-  const within = before.length > 0 ? before.reverse().join('/') : project;
+async function findProject(project?: string, path = '') {
+  const at = path.lastIndexOf('/');
+  const [ofFlow, slug] = [path.slice(0, Math.max(at, 0)), path.slice(at + 1)];
+  if (project && ofFlow && project !== ofFlow)
+    throw new UsageError(`--project ${project} and --flow ${path} name different projects.`);
+  const within = ofFlow || project || process.env.WEIR_PROJECT;
   const flow = slug || undefined;
   if (within) return { projectId: (await getProject(within)).id, flow };
   const me = await getMe();

@@ -49,6 +49,10 @@ describe('weir runs', () => {
       assert.match(await fail(2, run('retry', '--failed', '--error-code', 'NO')), /not the code of an error/);
       const id = '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11';
       assert.match(await fail(2, run('retry', id, '--failed')), /not both/);
+      assert.match(
+        await fail(2, run('cancel', '--flow', 'acme/main/hello', '--project', 'acme/other')),
+        /--project acme\/other and --flow acme\/main\/hello name different projects/,
+      );
       assert.match(await fail(2, run('cancel')), /Give ids of runs, or --all/);
       assert.match(await fail(2, run('cancel', '--dry-run')), /Give ids of runs, or --all/);
     });
