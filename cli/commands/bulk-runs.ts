@@ -45,7 +45,7 @@ export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions):
     const page: Page = await callApi<Page>('POST', `/api/v1/projects/${place.projectId}/runs/${how}`, {
       body: { ...body, ...(cursor && { cursor }) },
     }).catch((error: unknown) => {
-      if (counts.done.length > 0) note(describeCounts(how, counts));
+      if (counts.done.length > 0) note(describeCounts(how, counts, filter.dryRun));
       throw error;
     });
     if (typeof page?.hasMore !== 'boolean') throw notWeir(serviceUrl());
@@ -55,12 +55,16 @@ export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions):
     counts.refused.push(...refused);
     counts.stoppedBy = stoppedBy;
     cursor = page.nextCursor;
-    if (cursor && !stoppedBy) note(`${describeCounts(how, counts)} So far …`);
+    if (cursor && !stoppedBy) note(`${describeCounts(how, counts, filter.dryRun)} So far …`);
   } while (cursor && !counts.stoppedBy);
   if (counts.stoppedBy) process.exitCode = 1;
   return {
     json: counts,
-    text: [...counts.matching, describeCounts(how, counts), ...countReasons(counts.refused)].join('\n'),
+    text: [
+      ...counts.matching,
+      describeCounts(how, counts, filter.dryRun),
+      ...countReasons(counts.refused),
+    ].join('\n'),
   };
 }
 

@@ -36,7 +36,7 @@ export async function retryRuns(
   const counts: Counts = { done: [], matching: [], refused, stoppedBy: null };
   if (dryRun) {
     const dry = { ...counts, matching };
-    const text = [...matching, describeCounts('retry', dry), ...countReasons(refused)].join('\n');
+    const text = [...matching, describeCounts('retry', dry, true), ...countReasons(refused)].join('\n');
     return { json: dry, text };
   }
   await confirmMany(matching.length, 'retry', yes);

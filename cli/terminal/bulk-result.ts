@@ -13,11 +13,11 @@ const DONE = {
 };
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g;
 
-/** Says in a sentence how many runs were changed and passed over, and why it went no further. */
-export function describeCounts(how: keyof typeof DONE, counts: Counts): string {
+/** Says in a sentence how many runs were, or in a dry run would be, changed and passed over, and why it went no further. */
+export function describeCounts(how: keyof typeof DONE, counts: Counts, dryRun = false): string {
   const { done, matching, refused, stoppedBy } = counts;
   const passed = how === 'retry' ? `, ${refused.length} passed over` : '';
-  if (matching.length > 0)
+  if (dryRun)
     return `${countRuns(matching.length)} would be ${how === 'retry' ? 'retried' : 'cancelled'}${passed}.`;
   const stopped = stoppedBy
     ? ` Stopped by ${stoppedBy}: put that right and repeat the command, which does nothing twice.`

@@ -68,6 +68,8 @@ describe('weir runs', () => {
       const found = ['--flow', flow.split('/')[2] ?? '', '--status', 'started'];
       const dry = await run('cancel', ...found, '--dry-run');
       assert.equal(dry.stdout, `${ids.join('\n')}\n2 runs would be cancelled.\n`);
+      const none = await run('cancel', ...found, '--mode', 'execute', '--dry-run');
+      assert.equal(none.stdout, '0 runs would be cancelled.\n');
       const { done } = await succeedJson('cancel', ...found);
       assert.deepEqual(
         done,
