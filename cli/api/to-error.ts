@@ -33,14 +33,17 @@ export function toError(
     return new Unreachable(
       `${url} answered with a redirect to ${headers.get('location')}. Set WEIR_URL to where the service is.`,
     );
-  if (status >= 500 || status === 429 || !detail)
-    return new Unreachable(
-      `${url} answered ${status}${detail ? `: ${detail.message}` : '. Is WEIR_URL the address of a Weir service?'}`,
-    );
+  if (!detail)
+    return new Unreachable(`${url} answered ${status}. Is WEIR_URL the address of a Weir service?`);
   const { code: name, message, ...extra } = detail;
-  const code = ERROR_CODES.find((known) => known === name) ?? 'INTERNAL_ERROR';
-  const hint = code === 'UNAUTHENTICATED' ? REFUSED[credential.source] : '';
   const requestId = headers.get('x-request-id');
   const reference = requestId ? `${name}, request ${requestId}` : name;
+  if (status >= 500 || status === 429) {
+    const seconds = headers.get('retry-after');
+    const later = seconds ? `, Retry-After ${seconds}` : '';
+    return new Unreachable(`${url} answered ${status}: ${message} (${reference}${later})`);
+  }
+  const code = ERROR_CODES.find((known) => known === name) ?? 'INTERNAL_ERROR';
+  const hint = code === 'UNAUTHENTICATED' ? REFUSED[credential.source] : '';
   return new ServiceError(code, `${message}${hint} (${reference})`, extra);
 }
