@@ -52,7 +52,9 @@ export function RunsPage() {
     <Page
       title="Runs"
       isFull
-      actions={<BulkActions projectId={project.id} filter={filter} onDone={() => void list.refetch()} />}
+      actions={
+        <BulkActions projectId={project.id} filter={runs.fixedFilter} onDone={() => void list.refetch()} />
+      }
     >
       <div className={style.page}>
         <FilterBar

@@ -93,6 +93,8 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
   return {
     ...merged,
     list,
+    /** The filter with a range as the fixed time from which the list counts it. */
+    fixedFilter: { ...filter, range: undefined, since: query.since } as RunFilter,
     /** The last look at the newest runs failed: what is shown may be old. */
     staleBecause: head.error,
     showFresh,

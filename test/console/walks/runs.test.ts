@@ -74,6 +74,20 @@ describeWalks('runs in the console', (walk) => {
     assert.equal(runs.length, 2);
   });
 
+  walk('counts a range for many runs from when their list counts it', 'member', async ({ page, open }) => {
+    const [listed] = await Promise.all([
+      page.waitForRequest((request) => /\/runs\?.*since=/.test(request.url())),
+      open(`${RUNS}?range=15m`),
+    ]);
+    const asked = Promise.withResolvers<{ since: string }>();
+    await page.route('**/runs/retry', async (route) => {
+      asked.resolve(route.request().postDataJSON());
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Retry failed …' }).click();
+    assert.equal((await asked.promise).since, new URL(listed.url()).searchParams.get('since'));
+  });
+
   walk('says what came of many runs once their dialog is closed', 'member', async ({ page, weir, open }) => {
     const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
     await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body: { message: 'm' } });
