@@ -13,21 +13,31 @@ const RENEW_BEFORE_MS = 60_000;
 /** Tells the other tabs. */
 const TABS = new BroadcastChannel('weir.session');
 const SIGN_OUT = 'signed out';
-/** The token of a page that is about to be left. */
-const NEVER = new Promise<never>(() => undefined);
 
 let tokens: Tokens | undefined;
+/** The user whose page it is. */
+let user: string | undefined;
 let renewal: Promise<string> | undefined;
 /** The access token that the service has taken last. */
 let accepted: string | undefined;
 /** Asks the user to sign in again; set by the page's dialog. */
 let askUser: (() => Promise<Tokens>) | undefined;
-/** The page is about to be left, for the sign-out or because another user signed in: no request is sent any more. */
-let isLeaving = false;
+/**
+ * Set when the page is about to be left, for the sign-out or because another user signed in: requests wait. Resolved when the
+ * page stays after all, since its user keeps it for what is not saved.
+ */
+let leaving: Promise<void> | undefined;
+let stay = () => {};
 
 TABS.onmessage = ({ data }) => {
   if (data === SIGN_OUT && tokens) leave();
 };
+window.addEventListener('beforeunload', (event) => {
+  // Comes once the browser's question is answered.
+  setTimeout(() => {
+    if (event.defaultPrevented) stay();
+  });
+});
 // A page that the browser has kept, and shows again after its user has signed out.
 window.addEventListener('pageshow', ({ persisted }) => {
   if (persisted && !tokens) location.reload();
@@ -43,9 +53,10 @@ export async function openSession(): Promise<void> {
   if (pathname !== CALLBACK)
     await beginSignIn(oneTime === undefined ? pathname + search + hash : '/console/', oneTime);
   tokens = await completeSignIn();
+  user = tokens.sub;
   if (!isSignInWindow()) return;
   handOver(tokens);
-  await NEVER;
+  await new Promise(() => undefined);
 }
 
 /** Registers how the user is asked to sign in again while the page stays. */
@@ -55,7 +66,7 @@ export function onSessionEnd(ask: () => Promise<Tokens>): void {
 
 /** Answers the user's access token, renewed when it is about to expire. Waits while the user has to sign in again. */
 export async function currentToken(): Promise<string> {
-  if (isLeaving) return NEVER;
+  await leaving;
   if (tokens && tokens.expiresAt - Date.now() > RENEW_BEFORE_MS) return tokens.access;
   return renewToken();
 }
@@ -67,7 +78,7 @@ export function noteAccepted(token: string): void {
 
 /** Gets another token in the place of one that the service refused. Throws SignInError when it refuses every one. */
 export async function replaceToken(refused: string): Promise<string> {
-  if (isLeaving) return NEVER;
+  await leaving;
   if (tokens && tokens.access !== refused) return tokens.access;
   // A token that was made a moment ago and never taken: the next one would be refused, too.
   if (accepted === undefined)
@@ -81,8 +92,7 @@ export async function replaceToken(refused: string): Promise<string> {
 export async function signOut(): Promise<void> {
   const { server, client, options } = await findProvider();
   const held = tokens;
-  tokens = undefined;
-  isLeaving = true;
+  stop();
   TABS.postMessage(SIGN_OUT);
   if (held?.refresh && server.revocation_endpoint)
     await oauth.revocationRequest(server, client, oauth.None(), held.refresh, options).catch(() => undefined);
@@ -102,15 +112,15 @@ function renewToken(): Promise<string> {
 }
 
 async function renew(): Promise<string> {
-  const before = tokens;
   const renewed =
     (await refresh()) ?? (askUser ? await askUser() : await beginSignIn(location.pathname + location.search));
-  if (isLeaving) return NEVER;
-  if (before?.sub !== renewed.sub) {
+  await leaving;
+  if (user !== renewed.sub) {
     // What is on the page, and what it was about to send, is another user's.
-    isLeaving = true;
+    stop();
     location.reload();
-    return NEVER;
+    await leaving;
+    return renew();
   }
   tokens = renewed;
   return tokens.access;
@@ -141,7 +151,17 @@ async function refresh(): Promise<Tokens | undefined> {
 }
 
 function leave(): void {
-  tokens = undefined;
-  isLeaving = true;
+  stop();
   location.assign(SIGNED_OUT);
+}
+
+/** Lets requests wait for a page that is about to be left; where it stays, its user is asked to sign in again. */
+function stop(): void {
+  tokens = undefined;
+  leaving ??= new Promise((resolve) => {
+    stay = () => {
+      leaving = undefined;
+      resolve();
+    };
+  });
 }

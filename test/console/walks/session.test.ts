@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { code } from '../../blocks.ts';
+import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
 const EMAIL = 'admin@weir.local';
@@ -41,6 +43,32 @@ describeWalks('a session in the console', (walk) => {
       await dialog.waitFor({ state: 'hidden' });
       await answered;
       assert.equal(await page.evaluate('globalThis.stays'), true);
+    },
+  );
+
+  walk(
+    'that ends while a draft is not saved is opened again on the page that stays',
+    'owner',
+    async (tour) => {
+      const { page, weir, open, allow } = tour;
+      allow(/503/);
+      const flow = await createFlow(weir, 'kept-at-sign-out', [code('only', 'return 1')]);
+      await open(`${flow.path}?step=only`);
+      await page.route('**/draft', (route) =>
+        route.request().method() === 'PUT' ? route.fulfill({ status: 503 }) : route.continue(),
+      );
+      const name = page.getByRole('textbox', { name: 'Name', exact: true });
+      await name.fill('Mine');
+      await page.getByText('Not saved; trying again').waitFor();
+      const asked = page.waitForEvent('dialog');
+      await page.getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await (await asked).dismiss();
+      await page.unroute('**/draft');
+      const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+      await ended.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('Saved', { exact: true }).waitFor();
+      assert.deepEqual(await flow.names(), ['Mine']);
     },
   );
 
