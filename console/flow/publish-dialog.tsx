@@ -35,20 +35,20 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
     },
     async onSuccess(version) {
       onClose();
-      await refetchVersions();
-      if (!isPromoted)
-        return showToast({
-          tone: 'good',
-          title: `Version ${version} is published. Callers do not run it yet.`,
-        });
+      if (!isPromoted) {
+        showToast({ tone: 'good', title: `Version ${version} is published. Callers do not run it yet.` });
+        return await refetchVersions();
+      }
       await setProduction(projectId, flow.id, version).then(
         () => showToast({ tone: 'good', title: `Version ${version} is published and in production.` }),
-        (error: Error) =>
+        (error: Error) => {
           showToast({
             tone: 'bad',
             title: `Version ${version} is published, but could not be put into production: ${error.message}`,
             error,
-          }),
+          });
+          return refetchVersions();
+        },
       );
     },
     // Somebody else may have changed the draft: it is read again, and shown.

@@ -85,6 +85,23 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByText('v1 in production').first().waitFor();
   });
 
+  walk('is put into production before what the page shows is fetched again', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'promoted-first', [named('First')]);
+    await open(flow.path);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    const put = page.waitForRequest((request) => request.url().endsWith('/production'));
+    await page.route(
+      (url) => url.pathname.endsWith(`/flows/${flow.id}`),
+      async (route) => {
+        await put;
+        await route.continue();
+      },
+    );
+    await page.getByRole('button', { name: 'Publish to production' }).click();
+    await page.getByText('v1 in production').first().waitFor();
+  });
+
   walk('is deleted once its slug is typed', 'owner', async ({ page, weir, open }) => {
     const flow = await createFlow(weir, 'to-be-deleted', [named('First')]);
     await open(flow.path);
