@@ -2,7 +2,11 @@ import type { Command } from 'commander';
 import { disconnectAssistant } from '../../api/management/recorded-writes.ts';
 import { toAssistant } from '../../api/management/to-assistant.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { assistantNotFound, listAssistants } from '../../db/tenants/connected-assistants.ts';
+import {
+  type AssistantRow,
+  assistantNotFound,
+  listAssistants,
+} from '../../db/tenants/connected-assistants.ts';
 import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
@@ -10,8 +14,8 @@ import { formatTable, formatTime } from '../terminal/format-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
+import { readPages } from './read-pages.ts';
 
-const LISTED_MAX = 1_000;
 const USER_ID =
   'id of the user, as weir operator member list prints it: the `sub` of tokens, not an e-mail address';
 
@@ -33,7 +37,9 @@ export function addAssistantCommands(program: Command): void {
 }
 
 async function list(db: Db, userId: string): Promise<CommandResult> {
-  const rows = await listAssistants(db, userId, { limit: LISTED_MAX });
+  const rows = await readPages<AssistantRow>((last, limit) =>
+    listAssistants(db, userId, { after: last?.id, limit }),
+  );
   if (rows.length === 0) await requireMember(db, userId);
   return {
     json: rows.map(toAssistant),

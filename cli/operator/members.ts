@@ -9,8 +9,7 @@ import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
-
-const LISTED_MAX = 1_000;
+import { readPages } from './read-pages.ts';
 
 export function addMemberCommands(program: Command): void {
   const member = program
@@ -59,7 +58,10 @@ async function add(db: Db, slug: string, userId: string, { role }: { role: Role 
 
 async function list(db: Db, slug: string): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
-  const members = (await listMembers(db, id, { limit: LISTED_MAX })).map(toJson);
+  const rows = await readPages<MemberRow>((last, limit) =>
+    listMembers(db, id, { after: last?.user_id, limit }),
+  );
+  const members = rows.map(toJson);
   return {
     json: members,
     text: formatTable(

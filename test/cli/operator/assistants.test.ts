@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { recordAssistantUse } from '../../../db/tenants/connected-assistants.ts';
 import { fail, useOperator } from '../cli-harness.ts';
 
@@ -26,5 +27,20 @@ describe('weir operator assistant', () => {
       await succeed('audit-log', 'acme', '--action', 'assistant.disconnect'),
       new RegExp(`operator +assistant\\.disconnect +${id}`),
     );
+  });
+
+  it('lists also more than a thousand assistants, and members', async () => {
+    await sql`
+      insert into connected_assistant (user_id, client_id, scopes, consented_at)
+      select 'bob', 'client-' || number, '{}', now() from generate_series(1, 1001) as number`.execute(
+      cli.database.db,
+    );
+    await sql`
+      insert into membership (organization_id, user_id, role)
+      select id, 'user-' || number, 'member' from organization, generate_series(1, 1001) as number
+      where slug = 'acme'`.execute(cli.database.db);
+    assert.equal((await succeedJson('assistant', 'list', 'bob')).length, 1_001);
+    const members: { userId: string }[] = await succeedJson('member', 'list', 'acme');
+    assert.equal(members.filter(({ userId }) => userId.startsWith('user-')).length, 1_001);
   });
 });
