@@ -122,7 +122,7 @@ export function TryForm({ input, onChange, onStart }: Props) {
   );
 }
 
-/** The draft and the versions, the newest first. */
+/** The draft and the versions, the newest first; the notes of those fetched as a page. */
 function useVersions() {
   const { flow, projectId } = useFlow();
   const { data } = useQuery(
@@ -130,12 +130,17 @@ function useVersions() {
       params: { path: { project_id: projectId, flow_id: flow.id } },
     }),
   );
+  const notes = new Map(data?.versions.map(({ version, note }) => [version, note]));
+  const latest = flow.latestVersion ?? 0;
   return [
     { id: '0', label: 'Draft' },
-    ...(data?.versions ?? []).map(({ version, note }) => ({
-      id: String(version),
-      label: `v${version}${version === flow.productionVersion ? ' · production' : ''}`,
-      ...(note && { description: note.slice(0, 80) }),
-    })),
+    ...Array.from({ length: latest }, (_, index) => latest - index).map((version) => {
+      const note = notes.get(version);
+      return {
+        id: String(version),
+        label: `v${version}${version === flow.productionVersion ? ' · production' : ''}`,
+        ...(note && { description: note.slice(0, 80) }),
+      };
+    }),
   ];
 }

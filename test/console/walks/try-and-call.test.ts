@@ -1,5 +1,8 @@
 // A newcomer tries the demo flow, whole and step by step, tests it, and calls it with a key made on the spot.
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { code } from '../../blocks.ts';
+import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
 const FLOW = 'orgs/demo/projects/demo/flows/hello';
@@ -70,4 +73,17 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
       assert.equal(response.status, 200);
     },
   );
+
+  walk('offers every version, however many there are', 'owner', async ({ page, open, weir }) => {
+    const flow = await createFlow(weir, 'many-versions', [code('a', 'return 1')]);
+    await flow.publish();
+    await sql`
+      insert into flow_version (flow_id, version, definition, note)
+      select flow_id, number, definition, note from flow_version, generate_series(2, 120) as number
+      where flow_id = ${flow.id} and version = 1`.execute(weir.db);
+    await open(`${flow.path}?try=true`);
+    await page.getByRole('button', { name: /Draft/ }).first().click();
+    await page.getByRole('option', { name: 'v1', exact: true }).waitFor();
+    await page.getByRole('option', { name: 'v120', exact: true }).waitFor();
+  });
 });
