@@ -1,6 +1,7 @@
 // What a try is started with, as it is typed, and as it is sent.
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
-import { eachStep, type Step } from '../draft/steps.ts';
+import type { Step } from '../draft/steps.ts';
+import { listParameters } from '../inspector/variable-scope.ts';
 
 export type Image = { url: string; mime_type: MimeType };
 export const MIME_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
@@ -112,14 +113,7 @@ export function typeOfImage(address: string): MimeType {
 
 /** The parameters that prompts and code of the flow name, in the order in which they appear. Code may use others. */
 export function parametersUsed(steps: Step[]): string[] {
-  const found = new Set<string>();
-  for (const { step } of eachStep(steps)) {
-    if (step.type !== 'sequential') continue;
-    const pattern =
-      step.processor_type === 'code' ? /\bparameters\.([A-Za-z_$][\w$]*)/g : /\{\{\s*parameters\.([\w-]+)/g;
-    for (const [, name] of (step.prompt ?? '').matchAll(pattern)) if (name) found.add(name);
-  }
-  return [...found];
+  return [...new Set(listParameters(steps).map((path) => path.split('.', 1).join()))];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -89,7 +89,7 @@ describe('the input of a try', () => {
         step_id: 'l',
         name: 'l',
         max_iterations: 2,
-        body: [block('b', 'code', 'return parameters.n;')],
+        body: [block('b', 'code', 'return parameters?.n + my.parameters.no;')],
       },
     ];
     assert.deepEqual(parametersUsed(steps), ['user', 'tone', 'n']);
