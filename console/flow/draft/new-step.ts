@@ -87,6 +87,12 @@ export function shiftBranch(steps: Step[], stepId: string, name: string, by: -1 
   });
 }
 
+/** Whether `shiftBranch` changes anything: names that are whole numbers stay at the front, in their order. */
+export function canShiftBranch(step: ParallelStep, name: string, by: -1 | 1): boolean {
+  const [shifted] = shiftBranch([step], step.step_id, name, by) as [ParallelStep];
+  return String(Object.keys(shifted.branches)) !== String(Object.keys(step.branches));
+}
+
 type Branch = [name: string, steps: Step[]];
 
 function changeParallel(steps: Step[], stepId: string, change: (branches: Branch[]) => Branch[]): Step[] {

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { useDraft } from '../draft/draft-context.ts';
-import { addBranch, removeBranch, renameBranch, shiftBranch } from '../draft/new-step.ts';
+import { addBranch, canShiftBranch, removeBranch, renameBranch, shiftBranch } from '../draft/new-step.ts';
 import type { ParallelStep } from '../draft/steps.ts';
 import style from './inspector.module.css';
 import { useStep } from './use-step.ts';
@@ -39,7 +39,7 @@ export function ParallelFields({ step }: { step: ParallelStep }) {
           <BranchName step={step} branch={branch} />
           <IconButton
             label={`Move ${branch} up`}
-            isDisabled={index === 0}
+            isDisabled={!canShiftBranch(step, branch, -1)}
             onPress={() =>
               change(`Move branch ${branch}`, (steps) => shiftBranch(steps, step_id, branch, -1))
             }
@@ -48,7 +48,7 @@ export function ParallelFields({ step }: { step: ParallelStep }) {
           </IconButton>
           <IconButton
             label={`Move ${branch} down`}
-            isDisabled={index === names.length - 1}
+            isDisabled={!canShiftBranch(step, branch, 1)}
             onPress={() => change(`Move branch ${branch}`, (steps) => shiftBranch(steps, step_id, branch, 1))}
           >
             <ArrowDown size={14} />

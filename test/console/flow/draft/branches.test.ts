@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   addBranch,
+  canShiftBranch,
   newStep,
   removeBranch,
   renameBranch,
@@ -50,6 +51,18 @@ describe('branches of a parallel step', () => {
   it('change places', () => {
     assert.deepEqual(branchesOf(shiftBranch(flow, 'p', 'left', 1)), ['right', 'left']);
     assert.deepEqual(branchesOf(shiftBranch(flow, 'p', 'left', -1)), ['left', 'right']);
+  });
+
+  it('can be moved but to where they are, and not when their names are whole numbers', () => {
+    const branches = { a: [pass('a')], b: [pass('b')], 1: [pass('c')], 2: [pass('d')] };
+    const step = { type: 'parallel' as const, step_id: 'p', name: 'p', branches };
+    const movable = Object.keys(branches).flatMap((name) =>
+      ([-1, 1] as const).filter((by) => canShiftBranch(step, name, by)).map((by) => [name, by]),
+    );
+    assert.deepEqual(movable, [
+      ['a', 1],
+      ['b', -1],
+    ]);
   });
 });
 
