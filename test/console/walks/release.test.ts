@@ -90,15 +90,13 @@ describeWalks('a flow that is released', (walk) => {
     const flow = await createFlow(weir, 'promoted-first', [named('First')]);
     await open(flow.path);
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
-    const put = page.waitForRequest((request) => request.url().endsWith('/production'));
-    await page.route(
-      (url) => url.pathname.endsWith(`/flows/${flow.id}`),
-      async (route) => {
-        await put;
-        await route.continue();
-      },
-    );
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(`${request.method()} ${request.url().split('/').at(-1)}`));
+    const put = page.waitForRequest('**/production');
     await page.getByRole('button', { name: 'Publish to production' }).click();
+    await put;
+    const between = asked.slice(asked.indexOf('POST versions') + 1, asked.indexOf('PUT production'));
+    assert.ok(!between.includes(`GET ${flow.id}`), asked.join(', '));
     await page.getByText('v1 in production').first().waitFor();
   });
 
