@@ -67,7 +67,7 @@ export function createBlockExecutor(
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(execution.callId);
     const context = await loadContext(execution.callId);
-    // The run was cancelled just as its workflow started: it must not spend anything.
+    // The run was cancelled, and its workflow has not heard of it: it must not spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
     if (context.completed.has(execution.blockKey)) return recordedReply(execution);
     if (context.ended) throw new ServiceError(ENDED.code, ENDED.message);

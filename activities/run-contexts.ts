@@ -1,4 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
+import { isCancelRequested } from '../db/runs/cancel-run.ts';
 import { getRunContext, type RunContext } from '../db/runs/runs.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { log } from '../observability/log.ts';
@@ -15,16 +16,28 @@ function tellMissing(error: unknown): never {
   throw error;
 }
 
+/**
+ * A workflow hears of its cancellation between its tasks, and one task carries out blocks for up to eight seconds. So a call whose
+ * context has been in use for so long is looked at again.
+ */
+const LOOK_AGAIN_MS = 500;
+
 /** Creates the function that gets a call's context, cached in this process, and names its request in the log. */
 export function createRunContexts({
   db,
   inProcessRuns: { contexts },
 }: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (callId: string) => Promise<RunContext> {
+  const lookedAt = new WeakMap<RunContext, number>();
   return async function getContext(callId) {
     const known = contexts.get(callId);
     const context = known ?? (await getRunContext(db, callId).catch(tellMissing));
     // Its size is worked out when it is set, and kept up to date by `complete`.
     if (!known) contexts.set(callId, context);
+    const now = performance.now();
+    const last = lookedAt.get(context);
+    if (last === undefined || now - last >= LOOK_AGAIN_MS) lookedAt.set(context, now);
+    if (last !== undefined && now - last >= LOOK_AGAIN_MS)
+      context.cancelled ||= await isCancelRequested(db, callId);
     const { organizationId, requestId } = context;
     addToLogContext({ organization_id: organizationId, ...(requestId && { request_id: requestId }) });
     return context;

@@ -123,7 +123,7 @@ async function runInTurn(
 ): Promise<Value | Pause | RanAhead> {
   const { historyLength, taskQueue } = workflowInfo();
   const { next = [], ...alone } = call;
-  const all = next.length > 0 ? `${summary} and ${next.length} more` : summary;
+  const all = next.length > 0 ? `${summary} and up to ${next.length} more` : summary;
   const reply = await parking.whenFree(
     () => blockActivities[activity].executeWithOptions({ summary: all }, [{ ...call, historyLength }]),
     say,

@@ -78,6 +78,17 @@ export async function hasStopped(db: Db, callId: string): Promise<boolean> {
   return row === undefined;
 }
 
+/** Whether a call was asked to cancel, whether or not it has ended. */
+export async function isCancelRequested(db: Db, callId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('run')
+    .select('execution_id')
+    .where('execution_id', '=', callId)
+    .where('cancel_requested_at', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Lists up to `limit` calls of any run that are under way although they were marked as cancelled. */
 export function listMarkedUnderWay(db: Db, limit: number) {
   return db

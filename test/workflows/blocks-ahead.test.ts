@@ -54,7 +54,7 @@ describe('short blocks that follow each other', () => {
       1,
     );
     assert.deepEqual([body.status, body.result], ['completed', 'm!']);
-    assert.deepEqual(summaries, ['a and 2 more']);
+    assert.deepEqual(summaries, ['a and up to 2 more']);
     assert.deepEqual(blocks, ['a completed 1', 'b completed 1', 'c completed 1']);
     assert.deepEqual(details, [
       '- a (passthrough): completed',
@@ -73,7 +73,7 @@ describe('short blocks that follow each other', () => {
     assert.match(body.errorMessage, /^Block "b" \(b\): .*no/);
     assert.deepEqual(blocks, ['a completed 1', 'b failed 1']);
     assert.deepEqual(details, ['- a (passthrough): completed', '- b (code): failed']);
-    assert.equal(summaries[0], 'a and 2 more');
+    assert.equal(summaries[0], 'a and up to 2 more');
   });
 
   it('run in each iteration of a loop', async () => {
@@ -85,7 +85,7 @@ describe('short blocks that follow each other', () => {
       code('sum', 'return input[0] + input[1];'),
     ]);
     assert.equal(result.body.result, 5);
-    assert.deepEqual(result.summaries, ['list', 'x #0 and 1 more', 'x #1 and 1 more', 'sum']);
+    assert.deepEqual(result.summaries, ['list', 'x #0 and up to 1 more', 'x #1 and up to 1 more', 'sum']);
     assert.deepEqual(
       result.blocks.map((line) => line.split(' ')[0]),
       ['list', 'x#0', 'y#0', 'x#1', 'y#1', 'sum'],
@@ -98,7 +98,7 @@ describe('short blocks that follow each other', () => {
       passthrough('b'),
       passthrough('c'),
     ]);
-    assert.deepEqual(summaries, ['slow and 2 more', 'b and 1 more']);
+    assert.deepEqual(summaries, ['slow and up to 2 more', 'b and up to 1 more']);
   });
 
   it('are those of no other type, in no parallel step, as many as there may be', () => {

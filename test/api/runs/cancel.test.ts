@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { hang } from '../../fakes/model-server.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { firstTaskStarted } from './first-task-started.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts';
 
@@ -49,6 +50,19 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     const { runs } = (await weir.call('GET', `${flow}/runs`, { key: weir.tenant.key })).body;
     await weir.cancel(flow, runs[0].executionId);
     assertCancelled((await waiting).body);
+  });
+
+  it('begins no further blocks of a row of short ones, which one workflow task carries out', async () => {
+    const short = (index: number) =>
+      code(`b${index}`, 'for (const begun = Date.now(); Date.now() - begun < 100; );');
+    const steps = Array.from({ length: 30 }, (_, index) => short(index));
+    const flow = await weir.createFlow(weir.tenant, steps);
+    const executionId = await weir.start(flow);
+    await waitUntil(async () => (await weir.read(flow, executionId)).body.blocks.length > 0);
+    assert.equal((await weir.cancel(flow, executionId)).status, 202);
+    const { body } = await weir.finish(flow, executionId, weir.tenant.key);
+    assertCancelled(body);
+    assert(body.blocks.length < steps.length, `${body.blocks.length} blocks`);
   });
 
   it('stops code that runs, without waiting for its time limit', async () => {
