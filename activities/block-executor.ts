@@ -113,11 +113,13 @@ export function createBlockExecutor(
       attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = execution.ends ? value : undefined;
+    // An attempt that was lost with its worker may have asked a model, and nobody else.
+    const attempts = block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals;
     const recorded = await recordBlockEnd(
       deps,
       attempt,
       payerOf(context),
-      { ...trace, attempts: attempt.number },
+      { ...trace, attempts },
       end,
       result,
     );
