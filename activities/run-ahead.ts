@@ -7,7 +7,7 @@ import { isPause, type Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../observability/tracing.ts';
 
-/** No block begins later than this after the first one, so that the run hears of its cancellation and can be parked. */
+/** No block begins later than this after the first one, so that the run can be parked between two activities. */
 const RUN_AHEAD_MAX_MS = 250;
 
 type RunBlock = (call: BlockCall) => Promise<Value | Pause | Busy>;

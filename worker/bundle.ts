@@ -72,8 +72,7 @@ if (import.meta.main) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, code);
   renameSync(draft, file);
-  // Drafts that were left half made are among them.
-  for (const old of globSync(`${NAME}*`, { cwd: FOLDER }))
+  for (const old of globSync(`${NAME}*.js`, { cwd: FOLDER }))
     if (old !== path.basename(file)) rmSync(path.join(FOLDER, old), { force: true });
   log.info(`Wrote ${path.relative(process.cwd(), file)}.`);
 }
