@@ -6,6 +6,8 @@ import { turnAway } from './in-slot.ts';
 import type { Attempt } from './run-attempt.ts';
 
 const NEXT_MS = 1_000;
+/** A run whose first block has not begun here by then may be carried out by another process. */
+const BEGINS_MAX_MS = 250;
 
 /**
  * Accepts the run of a test case, once, after its organization's turn has come to begin a run; the run then holds the place.
@@ -23,9 +25,12 @@ export async function acceptTestInTurn(
     // Too many wait, this one has waited long, or the API stops: none of these is the test's fault.
     throw error instanceof ServiceError ? turnAway(error.message, NEXT_MS) : error;
   });
-  const leave = inProcessRuns.holdPlace(executionId, place);
-  await acceptTest(db, executionId).catch((error: unknown) => {
-    leave();
+  try {
+    await acceptTest(db, executionId);
+    inProcessRuns.holdPlace(executionId, place);
+    place.holdFor(BEGINS_MAX_MS);
+  } catch (error) {
+    place.end();
     throw error;
-  });
+  }
 }

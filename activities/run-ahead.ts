@@ -43,7 +43,8 @@ export function runAhead(
         outputs.push(output);
       } catch (error) {
         if (!(error instanceof ApplicationFailure) || !error.nonRetryable) break;
-        return { outputs, failed: { type: error.type ?? '', message: error.message } };
+        const { type, message } = error;
+        return { outputs, failed: { blockKey: block.blockKey, type: type ?? '', message } };
       }
     }
     return outputs.length > 1 ? { outputs } : reply;

@@ -37,7 +37,13 @@ export function createRunContexts({
     const last = lookedAt.get(context);
     if (last === undefined || now - last >= LOOK_AGAIN_MS) lookedAt.set(context, now);
     if (last !== undefined && now - last >= LOOK_AGAIN_MS)
-      context.cancelled ||= await isCancelRequested(db, callId);
+      // For the next block: this one does not wait, and whether the database is away is no concern of it.
+      void isCancelRequested(db, callId).then(
+        (isCancelled) => {
+          context.cancelled ||= isCancelled;
+        },
+        () => undefined,
+      );
     const { organizationId, requestId } = context;
     addToLogContext({ organization_id: organizationId, ...(requestId && { request_id: requestId }) });
     return context;

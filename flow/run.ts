@@ -64,10 +64,13 @@ export type BlockCall = {
 export type NextBlock = Pick<BlockCall, 'stepId' | 'blockKey' | 'ends'> & { processorType: InTaskType };
 
 /**
- * The reply of a block whose activity ran some of the next ones too: the outputs of all of them in order, and how the one after
- * these failed, if it did.
+ * The reply of a block whose activity ran some of the next ones too: the outputs of all of them in order, of which each refers to
+ * its block, and how the one after these failed, if it did.
  */
-export type RanAhead = { outputs: Value[]; failed?: { type: string; message: string } };
+export type RanAhead = {
+  outputs: Value[];
+  failed?: { blockKey: string; type: string; message: string };
+};
 
 export function hasRunAhead(reply: object): reply is RanAhead {
   return 'outputs' in reply;

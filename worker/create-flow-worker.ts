@@ -46,10 +46,8 @@ const MODEL_RESERVE = { part: 1 / 4, min: 4, few: 3 };
 const VERDICT_SLOTS = { places: 16, reserve: 4, few: 1 };
 /** The slots for test cases whose runs wait for their organization's turn to begin. */
 const TEST_START_SLOTS = { places: 8, reserve: 4, few: 1 };
-const TESTS_MAX = [VERDICT_SLOTS, TEST_START_SLOTS].reduce(
-  (sum, { places, reserve }) => sum + places + reserve,
-  0,
-);
+const TESTS_MAX =
+  VERDICT_SLOTS.places + VERDICT_SLOTS.reserve + TEST_START_SLOTS.places + TEST_START_SLOTS.reserve;
 /** Slots that activities hold for an instant, when they are turned away. */
 const BRIEF_SLOTS = 20;
 /**

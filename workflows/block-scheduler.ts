@@ -1,6 +1,6 @@
 import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { blockKey, listParallelBlocks, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
-import { type BlockCall, isBusy, type RanAhead } from '../flow/run.ts';
+import { type BlockCall, isBusy, type NextBlock, type RanAhead } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { blockActivities, waitingBlockActivities } from './activities.ts';
@@ -53,11 +53,16 @@ export function createBlockScheduler({
   }
 
   /** Runs a block, again after each time it was parked and resumed. */
-  async function runResumed(block: PlannedBlock, call: BlockCall, shown: Shown): Promise<Value | Pause> {
+  async function runResumed(
+    block: PlannedBlock,
+    call: BlockCall,
+    next: NextBlock[],
+    shown: Shown,
+  ): Promise<Value | Pause> {
+    const where = { inParallel: parallel.has(block), inTask: modelCallsInTask, next };
     for (;;)
       try {
-        const where = { inParallel: parallel.has(block), inTask: modelCallsInTask };
-        return ahead.unpack(await runActivity(block, call, shown, parking, where), call.next ?? []);
+        return ahead.unpack(await runActivity(block, call, shown, parking, where));
       } catch (error) {
         if (!isParked(error)) throw error;
         await parking.park(shown.say);
@@ -81,9 +86,9 @@ export function createBlockScheduler({
         blockKey: key,
         input,
         ends: block === lastBlock,
-        next: ahead.list(block, iterations),
       };
-      const output = known ?? (await runResumed(block, call, { summary, say }));
+      const next = ahead.list(block, iterations);
+      const output = known ?? (await runResumed(block, call, next, { summary, say }));
       say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
       return output;
     } catch (error) {
@@ -98,16 +103,16 @@ function runActivity(
   call: BlockCall,
   shown: Shown,
   parking: Parking,
-  where: Where,
+  where: Where & { next: NextBlock[] },
 ): Promise<Value | Pause | RanAhead> {
   switch (block.processor_type) {
     case 'llm':
       tellWaiting(call.executionId);
       return runModelCall(call, shown, parking, where);
     case 'code':
-      return runInTurn('runCode', call, shown, parking);
+      return runInTurn('runCode', call, where.next, shown, parking);
     case 'passthrough':
-      return runInTurn('passThrough', call, shown, parking);
+      return runInTurn('passThrough', call, where.next, shown, parking);
   }
 }
 
@@ -118,19 +123,19 @@ function runActivity(
 async function runInTurn(
   activity: 'runCode' | 'passThrough',
   call: BlockCall,
+  next: NextBlock[],
   { summary, say }: Shown,
   parking: Parking,
 ): Promise<Value | Pause | RanAhead> {
   const { historyLength, taskQueue } = workflowInfo();
-  const { next = [], ...alone } = call;
   const all = next.length > 0 ? `${summary} and up to ${next.length} more` : summary;
   const reply = await parking.whenFree(
-    () => blockActivities[activity].executeWithOptions({ summary: all }, [{ ...call, historyLength }]),
+    () => blockActivities[activity].executeWithOptions({ summary: all }, [{ ...call, historyLength, next }]),
     say,
   );
   if (!isBusy(reply)) return reply;
   say('waits for its turn');
   tellWaiting(call.executionId);
   const waiting = waitingBlockActivities(taskQueue);
-  return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [alone]);
+  return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
 }

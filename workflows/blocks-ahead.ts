@@ -3,7 +3,7 @@ import { BLOCK_RUNS_MAX } from '../flow/limits.ts';
 import { blockKey, mapFollowing, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
 import { hasRunAhead, type NextBlock, type RanAhead } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
-import type { Value } from '../flow/value.ts';
+import { isLeaf, type Value } from '../flow/value.ts';
 
 /** Blocks that the activity of an earlier one may run too: what they put out is in one event of the history. */
 const AHEAD_MAX = 9;
@@ -34,15 +34,13 @@ export function createBlocksAhead(steps: PlannedStep[], lastBlock: PlannedBlock 
       }));
     },
 
-    /** Returns the output of the block whose activity replied, and keeps those of the `next` ones until they are taken. */
-    unpack(reply: Value | Pause | RanAhead, next: NextBlock[]): Value | Pause {
+    /** Returns the output of the block whose activity replied, and keeps those of the others until they are taken. */
+    unpack(reply: Value | Pause | RanAhead): Value | Pause {
       if (!hasRunAhead(reply)) return reply;
       const [own, ...outputs] = reply.outputs;
-      for (const [index, output] of outputs.entries()) ended.set((next[index] as NextBlock).blockKey, output);
+      for (const output of outputs) if (isLeaf(output)) ended.set(output.ref, output);
       const { failed } = reply;
-      const last = next[outputs.length];
-      if (failed && last)
-        ended.set(last.blockKey, ApplicationFailure.nonRetryable(failed.message, failed.type));
+      if (failed) ended.set(failed.blockKey, ApplicationFailure.nonRetryable(failed.message, failed.type));
       return own as Value;
     },
   };

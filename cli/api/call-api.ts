@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Credential, findCredential } from './credential.ts';
 import { readAnswer } from './read-answer.ts';
 import { serviceUrl } from './service-url.ts';
-import { toError, Unreachable } from './to-error.ts';
+import { AnswerLost, toError, Unreachable } from './to-error.ts';
 
 const READ_MAX_MS = 30_000;
 /** A change may wait 30 s in line, 30 s for the database, and 20 s for the receiver of a test event. */
@@ -113,7 +113,7 @@ function unreachable(url: string, method: Method) {
     const why = isLate ? 'no answer in time' : cause?.message || error.message;
     if (method === 'GET' || !(isLate || LOST.includes(cause?.code ?? '')))
       throw new Unreachable(`Weir cannot be reached at ${url}: ${why}. Start it, or correct WEIR_URL.`);
-    throw new Unreachable(
+    throw new AnswerLost(
       `No answer came from ${url}: ${why}. It may have been done: look before you repeat the command.`,
     );
   };

@@ -5,6 +5,9 @@ import type { Credential } from './credential.ts';
 /** The service did not answer, or cannot at the moment. */
 export class Unreachable extends Error {}
 
+/** The answer to a change was lost: it may have been made. */
+export class AnswerLost extends Unreachable {}
+
 /** Advice about a credential that the service refuses. */
 const REFUSED: { [source in Credential['source']]: string } = {
   WEIR_TOKEN: ' WEIR_TOKEN was sent: it may have expired.',

@@ -6,7 +6,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { callApi, exchange } from '../api/call-api.ts';
 import { getOrganization } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
-import { Unreachable } from '../api/to-error.ts';
+import { AnswerLost } from '../api/to-error.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
@@ -76,7 +76,7 @@ async function ledger(org: string, { run, limit, kind, since }: LedgerOptions): 
   };
 }
 
-/** Grants credits; a request that is not answered is sent once more, with the same key. */
+/** Grants credits; a request whose answer is lost is sent once more, with the same key. */
 async function grant(
   org: string,
   credits: number,
@@ -89,14 +89,19 @@ async function grant(
       body: { credits },
       headers: { 'idempotency-key': key },
     });
+  let isRepeated = false;
   const { headers, body } = await send()
-    .catch((error) => (error instanceof Unreachable ? send() : Promise.reject(error)))
     .catch((error) => {
-      if (!(error instanceof Unreachable)) throw error;
-      throw new Unreachable(`${error.message} With --idempotency-key ${key} it is granted only once.`);
+      if (!(error instanceof AnswerLost)) throw error;
+      isRepeated = true;
+      return send();
+    })
+    .catch((error) => {
+      if (!(error instanceof AnswerLost)) throw error;
+      throw new AnswerLost(`${error.message} With --idempotency-key ${key} it is granted only once.`);
     });
-  // A key of this command's own was sent before only by this command.
-  const replayed = idempotencyKey !== undefined && headers.has('idempotent-replayed');
+  // The grant that a repeated request finds is most likely this command's own.
+  const replayed = !isRepeated && headers.has('idempotent-replayed');
   const what = replayed
     ? `A grant with this key was made before, so nothing changed for ${org}`
     : `${org} has been granted ${credits} credits`;

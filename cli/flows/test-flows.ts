@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';
+import { Unreachable } from '../api/to-error.ts';
 import { describeError } from '../terminal/describe-error.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
@@ -41,7 +42,11 @@ async function testFlows(
       tested.push({ flow: named.path, testRun });
     } catch (error) {
       errors.push(error);
-      tested.push({ flow: named.path, testRun: null, error: describeError(error) });
+      // A service that is away is not asked about the others.
+      const untested = error instanceof Unreachable ? flows.slice(tested.length) : [named];
+      for (const { path } of untested)
+        tested.push({ flow: path, testRun: null, error: describeError(error) });
+      if (error instanceof Unreachable) break;
     }
   if (junit !== undefined) await writeFile(junit, formatJUnit(tested));
   if (flows.length === 1 && errors.length === 1) throw errors[0];
@@ -91,8 +96,10 @@ function summaryOf(tested: TestedFlow[]): string {
   const without = tested
     .filter(({ testRun, error }) => !testRun && error === undefined)
     .map(({ flow }) => flow);
+  const untested = tested.filter(({ error }) => error !== undefined).map(({ flow }) => flow);
   return [
     ...(runs.length > 0 ? [`${passed} of ${total} test cases passed.`] : []),
     ...(without.length > 0 ? [`Without test cases: ${without.join(', ')}.`] : []),
+    ...(untested.length > 0 ? [`Not tested: ${untested.join(', ')}.`] : []),
   ].join('\n');
 }

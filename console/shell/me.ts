@@ -20,9 +20,10 @@ const options = queryOptions({ queryKey, queryFn: fetchMe });
 async function fetchMe(): Promise<Me> {
   const me = (await api.GET('/api/v1/me')).data as Me;
   if (me.hasMore)
-    for (const slugs of others.values())
+    for (const [key, slugs] of others)
       await addPlace(me, slugs).catch((error) => {
         if (!isMissing(error)) throw error;
+        others.delete(key);
       });
   return me;
 }

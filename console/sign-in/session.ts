@@ -13,6 +13,7 @@ const RENEW_BEFORE_MS = 60_000;
 /** Tells the other tabs. */
 const TABS = new BroadcastChannel('weir.session');
 const SIGN_OUT = 'signed out';
+const LEAVES_WITHIN_MS = 1_000;
 
 let tokens: Tokens | undefined;
 /** The user whose page it is. */
@@ -33,10 +34,10 @@ TABS.onmessage = ({ data }) => {
   if (data === SIGN_OUT && tokens) leave();
 };
 window.addEventListener('beforeunload', (event) => {
-  // Comes once the browser's question is answered.
+  // Comes once the browser's question is answered, and the page is gone if the answer was to leave it.
   setTimeout(() => {
     if (event.defaultPrevented) stay();
-  });
+  }, LEAVES_WITHIN_MS);
 });
 // A page that the browser has kept, and shows again after its user has signed out.
 window.addEventListener('pageshow', ({ persisted }) => {

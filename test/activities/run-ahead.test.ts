@@ -71,7 +71,7 @@ describe('the activity of a block that others follow', () => {
     });
     assert.deepEqual(reply, {
       outputs: [outputOf('a')],
-      failed: { type: 'CODE_ERROR', message: 'It threw.' },
+      failed: { blockKey: 'code', type: 'CODE_ERROR', message: 'It threw.' },
     });
     assert.deepEqual(names, ['a', 'code']);
   });

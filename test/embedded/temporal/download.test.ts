@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -42,8 +50,10 @@ describe('the download of the Temporal binary', () => {
 
   it('unpacks the file the site names and leaves nothing else behind, nor what an earlier one left', async () => {
     writeFileSync(path.join(folder, 'temporal'), 'the binary');
-    // Left by a process that was killed; no process has this number.
-    mkdirSync(path.join(folder, 'cache.99999999'));
+    // Left by a process that was killed long ago; no process has this number.
+    const draft = path.join(folder, 'cache.99999999');
+    mkdirSync(draft);
+    utimesSync(draft, 0, 0);
     const archive = execFileSync('tar', ['-cz', '-C', folder, 'temporal']);
     answer = (request, response) => {
       if (request.url === '/archive') return void response.end(archive);
