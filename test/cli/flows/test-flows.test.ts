@@ -67,7 +67,10 @@ describe('weir test', () => {
     const both = await test(at('done.yaml'), at('todo.yaml'), '--junit', at('both.xml'));
     assert.equal(both.code, 1);
     assert.match(both.stdout, /\/done +echoes +passed /);
-    assert.match(both.stdout, /\/todo +- +error .* is not finished .*\n1 of 1 test cases passed\.\nNot tested: .*\/todo\.\n$/);
+    assert.match(
+      both.stdout,
+      /\/todo +- +error .* is not finished .*\n1 of 1 test cases passed\.\nNot tested: .*\/todo\.\n$/,
+    );
     const junit = await read('both.xml');
     assert.match(junit, /name="echoes" time=".*"\/>/);
     assert.match(junit, /\/todo" name="all test cases"><error message=".* is not finished/);
