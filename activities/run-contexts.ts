@@ -35,8 +35,9 @@ export function createRunContexts({
     if (!known) contexts.set(callId, context);
     const now = performance.now();
     const last = lookedAt.get(context);
-    if (last === undefined || now - last >= LOOK_AGAIN_MS) lookedAt.set(context, now);
-    if (last !== undefined && now - last >= LOOK_AGAIN_MS)
+    if (last === undefined) lookedAt.set(context, now);
+    else if (now - last >= LOOK_AGAIN_MS) {
+      lookedAt.set(context, now);
       // For the next block: this one does not wait, and whether the database is away is no concern of it.
       void isCancelRequested(db, callId).then(
         (isCancelled) => {
@@ -44,6 +45,7 @@ export function createRunContexts({
         },
         () => undefined,
       );
+    }
     const { organizationId, requestId } = context;
     addToLogContext({ organization_id: organizationId, ...(requestId && { request_id: requestId }) });
     return context;

@@ -15,14 +15,12 @@ export async function startPlainTemporal(
   const port = await findFreePort();
   const settings = Object.entries(DYNAMIC_CONFIG).filter(([key]) => key !== 'matching.enableFairness');
   const child = startChild({
-    ...{
-      stateFolder,
-      name: 'plain-temporal',
-      order: 2,
-      command,
-      stopSignal: 'SIGTERM',
-      stopTimeoutMs: 15_000,
-    },
+    stateFolder,
+    name: 'plain-temporal',
+    order: 2,
+    command,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 15_000,
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
       ...['--port', String(port), '--ui-port', String(await findFreePort())],

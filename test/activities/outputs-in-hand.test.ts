@@ -1,45 +1,23 @@
 import assert from 'node:assert/strict';
-import { createBlockExecutor } from '../../activities/block-executor.ts';
-import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
-import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
-import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import type { Json } from '../../flow/definition.ts';
 import { MESSAGE_REF, type Value } from '../../flow/value.ts';
-import { createValidator } from '../../json-schema/validator.ts';
-import { createLargeValues } from '../../large-values/large-values.ts';
 import { passthrough } from '../blocks.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';
-import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { attemptOf } from './attempt-of.ts';
+import { useExecutors } from './use-executors.ts';
 
 describe('the output of a block', () => {
-  const validator = createValidator();
-  let database: TestDatabase;
-  before(async () => {
-    database = await createTestDatabase();
-  });
-  after(async () => {
-    await validator.close();
-    await database.drop();
-  });
+  const executors = useExecutors();
 
   /**
    * Returns what the next block gets as its input when the stored output of this one is changed in between; its process is
    * the same, or `another`.
    */
   async function handOver(output: Json, another = false): Promise<Json> {
-    const { db } = database;
+    const { db } = executors;
     const { runs } = await openAccount(db, 0, 1, [passthrough('first'), passthrough('next')]);
     const [callId = ''] = runs;
-    const createExecutor = () =>
-      createBlockExecutor({
-        db,
-        validator,
-        definitions: createFlowDefinitions(db),
-        balanceLimit: createOrganizationLimit(1),
-        inProcessRuns: createInProcessRuns(),
-        largeValues: createLargeValues(),
-      });
+    const { createExecutor } = executors;
     let given: Json = null;
     const execute = (executor: ReturnType<typeof createExecutor>, stepId: string, input: Value) =>
       executor.run({ callId, stepId, blockKey: stepId, input, ends: false }, attemptOf(1), async (asked) => {

@@ -1,0 +1,35 @@
+import { createBlockExecutor } from '../../activities/block-executor.ts';
+import type { Db } from '../../db/connect.ts';
+import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
+import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
+import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
+import { createValidator } from '../../json-schema/validator.ts';
+import { createLargeValues } from '../../large-values/large-values.ts';
+import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+
+/** Sets up a database, and makes executors of blocks on it: each is that of another process, unless it is given its runs. */
+export function useExecutors() {
+  const validator = createValidator();
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(async () => {
+    await validator.close();
+    await database.drop();
+  });
+  return {
+    get db(): Db {
+      return database.db;
+    },
+    createExecutor: (inProcessRuns = createInProcessRuns()) =>
+      createBlockExecutor({
+        db: database.db,
+        validator,
+        inProcessRuns,
+        definitions: createFlowDefinitions(database.db),
+        balanceLimit: createOrganizationLimit(1),
+        largeValues: createLargeValues(),
+      }),
+  };
+}
