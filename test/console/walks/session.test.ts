@@ -60,10 +60,12 @@ describeWalks('a session in the console', (walk) => {
       const name = page.getByRole('textbox', { name: 'Name', exact: true });
       await name.fill('Mine');
       await page.getByText('Not saved; trying again').waitFor();
-      const asked = page.waitForEvent('dialog');
       await page.getByRole('button', { name: 'Account' }).click();
-      await page.getByRole('menuitem', { name: 'Sign out' }).click();
-      await (await asked).dismiss();
+      // The click may end only once the question is answered.
+      await Promise.all([
+        page.waitForEvent('dialog').then((asked) => asked.dismiss()),
+        page.getByRole('menuitem', { name: 'Sign out' }).click(),
+      ]);
       await page.unroute('**/draft');
       const ended = page.getByRole('dialog', { name: 'Your session has ended' });
       await ended.getByRole('button', { name: 'Sign in' }).click();
