@@ -10,6 +10,7 @@ import { takeTurn } from '../db/webhooks/webhook-turns.ts';
 import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { meets } from '../flow/interpreter.ts';
+import type { ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, BUSY, type Busy, type RunOutcome } from '../flow/run.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
@@ -22,7 +23,7 @@ import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
 import { inSlot } from './in-slot.ts';
-import { createModelActivities } from './model-activities.ts';
+import { createModelCaller } from './model-activities.ts';
 import { runAhead } from './run-ahead.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
@@ -38,13 +39,15 @@ export function createActivities(deps: ActivityDeps) {
       inSlot(deps.slots.blocks, attempt, () => blocks.inspect(callId, value, attempt, look)),
     );
   const run = {
+    llm: createModelCaller(deps, blocks),
     code: blockActivity(deps, blocks, (execution, attempt) => runCode(deps, blocks, execution, attempt)),
     passthrough: blockActivity(deps, blocks, (execution, attempt) =>
       blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
     ),
   };
   return {
-    ...createModelActivities(deps, blocks),
+    /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
+    callModel: runAhead<ModelBlockCall>(run, 'llm'),
 
     /** Runs the JavaScript of a code block in the sandbox. */
     runCode: runAhead(run, 'code'),

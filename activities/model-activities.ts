@@ -2,7 +2,8 @@
 // its process, and a regular activity on that process's own task queue takes it over; what else has to be repeated or to wait is
 // a regular activity that any worker may have.
 import { hasStopped } from '../db/runs/cancel-run.ts';
-import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
+import type { ModelBlockCall } from '../flow/model-call.ts';
+import type { Unfinished } from '../flow/ran-ahead.ts';
 import { type BlockCall, BUSY, type Busy, isBusy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -23,15 +24,21 @@ import { showRefusal, showUnderWay } from './show-under-way.ts';
 
 const IN_TASK: InTask = { maxMs: 1_500, slowMs: 1_000 };
 
-type Reply = Value | Pause | HandedOver;
-type ModelActivities = {
-  /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
-  callModel(call: ModelBlockCall): Promise<Reply>;
-};
+type Reply = Value | Unfinished;
 
-/** Creates the activity for workflow tasks and for the task queue that all workers share. */
-export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor): ModelActivities {
-  const { heldModelCalls: held, modelTurns, slots, db, modelCallsInTask: { maxMs, slowMs } = IN_TASK } = deps;
+/** Creates the function that runs an llm block, for workflow tasks and for the task queue that all workers share. */
+export function createModelCaller(
+  deps: ActivityDeps,
+  blocks: BlockExecutor,
+): (call: ModelBlockCall) => Promise<Reply> {
+  const {
+    heldModelCalls: held,
+    modelTurns,
+    slots,
+    db,
+    inProcessRuns,
+    modelCallsInTask: { maxMs, slowMs } = IN_TASK,
+  } = deps;
   const speeds = createModelSpeeds(slowMs);
 
   /** Makes the call; it is slow or fast whoever waits for it. One that may not wait for room replies BUSY. */
@@ -98,25 +105,27 @@ export function createModelActivities(deps: ActivityDeps, blocks: BlockExecutor)
     }
   }
 
-  return {
-    callModel({ executionId: callId, left, ...block }) {
-      const execution = { callId, ...block };
-      return runAttempt<Reply>(
-        async (attempt) => {
-          addToLogContext({ block: block.blockKey });
-          if (attempt.isLocal) return callInTask(execution, attempt);
-          // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
-          if (left?.refused && attempt.begun === 2)
-            throw new ModelUnavailable(left.refused.message, left.refused);
-          return inSlot(slots.models, attempt, () => callAsActivity(execution, attempt));
-        },
-        {
-          isBlock: true,
-          left,
-          onRefusal: (attempt, refusal) => showRefusal(db, blocks, execution, attempt, refusal),
-        },
-      );
-    },
+  return ({ executionId: callId, left, ...block }) => {
+    const execution = { callId, ...block };
+    return runAttempt<Reply>(
+      async (attempt) => {
+        addToLogContext({ block: block.blockKey });
+        if (attempt.isLocal) {
+          // A regular activity may be in another process, and the workflow says so.
+          inProcessRuns.freePlace(callId);
+          return callInTask(execution, attempt);
+        }
+        // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
+        if (left?.refused && attempt.begun === 2)
+          throw new ModelUnavailable(left.refused.message, left.refused);
+        return inSlot(slots.models, attempt, () => callAsActivity(execution, attempt));
+      },
+      {
+        isBlock: true,
+        left,
+        onRefusal: (attempt, refusal) => showRefusal(db, blocks, execution, attempt, refusal),
+      },
+    );
   };
 }
 
@@ -134,5 +143,5 @@ export function createTakeOverActivities({
         const ending = await seeThrough(held, key, call, attempt, () => hasStopped(db, callId));
         return concludeModelCall(call, ending, attempt.signal);
       }),
-  } satisfies ModelActivities;
+  };
 }

@@ -1,29 +1,30 @@
-// Short blocks that follow each other run in one local activity, which costs the engine and the SDK as much as one block. Each is
-// a block execution of its own all the same: recorded, charged and shown when it ends.
+// Blocks that follow each other run in one local activity, which costs the engine and the SDK as much as one block. Each is a
+// block execution of its own all the same: recorded, charged and shown when it ends.
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { InTaskType } from '../flow/plan.ts';
-import { type BlockCall, type Busy, isBusy, type RanAhead } from '../flow/run.ts';
-import { isPause, type Pause } from '../flow/tool-calls.ts';
+import type { ProcessorType } from '../flow/definition.ts';
+import type { RanAhead, Unfinished } from '../flow/ran-ahead.ts';
+import { type BlockCall, isBusy } from '../flow/run.ts';
+import { isPause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../observability/tracing.ts';
 
-/** No block begins later than this after the first one, so that the run can be parked between two activities. */
-const RUN_AHEAD_MAX_MS = 250;
+/** No block begins later than this after the first one, so that the run can be cancelled and parked between two activities. */
+const RUN_AHEAD_MAX_MS = 1_500;
 
-type RunBlock = (call: BlockCall) => Promise<Value | Pause | Busy>;
+type RunBlock = (call: BlockCall) => Promise<Value | Unfinished>;
 
 /**
  * Makes the activity of a block of this type, which runs the `next` blocks of its call too, as long as there is room and they
  * take little time. One that fails in a way that may pass is left to an activity of its own.
  */
-export function runAhead(
-  run: Record<InTaskType, RunBlock>,
-  type: InTaskType,
-): (call: BlockCall) => Promise<Value | Pause | Busy | RanAhead> {
-  return async (call) => {
+export function runAhead<Call extends BlockCall>(
+  run: Record<ProcessorType, RunBlock>,
+  type: ProcessorType,
+): (call: Call) => Promise<Value | Unfinished | RanAhead> {
+  return async ({ next = [], ...call }) => {
     const began = performance.now();
     const reply = await run[type](call);
-    const { next = [], executionId } = call;
+    const { executionId } = call;
     const { info, cancellationSignal } = Context.current();
     // The number of an attempt is that of the first block.
     if (isBusy(reply) || isPause(reply) || info.attempt > 1) return reply;
@@ -39,7 +40,8 @@ export function runAhead(
         const output = await inSpan(`RunBlock:${processorType}`, { attributes }, () =>
           run[processorType]({ executionId, ...block, input: outputs.at(-1) as Value }),
         );
-        if (isBusy(output) || isPause(output)) break;
+        if (isBusy(output) || isPause(output))
+          return { outputs, unfinished: { blockKey: block.blockKey, reply: output } };
         outputs.push(output);
       } catch (error) {
         if (!(error instanceof ApplicationFailure) || !error.nonRetryable) break;

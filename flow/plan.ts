@@ -54,29 +54,25 @@ export function listParallelBlocks(steps: PlannedStep[], inParallel = false): Pl
   });
 }
 
-/** The types of blocks that run inside the workflow task as long as there is room. */
-export type InTaskType = Exclude<ProcessorType, 'llm'>;
-type InTaskBlock = PlannedBlock & { processor_type: InTaskType };
-
 /**
- * Maps each code and passthrough block to the blocks of these types that follow it directly, `max` at most. Those inside
- * parallel steps are left out.
+ * Maps each block to the blocks of these types that follow it directly, `max` at most. Those inside parallel steps are left
+ * out.
  */
-export function mapFollowing(steps: PlannedStep[], max: number): Map<PlannedBlock, InTaskBlock[]> {
-  const following = new Map<PlannedBlock, InTaskBlock[]>();
+export function mapFollowing(
+  steps: PlannedStep[],
+  types: ProcessorType[],
+  max: number,
+): Map<PlannedBlock, PlannedBlock[]> {
+  const following = new Map<PlannedBlock, PlannedBlock[]>();
   for (const [index, step] of steps.entries()) {
     if (step.type === 'loop')
-      for (const [block, others] of mapFollowing(step.body, max)) following.set(block, others);
-    if (!isInTask(step)) continue;
+      for (const [block, others] of mapFollowing(step.body, types, max)) following.set(block, others);
+    if (step.type !== 'sequential') continue;
     const rest = steps.slice(index + 1, index + 1 + max);
-    const end = rest.findIndex((next) => !isInTask(next));
-    following.set(step, (end < 0 ? rest : rest.slice(0, end)) as InTaskBlock[]);
+    const end = rest.findIndex((next) => next.type !== 'sequential' || !types.includes(next.processor_type));
+    following.set(step, (end < 0 ? rest : rest.slice(0, end)) as PlannedBlock[]);
   }
   return following;
-}
-
-function isInTask(step: PlannedStep): step is InTaskBlock {
-  return step.type === 'sequential' && step.processor_type !== 'llm';
 }
 
 /** Returns the iterations that a key made by `blockKey` has. */

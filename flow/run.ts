@@ -1,6 +1,7 @@
 // The contract between the API, which starts runs, and the workflow and activities, which carry them out.
+import type { ProcessorType } from './definition.ts';
 import type { ErrorCode } from './errors.ts';
-import type { InTaskType, PlannedStep } from './plan.ts';
+import type { PlannedStep } from './plan.ts';
 import type { PausePoint } from './tool-calls.ts';
 import type { Value } from './value.ts';
 
@@ -57,24 +58,11 @@ export type BlockCall = {
   ends: boolean;
   /** The number of events in the workflow's history; only in code and passthrough blocks inside the workflow task. */
   historyLength?: number;
-  /** The blocks that follow this one, which its activity may run too, each on the output of the one before; only in these. */
+  /** The blocks that follow this one, which its activity may run too, each on the output of the one before; only inside the task. */
   next?: NextBlock[];
 };
 
-export type NextBlock = Pick<BlockCall, 'stepId' | 'blockKey' | 'ends'> & { processorType: InTaskType };
-
-/**
- * The reply of a block whose activity ran some of the next ones too: the outputs of all of them in order, of which each refers to
- * its block, and how the one after these failed, if it did.
- */
-export type RanAhead = {
-  outputs: Value[];
-  failed?: { blockKey: string; type: string; message: string };
-};
-
-export function hasRunAhead(reply: object): reply is RanAhead {
-  return 'outputs' in reply;
-}
+export type NextBlock = Pick<BlockCall, 'stepId' | 'blockKey' | 'ends'> & { processorType: ProcessorType };
 
 /** The `failureReason` that callers read (docs/webhooks.md). */
 export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';

@@ -1,12 +1,13 @@
 import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { blockKey, listParallelBlocks, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
-import { type BlockCall, isBusy, type NextBlock, type RanAhead } from '../flow/run.ts';
+import type { RanAhead } from '../flow/ran-ahead.ts';
+import { type BlockCall, isBusy } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { blockActivities, waitingBlockActivities } from './activities.ts';
 import { createBlocksAhead } from './blocks-ahead.ts';
 import { isParked, type Parking } from './parking.ts';
-import { runModelCall, type Shown, type Where } from './run-model-call.ts';
+import { type Around, runModelCall, type Shown, type Where } from './run-model-call.ts';
 import { tellWaiting } from './tell-waiting.ts';
 
 /** Block executions shown in the workflow's current details; older ones are in the history. */
@@ -43,7 +44,11 @@ export function createBlockScheduler({
   modelCallsInTask: boolean;
 }) {
   const parallel = new Set(listParallelBlocks(steps));
-  const ahead = createBlocksAhead(steps, lastBlock);
+  const ahead = createBlocksAhead(
+    steps,
+    lastBlock,
+    modelCallsInTask ? ['llm', 'code', 'passthrough'] : ['code', 'passthrough'],
+  );
   const lines = new Map<string, string>();
 
   function show(key: string, text: string): void {
@@ -56,13 +61,13 @@ export function createBlockScheduler({
   async function runResumed(
     block: PlannedBlock,
     call: BlockCall,
-    next: NextBlock[],
+    { begun, next }: Around,
     shown: Shown,
   ): Promise<Value | Pause> {
-    const where = { inParallel: parallel.has(block), inTask: modelCallsInTask, next };
-    for (;;)
+    const where = { inParallel: parallel.has(block), inTask: modelCallsInTask };
+    for (let first = begun; ; first = undefined)
       try {
-        return ahead.unpack(await runActivity(block, call, shown, parking, where));
+        return ahead.unpack(await runActivity(block, call, { begun: first, next }, shown, parking, where));
       } catch (error) {
         if (!isParked(error)) throw error;
         await parking.park(shown.say);
@@ -79,7 +84,7 @@ export function createBlockScheduler({
     const say = (state: string) => show(key, `${summary} (${block.processor_type}): ${state}`);
     say('running');
     try {
-      const known = ahead.take(key);
+      const begun = ahead.take(key);
       const call = {
         executionId: callId,
         stepId: block.step_id,
@@ -88,7 +93,11 @@ export function createBlockScheduler({
         ends: block === lastBlock,
       };
       const next = ahead.list(block, iterations);
-      const output = known ?? (await runResumed(block, call, next, { summary, say }));
+      const localSummary = next.length > 0 ? `${summary} and up to ${next.length} more` : summary;
+      const output =
+        begun && !isBusy(begun)
+          ? begun
+          : await runResumed(block, call, { begun, next }, { summary, localSummary, say });
       say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
       return output;
     } catch (error) {
@@ -101,18 +110,18 @@ export function createBlockScheduler({
 function runActivity(
   block: PlannedBlock,
   call: BlockCall,
+  around: Around,
   shown: Shown,
   parking: Parking,
-  where: Where & { next: NextBlock[] },
+  where: Where,
 ): Promise<Value | Pause | RanAhead> {
   switch (block.processor_type) {
     case 'llm':
-      tellWaiting(call.executionId);
-      return runModelCall(call, shown, parking, where);
+      return runModelCall(call, around, shown, parking, where);
     case 'code':
-      return runInTurn('runCode', call, where.next, shown, parking);
+      return runInTurn('runCode', call, around, shown, parking);
     case 'passthrough':
-      return runInTurn('passThrough', call, where.next, shown, parking);
+      return runInTurn('passThrough', call, around, shown, parking);
   }
 }
 
@@ -123,16 +132,20 @@ function runActivity(
 async function runInTurn(
   activity: 'runCode' | 'passThrough',
   call: BlockCall,
-  next: NextBlock[],
-  { summary, say }: Shown,
+  { begun, next }: Around,
+  { summary, localSummary, say }: Shown,
   parking: Parking,
 ): Promise<Value | Pause | RanAhead> {
   const { historyLength, taskQueue } = workflowInfo();
-  const all = next.length > 0 ? `${summary} and up to ${next.length} more` : summary;
-  const reply = await parking.whenFree(
-    () => blockActivities[activity].executeWithOptions({ summary: all }, [{ ...call, historyLength, next }]),
-    say,
-  );
+  const reply =
+    begun ??
+    (await parking.whenFree(
+      () =>
+        blockActivities[activity].executeWithOptions({ summary: localSummary }, [
+          { ...call, historyLength, next },
+        ]),
+      say,
+    ));
   if (!isBusy(reply)) return reply;
   say('waits for its turn');
   tellWaiting(call.executionId);

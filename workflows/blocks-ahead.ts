@@ -1,26 +1,31 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { ProcessorType } from '../flow/definition.ts';
 import { BLOCK_RUNS_MAX } from '../flow/limits.ts';
 import { blockKey, mapFollowing, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
-import { hasRunAhead, type NextBlock, type RanAhead } from '../flow/run.ts';
-import type { Pause } from '../flow/tool-calls.ts';
+import { hasRunAhead, type RanAhead, type Unfinished } from '../flow/ran-ahead.ts';
+import type { NextBlock } from '../flow/run.ts';
 import { isLeaf, type Value } from '../flow/value.ts';
 
 /** Blocks that the activity of an earlier one may run too: what they put out is in one event of the history. */
 const AHEAD_MAX = 9;
 
-/** Keeps what the activities of a call's blocks have run of the blocks that follow them. */
-export function createBlocksAhead(steps: PlannedStep[], lastBlock: PlannedBlock | undefined) {
-  const following = mapFollowing(steps, AHEAD_MAX);
-  const ended = new Map<string, Value | ApplicationFailure>();
+/** Keeps what the activities of a call's blocks have run of the blocks that follow them, if these have one of the types. */
+export function createBlocksAhead(
+  steps: PlannedStep[],
+  lastBlock: PlannedBlock | undefined,
+  types: ProcessorType[],
+) {
+  const following = mapFollowing(steps, types, AHEAD_MAX);
+  const replies = new Map<string, Value | Unfinished | ApplicationFailure>();
   let begun = 0;
   return {
-    /** Notes that a block begins. Returns its output, or throws its failure, when the activity of an earlier one has run it. */
-    take(key: string): Value | undefined {
+    /** Notes that a block begins. Returns its reply, or throws its failure, when the activity of an earlier one has begun it. */
+    take(key: string): Value | Unfinished | undefined {
       begun += 1;
-      const end = ended.get(key);
-      ended.delete(key);
-      if (end instanceof ApplicationFailure) throw end;
-      return end;
+      const reply = replies.get(key);
+      replies.delete(key);
+      if (reply instanceof ApplicationFailure) throw reply;
+      return reply;
     },
 
     /** Lists the blocks that the activity of the block that begins may run too. */
@@ -34,13 +39,14 @@ export function createBlocksAhead(steps: PlannedStep[], lastBlock: PlannedBlock 
       }));
     },
 
-    /** Returns the output of the block whose activity replied, and keeps those of the others until they are taken. */
-    unpack(reply: Value | Pause | RanAhead): Value | Pause {
+    /** Returns the reply of the block whose activity replied, and keeps those of the others until they are taken. */
+    unpack<Reply extends object>(reply: Reply | RanAhead): Reply | Value {
       if (!hasRunAhead(reply)) return reply;
       const [own, ...outputs] = reply.outputs;
-      for (const output of outputs) if (isLeaf(output)) ended.set(output.ref, output);
-      const { failed } = reply;
-      if (failed) ended.set(failed.blockKey, ApplicationFailure.nonRetryable(failed.message, failed.type));
+      for (const output of outputs) if (isLeaf(output)) replies.set(output.ref, output);
+      const { failed, unfinished } = reply;
+      if (failed) replies.set(failed.blockKey, ApplicationFailure.nonRetryable(failed.message, failed.type));
+      if (unfinished) replies.set(unfinished.blockKey, unfinished.reply);
       return own as Value;
     },
   };

@@ -6,22 +6,27 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { HandedOver, Left } from '../flow/model-call.ts';
-import { type BlockCall, BUSY, isBusy } from '../flow/run.ts';
+import type { RanAhead, Unfinished } from '../flow/ran-ahead.ts';
+import { type BlockCall, BUSY, isBusy, type NextBlock } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import { compact, type Value } from '../flow/value.ts';
 import { blockActivities, heldModelActivities, modelActivities } from './activities.ts';
 import type { Parking } from './parking.ts';
+import { tellWaiting } from './tell-waiting.ts';
 
 /** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
 const MODEL_INPUT_MAX_CHARS = 8_192;
 /** A run that was not started with `modelCallsInTask` has each model call as a regular activity, unless it has this patch. */
 const IN_TASK = 'model-calls-in-task';
 
-/** How a block is shown to operators. */
-export type Shown = { summary: string; say(state: string): void };
+/** How a block is shown to operators. `localSummary` is of its local activity, which may run the next blocks too. */
+export type Shown = { summary: string; localSummary: string; say(state: string): void };
 
 /** `inParallel`: the block is in a parallel step. `inTask`: the run was started with `modelCallsInTask`. */
 export type Where = { inParallel: boolean; inTask: boolean };
+
+/** The reply of a block that an earlier activity has begun, and the blocks that its own activity may run too. */
+export type Around = { begun: Unfinished | undefined; next: NextBlock[] };
 
 /**
  * Runs an llm block. Its call begins inside the workflow task, unless the block is `inParallel` to others; when it takes long,
@@ -29,21 +34,27 @@ export type Where = { inParallel: boolean; inTask: boolean };
  */
 export async function runModelCall(
   call: BlockCall,
-  { summary, say }: Shown,
+  { begun, next }: Around,
+  { summary, localSummary, say }: Shown,
   parking: Parking,
   { inParallel, inTask }: Where,
-): Promise<Value | Pause> {
+): Promise<Value | Pause | RanAhead> {
   const { priority } = workflowInfo();
   // An activity that is dispatched eagerly has no priority, and so no organization's turn, but its own.
   const options = { activityId: call.blockKey, summary, ...(priority && { priority }) };
   const lean = { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) };
   const asActivity = (left?: Left) =>
     modelActivities.callModel.executeWithOptions(options, [{ ...lean, ...(left && { left }) }]);
-  if (inParallel || !beginsInTask(inTask)) return asActivity();
-  let reply = await parking.whenFree(
-    () => blockActivities.callModel.executeWithOptions({ summary }, [call]),
-    say,
-  );
+  if (inParallel || !beginsInTask(inTask)) {
+    tellWaiting(call.executionId);
+    return asActivity();
+  }
+  let reply =
+    begun ??
+    (await parking.whenFree(
+      () => blockActivities.callModel.executeWithOptions({ summary: localSummary }, [{ ...call, next }]),
+      say,
+    ));
   if (isBusy(reply) && reply.at !== undefined) reply = await takeOver(reply.at, lean, options);
   return isBusy(reply) ? asActivity(reply.left) : reply;
 }

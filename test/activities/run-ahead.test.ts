@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/activity';
 import { runAhead } from '../../activities/run-ahead.ts';
-import type { InTaskType } from '../../flow/plan.ts';
-import { type BlockCall, BUSY, type Busy, type NextBlock } from '../../flow/run.ts';
+import type { ProcessorType } from '../../flow/definition.ts';
+import type { Unfinished } from '../../flow/ran-ahead.ts';
+import { type BlockCall, BUSY, type NextBlock } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
 import { inActivity } from './in-activity.ts';
 
-type Reply = Value | Busy | Error;
+type Reply = Value | Unfinished | Error;
 
 const toNext = (stepId: string): NextBlock => ({
   stepId,
   blockKey: stepId,
   ends: false,
-  processorType: stepId.startsWith('code') ? 'code' : 'passthrough',
+  processorType: stepId === 'code' || stepId === 'llm' ? stepId : 'passthrough',
 });
 const outputOf = (stepId: string): Value => ({ ref: stepId, json: stepId, bytes: 3 });
 
@@ -23,14 +24,17 @@ describe('the activity of a block that others follow', () => {
     replies: { [stepId: string]: Reply } = {},
     context: { attempt?: number; signal?: AbortSignal } = {},
   ) {
-    const ran: [InTaskType, Partial<BlockCall>][] = [];
-    const process = (type: InTaskType) => async (call: BlockCall) => {
+    const ran: [ProcessorType, Partial<BlockCall>][] = [];
+    const process = (type: ProcessorType) => async (call: BlockCall) => {
       ran.push([type, call]);
       const reply = replies[call.stepId] ?? outputOf(call.stepId);
       if (reply instanceof Error) throw reply;
       return reply;
     };
-    const activity = runAhead({ code: process('code'), passthrough: process('passthrough') }, 'passthrough');
+    const activity = runAhead(
+      { llm: process('llm'), code: process('code'), passthrough: process('passthrough') },
+      'passthrough',
+    );
     const call = { executionId: 'call', stepId: 'a', blockKey: 'a', input: { ref: 'i' }, ends: false };
     const { attempt = 1, signal: cancellationSignal = new AbortController().signal } = context;
     const reply = await inActivity({ info: { attempt }, cancellationSignal }, () =>
@@ -40,29 +44,34 @@ describe('the activity of a block that others follow', () => {
   }
 
   it('runs them too, each on the output of the one before', async () => {
-    const { reply, ran } = await run(['code', 'c']);
-    assert.deepEqual(reply, { outputs: [outputOf('a'), outputOf('code'), outputOf('c')] });
+    const { reply, ran } = await run(['code', 'llm', 'c']);
+    assert.deepEqual(reply, { outputs: ['a', 'code', 'llm', 'c'].map(outputOf) });
     assert.deepEqual(
       ran.map(([type, { executionId, blockKey, input }]) => [type, executionId, blockKey, input]),
       [
         ['passthrough', 'call', 'a', { ref: 'i' }],
         ['code', 'call', 'code', outputOf('a')],
-        ['passthrough', 'call', 'c', outputOf('code')],
+        ['llm', 'call', 'llm', outputOf('code')],
+        ['passthrough', 'call', 'c', outputOf('llm')],
       ],
     );
   });
 
-  it('replies as for one block when no other has run', async () => {
+  it('replies as for one block when no other has begun', async () => {
     assert.deepEqual((await run([])).reply, outputOf('a'));
-    assert.deepEqual((await run(['code'], { code: BUSY })).reply, outputOf('a'));
+    assert.deepEqual((await run(['code'], { a: BUSY })).reply, BUSY);
   });
 
-  it('leaves the rest to other activities from the first one on for which there is no room', async () => {
-    const { reply, names } = await run(['code', 'c'], { a: BUSY });
-    assert.deepEqual([reply, names], [BUSY, ['a']]);
-    const later = await run(['b', 'code', 'c'], { code: BUSY });
-    assert.deepEqual(later.reply, { outputs: [outputOf('a'), outputOf('b')] });
-    assert.deepEqual(later.names, ['a', 'b', 'code']);
+  it('reports what has become of the first one for which there is no room, that goes on or that pauses', async () => {
+    const paused = { step_id: 'llm', iterations: 1, tool_call_ids: ['t'], digest: '' };
+    for (const reply of [BUSY, { ...BUSY, at: 'queue' }, { paused }]) {
+      const later = await run(['b', 'llm', 'c'], { llm: reply });
+      assert.deepEqual(later.reply, {
+        outputs: [outputOf('a'), outputOf('b')],
+        unfinished: { blockKey: 'llm', reply },
+      });
+      assert.deepEqual(later.names, ['a', 'b', 'llm']);
+    }
   });
 
   it('reports how one of them failed for good', async () => {

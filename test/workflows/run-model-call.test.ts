@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { InTask } from '../../activities/held-model-calls.ts';
 import { llm } from '../blocks.ts';
 import { answer, type FakeModelServer, hang, respond, startFakeModelServer } from '../fakes/model-server.ts';
@@ -55,7 +56,7 @@ describe('a model call', () => {
       steps.map((stepId) => llm(stepId, 'x', 'demo/chat')),
     );
 
-  it('that is short is recorded in one workflow task with those after it, and charged once', async () => {
+  it('that is short is recorded in one activity of the task with those after it, and charged once', async () => {
     await begin(SHORT);
     models.will(answer('one'), answer('two'));
     const flow = await ask(['first', 'second']);
@@ -64,6 +65,7 @@ describe('a model call', () => {
     assert.deepEqual(await scheduled(executionId), []);
     const history = await events(executionId);
     assert.equal(history.filter((event) => event.workflowTaskCompletedEventAttributes).length, 1);
+    assert.equal(history.filter((event) => event.markerRecordedEventAttributes).length, 1);
     assert(!history.some((event) => event.upsertWorkflowSearchAttributesEventAttributes));
     assert.equal(await charges(executionId), 2);
   });
@@ -121,6 +123,33 @@ describe('a model call', () => {
     const { result, blocks } = await finish(flow, executionId);
     assert.deepEqual([result, blocks[0].attempts], ['done', 2]);
     assert.deepEqual([models.calls.length, await charges(executionId)], [2, 1]);
+    assert.deepEqual(await scheduled(executionId), [weir.config.taskQueue]);
+  });
+
+  it('that was begun ahead and is long is taken over from the activity of the block before it', async () => {
+    await begin({ maxMs: 1_500, slowMs: NEVER_MS });
+    const second = Promise.withResolvers<ServerResponse>();
+    models.will(answer('one'), second.resolve);
+    const flow = await ask(['before', 'ask']);
+    const executionId = await start(flow);
+    const activity = await waitUntil(() => pending(executionId));
+    assert.deepEqual([activity.activityId, activity.activityType?.name], ['ask', 'callModel']);
+    answer('done')(await second.promise);
+    assert.equal((await finish(flow, executionId)).result, 'done');
+    assert.deepEqual([models.calls.length, await charges(executionId)], [2, 2]);
+  });
+
+  it('that was begun ahead and refused goes on as an activity, with the refusal counted', async () => {
+    await begin(SHORT);
+    models.will(answer('one'), respond(429, {}, { 'retry-after': '1' }), answer('done'));
+    const flow = await ask(['before', 'ask']);
+    const executionId = await start(flow);
+    const { result, blocks } = await finish(flow, executionId);
+    assert.deepEqual(
+      [result, blocks.map(({ attempts }: { attempts: number }) => attempts)],
+      ['done', [1, 2]],
+    );
+    assert.deepEqual([models.calls.length, await charges(executionId)], [3, 2]);
     assert.deepEqual(await scheduled(executionId), [weir.config.taskQueue]);
   });
 
