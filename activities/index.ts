@@ -11,7 +11,7 @@ import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { meets } from '../flow/interpreter.ts';
 import type { ModelBlockCall } from '../flow/model-call.ts';
-import { type BlockCall, BUSY, type Busy, type RunOutcome } from '../flow/run.ts';
+import type { BlockCall, Busy, RunOutcome } from '../flow/run.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -38,22 +38,30 @@ export function createActivities(deps: ActivityDeps) {
     runAttempt((attempt) =>
       inSlot(deps.slots.blocks, attempt, () => blocks.inspect(callId, value, attempt, look)),
     );
-  const run = {
-    llm: createModelCaller(deps, blocks),
-    code: blockActivity(deps, blocks, (execution, attempt) => runCode(deps, blocks, execution, attempt)),
-    passthrough: blockActivity(deps, blocks, (execution, attempt) =>
-      blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
-    ),
+  const { contexts } = deps.inProcessRuns;
+  const runners = {
+    run: {
+      llm: createModelCaller(deps, blocks),
+      code: createBlockRunner(deps, blocks, (execution, attempt) =>
+        runCode(deps, blocks, execution, attempt),
+      ),
+      passthrough: createBlockRunner(deps, blocks, (execution, attempt) =>
+        blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
+      ),
+    },
+    // A process that knows the run has not been lost under it.
+    losesWorkers: async (callId: string, historyLength: number) =>
+      !contexts.has(callId) && runAttempt(() => hasLostWorkersInTask(historyLength)),
   };
   return {
     /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
-    callModel: runAhead<ModelBlockCall>(run, 'llm'),
+    callModel: runAhead<ModelBlockCall>(runners, 'llm'),
 
     /** Runs the JavaScript of a code block in the sandbox. */
-    runCode: runAhead(run, 'code'),
+    runCode: runAhead(runners, 'code'),
 
     /** Returns the input of a passthrough block as its output. */
-    passThrough: runAhead(run, 'passthrough'),
+    passThrough: runAhead(runners, 'passthrough'),
 
     /** Counts the items of a stored value; undefined when it is not an array. */
     inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
@@ -110,22 +118,16 @@ export function createActivities(deps: ActivityDeps) {
   };
 }
 
-/**
- * Makes the activity of a block from its work. A block that has lost its workers inside the workflow task goes on as a regular
- * activity, which is delayed, and in the end parked, when that happens again and again. A process that knows the run has not
- * been lost under it.
- */
-function blockActivity(
-  { db, inProcessRuns: { contexts }, slots }: Pick<ActivityDeps, 'db' | 'inProcessRuns' | 'slots'>,
+/** Creates the function that runs a block, from its work. */
+function createBlockRunner(
+  { db, slots }: Pick<ActivityDeps, 'db' | 'slots'>,
   blocks: BlockExecutor,
   work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
 ): (call: BlockCall) => Promise<Value | Pause | Busy> {
-  return ({ executionId: callId, historyLength, next: _, ...block }) => {
+  return ({ executionId: callId, ...block }) => {
     const execution = { callId, ...block };
     return runAttempt(
       async (attempt) => {
-        if (historyLength && !contexts.has(callId) && (await hasLostWorkersInTask(historyLength)))
-          return BUSY;
         addToLogContext({ block: block.blockKey });
         return inSlot(slots.blocks, attempt, () =>
           showUnderWay(db, blocks, execution, attempt, () => work(execution, attempt)),

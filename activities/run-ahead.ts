@@ -3,7 +3,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { ProcessorType } from '../flow/definition.ts';
 import type { RanAhead, Unfinished } from '../flow/ran-ahead.ts';
-import { type BlockCall, isBusy } from '../flow/run.ts';
+import { type BlockCall, BUSY, isBusy } from '../flow/run.ts';
 import { isPause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../observability/tracing.ts';
@@ -11,23 +11,31 @@ import { inSpan } from '../observability/tracing.ts';
 /** No block begins later than this after the first one, so that the run can be cancelled and parked between two activities. */
 const RUN_AHEAD_MAX_MS = 1_500;
 
-type RunBlock = (call: BlockCall) => Promise<Value | Unfinished>;
+type BlockRunners = {
+  run: Record<ProcessorType, (call: BlockCall) => Promise<Value | Unfinished>>;
+  /** Whether the workflow task of the call was lost with its workers again and again. */
+  losesWorkers(callId: string, historyLength: number): Promise<boolean>;
+};
 
 /**
  * Makes the activity of a block of this type, which runs the `next` blocks of its call too, as long as there is room and they
- * take little time. One that fails in a way that may pass is left to an activity of its own.
+ * take little time. One that fails in a way that may pass is left to an activity of its own. When workers are lost again and
+ * again, each block has its own, and a block that may be why goes on as a regular activity, which is delayed, and parked in the
+ * end.
  */
 export function runAhead<Call extends BlockCall>(
-  run: Record<ProcessorType, RunBlock>,
+  { run, losesWorkers }: BlockRunners,
   type: ProcessorType,
 ): (call: Call) => Promise<Value | Unfinished | RanAhead> {
-  return async ({ next = [], ...call }) => {
+  return async ({ next = [], historyLength, ...call }) => {
     const began = performance.now();
-    const reply = await run[type](call);
     const { executionId } = call;
+    const isLosing = historyLength !== undefined && (await losesWorkers(executionId, historyLength));
+    if (isLosing && type !== 'llm') return BUSY;
+    const reply = await run[type](call);
     const { info, cancellationSignal } = Context.current();
     // The number of an attempt is that of the first block.
-    if (isBusy(reply) || isPause(reply) || info.attempt > 1) return reply;
+    if (isLosing || isBusy(reply) || isPause(reply) || info.attempt > 1) return reply;
     const outputs = [reply];
     for (const { processorType, ...block } of next) {
       if (performance.now() - began > RUN_AHEAD_MAX_MS || cancellationSignal.aborted) break;

@@ -56,9 +56,9 @@ export type BlockCall = {
   input: Value;
   /** Whether the output is the run's result: then the end of the run is recorded with it in one write. */
   ends: boolean;
-  /** The number of events in the workflow's history; only in code and passthrough blocks inside the workflow task. */
+  /** The number of events in the workflow's history; only inside the workflow task. */
   historyLength?: number;
-  /** The blocks that follow this one, which its activity may run too, each on the output of the one before; only inside the task. */
+  /** The blocks that follow this one, which its activity may run too, each on the output of the one before; only there. */
   next?: NextBlock[];
 };
 

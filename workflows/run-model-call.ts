@@ -39,7 +39,7 @@ export async function runModelCall(
   parking: Parking,
   { inParallel, inTask }: Where,
 ): Promise<Value | Pause | RanAhead> {
-  const { priority } = workflowInfo();
+  const { historyLength, priority } = workflowInfo();
   // An activity that is dispatched eagerly has no priority, and so no organization's turn, but its own.
   const options = { activityId: call.blockKey, summary, ...(priority && { priority }) };
   const lean = { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) };
@@ -52,7 +52,10 @@ export async function runModelCall(
   let reply =
     begun ??
     (await parking.whenFree(
-      () => blockActivities.callModel.executeWithOptions({ summary: localSummary }, [{ ...call, next }]),
+      () =>
+        blockActivities.callModel.executeWithOptions({ summary: localSummary }, [
+          { ...call, historyLength, next },
+        ]),
       say,
     ));
   if (isBusy(reply) && reply.at !== undefined) reply = await takeOver(reply.at, lean, options);

@@ -22,7 +22,7 @@ describe('the activity of a block that others follow', () => {
   async function run(
     next: string[],
     replies: { [stepId: string]: Reply } = {},
-    context: { attempt?: number; signal?: AbortSignal } = {},
+    context: { attempt?: number; signal?: AbortSignal; type?: ProcessorType; losesWorkers?: boolean } = {},
   ) {
     const ran: [ProcessorType, Partial<BlockCall>][] = [];
     const process = (type: ProcessorType) => async (call: BlockCall) => {
@@ -31,14 +31,17 @@ describe('the activity of a block that others follow', () => {
       if (reply instanceof Error) throw reply;
       return reply;
     };
+    const { attempt = 1, signal: cancellationSignal = new AbortController().signal } = context;
     const activity = runAhead(
-      { llm: process('llm'), code: process('code'), passthrough: process('passthrough') },
-      'passthrough',
+      {
+        run: { llm: process('llm'), code: process('code'), passthrough: process('passthrough') },
+        losesWorkers: async () => context.losesWorkers ?? false,
+      },
+      context.type ?? 'passthrough',
     );
     const call = { executionId: 'call', stepId: 'a', blockKey: 'a', input: { ref: 'i' }, ends: false };
-    const { attempt = 1, signal: cancellationSignal = new AbortController().signal } = context;
     const reply = await inActivity({ info: { attempt }, cancellationSignal }, () =>
-      activity({ ...call, next: next.map(toNext) }),
+      activity({ ...call, historyLength: 30, next: next.map(toNext) }),
     );
     return { reply, ran, names: ran.map(([, { stepId }]) => stepId) };
   }
@@ -98,6 +101,14 @@ describe('the activity of a block that others follow', () => {
   it('runs no other when it is repeated, since the number of its attempt would be theirs', async () => {
     const { reply, names } = await run(['code'], {}, { attempt: 2 });
     assert.deepEqual([reply, names], [outputOf('a'), ['a']]);
+  });
+
+  it('runs no other when workers are lost again and again, and no block that may be why', async () => {
+    const losing = { losesWorkers: true };
+    const model = await run(['code'], {}, { ...losing, type: 'llm' });
+    assert.deepEqual([model.reply, model.names], [outputOf('a'), ['a']]);
+    const code = await run(['llm'], {}, { ...losing, type: 'code' });
+    assert.deepEqual([code.reply, code.names], [BUSY, []]);
   });
 
   it('begins no other when it is cancelled', async () => {

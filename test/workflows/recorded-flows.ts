@@ -82,6 +82,14 @@ export const FLOWS: { [name: string]: Step[] } = {
     code('f', 'return input;'),
     passthrough('g'),
   ],
+  // Recorded since these may be model calls, the last of which goes on in an activity of its own.
+  'model-ahead': [
+    passthrough('a'),
+    llm('b', '{{previous_output}}', 'demo/chat'),
+    code('c', 'return input;'),
+    llm('d', 'x', 'demo/slow-3000'),
+    passthrough('e'),
+  ],
   'failed-ahead': [passthrough('a'), code('b', 'throw new Error("no");'), passthrough('c')],
   'failed-branch': [
     {
