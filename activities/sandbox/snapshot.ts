@@ -9,17 +9,16 @@ const EMPTY_PAGE = Buffer.alloc(PAGE_BYTES);
  */
 export function takeSnapshot(wasmMemory: WebAssembly.Memory): () => boolean {
   const { buffer } = wasmMemory;
-  const memory = Buffer.from(buffer);
-  let used = memory.length;
-  while (used > 0 && EMPTY_PAGE.equals(memory.subarray(used - PAGE_BYTES, used))) used -= PAGE_BYTES;
-  const content = Buffer.from(memory.subarray(0, used));
+  const pages = Array.from({ length: buffer.byteLength / PAGE_BYTES }, (_, index) => {
+    const page = Buffer.from(buffer, index * PAGE_BYTES, PAGE_BYTES);
+    return { page, content: EMPTY_PAGE.equals(page) ? undefined : Buffer.from(page) };
+  });
   return function restore() {
     if (wasmMemory.buffer !== buffer) return false;
-    memory.set(content);
-    // A page that was never written has no memory behind it; to write zeros to it would give it some.
-    for (let at = used; at < memory.length; at += PAGE_BYTES) {
-      const page = memory.subarray(at, at + PAGE_BYTES);
-      if (!EMPTY_PAGE.equals(page)) page.fill(0);
+    for (const { page, content } of pages) {
+      if (content) page.set(content);
+      // A page that was never written, as most of the stack, has no memory behind it; to write zeros would give it some.
+      else if (!EMPTY_PAGE.equals(page)) page.fill(0);
     }
     return true;
   };
