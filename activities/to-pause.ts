@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { StoredRunInput } from '../db/tables/run-input.ts';
-import { canonicalJson } from '../flow/canonical-json.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 
 /** Makes the reply of a block that paused from its recorded conversation, which ends with the model's tool calls. */
@@ -17,7 +15,6 @@ export function toPause(
       step_id: stepId,
       iterations,
       tool_call_ids: (last?.role === 'assistant' ? (last.tool_calls ?? []) : []).map(({ id }) => id),
-      digest: createHash('sha256').update(canonicalJson(messages)).digest('hex'),
     },
   };
 }

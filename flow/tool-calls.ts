@@ -36,13 +36,12 @@ export type ToolCallMessage =
   | AssistantMessage
   | { role: 'tool'; tool_call_id: string; content: string };
 
-/** The point at which a run waits for its caller's tools. `digest`: SHA-256 (hex) of the conversation that it returned. */
+/** The point at which a run waits for its caller's tools. */
 export type PausePoint = {
   step_id: string;
   /** Tool-call round-trips of this block so far, the requested one included. */
   iterations: number;
   tool_call_ids: string[];
-  digest: string;
 };
 
 /**

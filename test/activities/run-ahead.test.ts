@@ -66,7 +66,7 @@ describe('the activity of a block that others follow', () => {
   });
 
   it('reports what has become of the first one for which there is no room, that goes on or that pauses', async () => {
-    const paused = { step_id: 'llm', iterations: 1, tool_call_ids: ['t'], digest: '' };
+    const paused = { step_id: 'llm', iterations: 1, tool_call_ids: ['t'] };
     for (const reply of [BUSY, { ...BUSY, at: 'queue' }, { paused }]) {
       const later = await run(['b', 'llm', 'c'], { llm: reply });
       assert.deepEqual(later.reply, {

@@ -19,7 +19,7 @@ function run(steps: Step[], bytes: number | undefined, carriedBytes?: number) {
         const key = blockKey(block.step_id, iterations);
         keys.push(key);
         if (block.processor_type !== 'llm') return leaf(key);
-        const paused = { step_id: key, iterations: 1, tool_call_ids: [], digest: '' };
+        const paused = { step_id: key, iterations: 1, tool_call_ids: [] };
         return { paused, ...(carriedBytes !== undefined && { carriedBytes }) };
       },
       inspect: async () => ({ items: 4 }),
