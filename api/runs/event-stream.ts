@@ -1,11 +1,7 @@
 // Server-Sent Events: the parts that the streams of runs and of /step share.
 import { Readable } from 'node:stream';
 import { tellOutage } from '../../db/connection/database-outage.ts';
-import { findRole } from '../../db/tenants/memberships.ts';
 import { log } from '../../observability/log.ts';
-import { isUsable } from '../auth/authenticate.ts';
-import type { ApiDeps } from '../deps.ts';
-import type { ApiState } from '../http/context.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { writeJson } from '../http/write-json.ts';
 
@@ -25,16 +21,6 @@ export function formatEvent(id: string | undefined, name: string, data: object):
 /** Replaces line breaks, which would end the event, by spaces: outside its strings, JSON text may hold them. */
 function toLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json;
-}
-
-/** Tells whether the caller may still read what they asked for. */
-export async function mayRead(
-  { db, apiKeys }: ApiDeps,
-  { principal, flowIds }: Pick<ApiState, 'principal' | 'flowIds'>,
-): Promise<boolean> {
-  if (principal.kind === 'key') return isUsable(await apiKeys.find(principal.key.key_id));
-  if (principal.expiresAt.getTime() <= Date.now()) return false;
-  return (await findRole(db, flowIds.organizationId, principal.userId)) !== undefined;
 }
 
 /** The headers of a stream that proxies do not buffer. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
+import { findLostAccess } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -22,7 +23,6 @@ import {
   formatEvent,
   HEARTBEAT,
   HEARTBEAT_MS,
-  mayRead,
   RETRY,
 } from './event-stream.ts';
 import { loadFlowIds } from './load-flow.ts';
@@ -77,7 +77,7 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
 
 function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
   return async function streamJob(ctx) {
-    const { run } = ctx.state;
+    const { run, principal, flowIds } = ctx.state;
     const sent = ctx.get('last-event-id');
     const parsed = lastEventId.safeParse(sent === '' ? {} : { 'Last-Event-ID': sent });
     if (!parsed.success) throw validationError(parsed.error);
@@ -89,7 +89,8 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
     const after = known === 'none' ? undefined : BigInt(sent);
     // The stream ends as soon as this process stops: its reader can go on at another one at once.
     const signal = readerSignal(ctx.res, deps.stopping);
-    const events = follow(deps, news, run, after, () => mayRead(deps, ctx.state), signal);
+    const isAllowed = async () => !(await findLostAccess(deps, principal, flowIds.organizationId));
+    const events = follow(deps, news, run, after, isAllowed, signal);
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.execution_id, events);
   };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { findLostAccess } from '../auth/find-lost-access.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
@@ -17,14 +18,7 @@ import { acceptCall } from './accept-call.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptStep } from './accept-step.ts';
 import { admit, startInPlace, takePlace } from './admit.ts';
-import {
-  createEventStream,
-  EVENT_STREAM_HEADERS,
-  formatEvent,
-  HEARTBEAT,
-  mayRead,
-  RETRY,
-} from './event-stream.ts';
+import { createEventStream, EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, RETRY } from './event-stream.ts';
 import { isOfSameKind } from './get-session.ts';
 import { ifMatchDraft } from './load-draft.ts';
 import type { News } from './news.ts';
@@ -127,6 +121,8 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
     const run = last
       ? await getCall(deps, ctx.state, last.callId)
       : await acceptCall<StepRequest>(deps, ctx, (request) => acceptStep(deps, request));
+    const { principal } = ctx.state;
+    const { organizationId } = ctx.state.flow;
     const resumes = !last && (ctx.state.body as StepRequest).toolCallMessages !== undefined;
     ctx.state.dropBody();
     const signal = readerSignal(ctx.res, deps.cutOff);
@@ -134,11 +130,11 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       ? { ended: Promise.resolve(run.outcome) }
       : await start(deps, run, takePlace(ctx.state), signal);
     const events = stepEvents(deps, news, run, ended, {
-      mayRead: () => mayRead(deps, ctx.state),
-      take: (bytes) => takeEventBytes(deps.largeValues, ctx.state.flow.organizationId, bytes, signal),
+      mayRead: async () => !(await findLostAccess(deps, principal, organizationId)),
+      take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),
       signal,
     });
-    const begun = resumes ? await refuseBeyondCap(deps, ctx.state.flow.organizationId, run, events) : events;
+    const begun = resumes ? await refuseBeyondCap(deps, organizationId, run, events) : events;
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.executionId, format(begun, run.callId, last?.number ?? 0));
   };

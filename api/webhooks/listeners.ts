@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { ANSWER_BODY_MAX_BYTES } from '../../net/read-answer-start.ts';
 import { LISTENER_DOMAIN, type Listener, type WebhookListeners } from '../../net/webhook-listeners.ts';
+import { findLostAccess } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -14,7 +15,7 @@ import { readBody } from '../http/json-body.ts';
 import type { KeyPrincipal } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { answer, BODY_ERRORS, body, COMMON_ERRORS, examplesOf, refusal } from '../reference/operations.ts';
-import { EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, HEARTBEAT_MS, mayRead } from '../runs/event-stream.ts';
+import { EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, HEARTBEAT_MS } from '../runs/event-stream.ts';
 
 const PATH = '/api/v1/webhooks/listen';
 const LABEL_HEX_DIGITS = 32;
@@ -97,7 +98,8 @@ function listen(deps: ApiDeps, listeners: WebhookListeners): ApiMiddleware {
     if (signal.aborted) listener.close();
     else signal.addEventListener('abort', () => listener.close(), { once: true });
     ctx.set(EVENT_STREAM_HEADERS);
-    const events = follow(listener, `https://${host}/`, () => mayRead(deps, ctx.state), signal);
+    const isAllowed = async () => !(await findLostAccess(deps, principal, principal.organizationId));
+    const events = follow(listener, `https://${host}/`, isAllowed, signal);
     ctx.body = Readable.from(events, { highWaterMark: 1 });
   };
 }
