@@ -52,7 +52,7 @@ export async function attemptDelivery(
   deps: DeliveryDeps,
   call: DeliveryCall,
   number: number,
-  attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
+  attempt: Pick<Attempt, 'isLocal' | 'signal'>,
 ): Promise<AttemptResult> {
   const { deliveryId, round } = call;
   addToLogContext({ organization_id: call.organizationId });

@@ -14,20 +14,18 @@ const PATIENT_DELAY_MS = 5_000;
  */
 export async function retryWrite<T>(
   write: (failed: number) => Promise<T>,
-  attempt?: Pick<Attempt, 'isLocal' | 'signal'>,
+  { isLocal, signal }: Pick<Attempt, 'isLocal' | 'signal'>,
 ): Promise<T> {
-  const signal = attempt?.signal;
-  const isPatient = attempt !== undefined && !attempt.isLocal;
   for (let failed = 0; ; failed += 1) {
     try {
       return await write(failed);
     } catch (error) {
-      const away = isPatient && error instanceof ConnectionFailed;
+      const away = !isLocal && error instanceof ConnectionFailed;
       const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
       const isFinal = error instanceof ServiceError || isUnstorableValue(error);
-      if (isFinal || delay === undefined || signal?.aborted) throw error;
+      if (isFinal || delay === undefined || signal.aborted) throw error;
       // An aborted wait throws the signal's reason.
-      await setTimeout(delay, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
+      await setTimeout(delay, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 }

@@ -14,6 +14,7 @@ import { ATTEMPTS_MAX, type DeliveryCall } from '../../flow/delivery.ts';
 import { NoAnswer } from '../../net/guarded-post.ts';
 import { captureMetrics } from '../capture-metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { attemptOf } from './attempt-of.ts';
 
 describe('an attempt', () => {
   let database: TestDatabase;
@@ -52,27 +53,27 @@ describe('an attempt', () => {
     const call = await record();
     const away = connect('postgres://127.0.0.1:1/none');
     sent = 0;
-    assert.deepEqual(await attemptDelivery(depsWith(away), call, 3), { made: 2 });
+    assert.deepEqual(await attemptDelivery(depsWith(away), call, 3, attemptOf(1)), { made: 2 });
     assert.equal(sent, 0);
     await away.destroy();
   });
 
   it('is none while the key of the signing secret is not configured', async () => {
     const call = await record();
-    assert.equal(await attemptDelivery(depsWith(database.db), call, 1), 'over');
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 1, attemptOf(1)), 'over');
     await database.db.updateTable('webhook_delivery').set({ status: 'pending' }).execute();
     sent = 0;
-    assert.deepEqual(await attemptDelivery(depsWith(database.db, 'b'), call, 2), { made: 1 });
+    assert.deepEqual(await attemptDelivery(depsWith(database.db, 'b'), call, 2, attemptOf(1)), { made: 1 });
     assert.equal(sent, 0);
   });
 
   it('is not made again once it succeeded, nor for a round that another has followed', async () => {
     const call = await record();
     sent = 0;
-    assert.equal(await attemptDelivery(depsWith(database.db), call, 1), 'over');
-    assert.equal(await attemptDelivery(depsWith(database.db), call, 2), 'over');
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 1, attemptOf(1)), 'over');
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 2, attemptOf(1)), 'over');
     await database.db.updateTable('webhook_delivery').set({ status: 'pending', round: 2 }).execute();
-    assert.equal(await attemptDelivery(depsWith(database.db), call, 1), 'over');
+    assert.equal(await attemptDelivery(depsWith(database.db), call, 1, attemptOf(1)), 'over');
     assert.equal(sent, 1);
   });
 
@@ -83,7 +84,7 @@ describe('an attempt', () => {
       const row = database.db.updateTable('webhook_delivery').where('id', '=', call.deliveryId);
       await row.set({ attempt, ...values }).execute();
       sent = 0;
-      return attemptDelivery(depsWith(database.db), call, number);
+      return attemptDelivery(depsWith(database.db), call, number, attemptOf(1));
     }
     const cut = { status: 'in_flight', next_attempt_at: null };
 
@@ -107,7 +108,7 @@ describe('an attempt', () => {
   it('keeps what the receiver made of it, whatever that holds', async () => {
     const call = await record();
     const post = () => Promise.reject(new NoAnswer(`\0\ud800${'x'.repeat(100_000)}`));
-    await assert.rejects(attemptDelivery({ ...depsWith(database.db), post }, call, 1), ApplicationFailure);
+    await assert.rejects(attemptDelivery({ ...depsWith(database.db), post }, call, 1, attemptOf(1)), ApplicationFailure);
     const { status, error_message } = await database.db
       .selectFrom('webhook_delivery')
       .select(['status', 'error_message'])
@@ -121,7 +122,7 @@ describe('an attempt', () => {
     const post = async () => ({ status: 503, body: Buffer.from('later') });
     const metrics = captureMetrics();
     await assert.rejects(
-      attemptDelivery({ ...depsWith(database.db), post }, call, ATTEMPTS_MAX),
+      attemptDelivery({ ...depsWith(database.db), post }, call, ATTEMPTS_MAX, attemptOf(1)),
       ApplicationFailure,
     );
     const { status } = await database.db
@@ -147,7 +148,7 @@ describe('an attempt', () => {
         await meanwhile(call);
         return { status, body: Buffer.from('') };
       };
-      await attemptDelivery({ ...depsWith(database.db), post }, call, number).catch((error) =>
+      await attemptDelivery({ ...depsWith(database.db), post }, call, number, attemptOf(1)).catch((error) =>
         assert(error instanceof ApplicationFailure, String(error)),
       );
       const row = await database.db
@@ -196,7 +197,7 @@ describe('an attempt', () => {
       body: '{}',
     });
     const deps = depsWith(database.db);
-    await Promise.all([call, other].map((each) => attemptDelivery(deps, each, 1)));
+    await Promise.all([call, other].map((each) => attemptDelivery(deps, each, 1, attemptOf(1))));
     const entries = await database.db
       .selectFrom('audit_entry')
       .select(['action', 'actor'])
@@ -211,14 +212,14 @@ describe('an attempt', () => {
     const [last, ...others] = calls.map((call) => ({ ...call, organizationId, host: 'busy' }));
     for (const call of others) assert.equal(await takeTurn(database.db, call), true);
     sent = 0;
-    assert.deepEqual(await attemptDelivery(depsWith(database.db), last as DeliveryCall, 4), {
+    assert.deepEqual(await attemptDelivery(depsWith(database.db), last as DeliveryCall, 4, attemptOf(1)), {
       made: 3,
       waits: true,
     });
     assert.equal(sent, 0);
     const begun: GivenTurn[] = [];
     const beginTurn = async (turn: GivenTurn) => void begun.push(turn);
-    await attemptDelivery({ ...depsWith(database.db), beginTurn }, others[0] as DeliveryCall, 1);
+    await attemptDelivery({ ...depsWith(database.db), beginTurn }, others[0] as DeliveryCall, 1, attemptOf(1));
     assert.deepEqual(
       begun.map(({ call, hasWorkflow }) => [call.deliveryId, hasWorkflow]),
       [[last?.deliveryId, true]],
