@@ -1,6 +1,6 @@
-import { promises as fs } from 'node:fs';
-import path from 'node:path';
 import pg from 'pg';
+import { listAppliedMigrations } from './list-applied-migrations.ts';
+import { listReleaseMigrations } from './list-release-migrations.ts';
 
 /** The state of a database, for `weir doctor`. `now.at` is its clock; to read it took `takenMs`. */
 type DatabaseFacts = {
@@ -15,7 +15,7 @@ type DatabaseFacts = {
 
 /** The kind of other users' sessions is hidden from those who may not look into them. */
 const FACTS = `
-  select current_setting('server_version') as version, to_regclass('kysely_migration') is not null as migrated,
+  select current_setting('server_version') as version,
     has_schema_privilege(current_schema(), 'CREATE') as "mayChangeSchema",
     coalesce((
       select bool_and(has_table_privilege(to_regclass('run'), privilege))
@@ -32,31 +32,19 @@ export async function inspectDatabase(connectionString: string, timeoutMs: numbe
   try {
     await client.connect();
     const { rows } = await client.query(FACTS);
-    const { version, migrated, mayChangeSchema, mayWrite, max, used } = rows[0];
-    const names =
-      mayWrite && migrated
-        ? await client.query('select name from kysely_migration order by name')
-        : undefined;
-    const applied = new Set<string>((names?.rows ?? []).map((row) => row.name));
-    const known = await listMigrations();
+    const { version, mayChangeSchema, mayWrite, max, used } = rows[0];
+    const known = await listReleaseMigrations();
+    // A user who may not write may not read these either.
+    const applied = mayWrite ? await listAppliedMigrations(client) : known;
     const begun = performance.now();
     const clock = await client.query('select clock_timestamp() as now');
     return {
       ...{ version, mayChangeSchema, mayWrite, connections: { used, max } },
-      pending: names || !migrated ? known.filter((name) => !applied.has(name)) : [],
-      unknown: [...applied].filter((name) => !known.includes(name)),
+      pending: known.filter((name) => !applied.includes(name)),
+      unknown: applied.filter((name) => !known.includes(name)),
       now: { at: clock.rows[0].now, takenMs: performance.now() - begun },
     };
   } finally {
     client.end().catch(() => undefined);
   }
-}
-
-/** Lists the migrations of this release. */
-export async function listMigrations(): Promise<string[]> {
-  const files = await fs.readdir(path.join(import.meta.dirname, 'migrations'));
-  return files
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => path.basename(file, '.ts'))
-    .toSorted();
 }

@@ -7,7 +7,7 @@ import type { Db } from '../db/connect.ts';
 import { ADDRESS_REFUSALS } from '../db/connection/address-refusals.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of-connections.ts';
-import { listMigrations } from '../db/inspect-database.ts';
+import { listReleaseMigrations } from '../db/list-release-migrations.ts';
 import { askEngine } from '../engine/ask-engine.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
@@ -41,7 +41,7 @@ export type HealthCheck = {
 
 /** Creates the check of what the process needs, which is also the metric `weir.dependency.up`. */
 export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck {
-  const deps = { ...given, migrations: listMigrations() };
+  const deps = { ...given, migrations: listReleaseMigrations() };
   let last: Check | undefined;
   let found: Away | undefined;
   let told: string[] = [];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../db/connect.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
-import { listMigrations } from '../db/inspect-database.ts';
+import { listReleaseMigrations } from '../db/list-release-migrations.ts';
 
 const ASK_AGAIN_MS = 2_000;
 const TIMEOUT_MS = 5_000;
@@ -17,7 +17,7 @@ export async function untilDatabaseIsReady(
   { databaseUrl }: { databaseUrl: string },
   signal?: AbortSignal,
 ): Promise<void> {
-  const migrations = await listMigrations();
+  const migrations = await listReleaseMigrations();
   while (!signal?.aborted) {
     try {
       await sql`select 1`.execute(db);

@@ -27,11 +27,3 @@ export function requireAttachedPartitions(tables: Table[]): void {
       'A worker is making partitions of a table at this moment: repeat the backup in a minute, with a worker running.',
     );
 }
-
-/** Lists the names of the migrations that a database has; none for a database without a schema. */
-export async function listMigrations(client: pg.ClientBase): Promise<string[]> {
-  const { rows: found } = await client.query(`select to_regclass('kysely_migration') is not null as found`);
-  if (!found[0].found) return [];
-  const { rows } = await client.query<{ name: string }>('select name from kysely_migration order by name');
-  return rows.map(({ name }) => name);
-}

@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { listAppliedMigrations } from '../list-applied-migrations.ts';
 import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
@@ -14,7 +15,7 @@ import {
   MANIFEST_FILE,
   type Manifest,
 } from './backup-format.ts';
-import { listMigrations, listTables, requireAttachedPartitions, type Table } from './list-tables.ts';
+import { listTables, requireAttachedPartitions, type Table } from './list-tables.ts';
 import { TAR_END, tarEntry } from './tar-entries.ts';
 
 /** Rows are gathered up to this size; one row may be larger. */
@@ -109,7 +110,7 @@ function createArchive(file: FileHandle) {
 async function writeSnapshot(client: pg.Client, append: Append, progress: Progress) {
   const tables = await listTables(client);
   requireAttachedPartitions(tables);
-  if ((await listMigrations(client)).length === 0)
+  if ((await listAppliedMigrations(client)).length === 0)
     throw new Error('The database has no schema of Weir: there is nothing to back up.');
   await client.query('begin isolation level repeatable read read only');
   await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
@@ -120,7 +121,7 @@ async function writeSnapshot(client: pg.Client, append: Append, progress: Progre
   const takenAt = (now[0]?.now ?? new Date()).toISOString();
   if (JSON.stringify(await listTables(client)) !== JSON.stringify(tables))
     throw new Error('A migration changed the tables at this moment: repeat the backup.');
-  const migrations = await listMigrations(client);
+  const migrations = await listAppliedMigrations(client);
   const manifest: Manifest = { format: BACKUP_FORMAT, version: BACKUP_VERSION, takenAt, migrations, tables };
   await append(MANIFEST_FILE, Buffer.from(JSON.stringify(manifest, null, 2)));
   const rows: End['rows'] = {};

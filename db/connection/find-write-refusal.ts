@@ -1,7 +1,7 @@
 import pg from 'pg';
+import { listAppliedMigrations } from '../list-applied-migrations.ts';
 
 const DISK_FULL = '53100';
-const NO_TABLE = '42P01';
 const NO_RIGHT = '42501';
 
 export const NOT_MIGRATED = 'has not been migrated: run npm run migrate';
@@ -48,14 +48,11 @@ export async function findWriteRefusal(
 /** Whether all of these were applied. What newer releases have applied does not matter. */
 async function hasApplied(client: pg.Client, migrations: string[]): Promise<boolean> {
   try {
-    const { rows } = await client.query('select name from kysely_migration');
-    const applied = new Set<string>(rows.map(({ name }) => name));
-    return migrations.every((name) => applied.has(name));
+    const applied = await listAppliedMigrations(client);
+    return migrations.every((name) => applied.includes(name));
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError)) throw error;
-    if (error.code === NO_TABLE) return false;
     // A user who may use the tables of the service alone.
-    if (error.code === NO_RIGHT) return true;
+    if (error instanceof pg.DatabaseError && error.code === NO_RIGHT) return true;
     throw error;
   }
 }
