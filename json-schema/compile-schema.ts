@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { RE2JS, RE2JSException } from 're2js';
 import type { Json, JsonSchema } from '../flow/definition.ts';
+import { dialectOf } from './keywords.ts';
 import { VALUE_PROBLEMS_MAX } from './limits.ts';
 
 /** Why a schema does not compile; `path` points into the schema, or `culprit` is the wrong string in it. */
@@ -48,7 +49,7 @@ const metaSchemas = { '2020-12': new Ajv2020(OPTIONS), 'draft-07': new Ajv(OPTIO
 
 /** Compiles a schema that `requireUsableSchema` accepted; throws CompilationError. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
-  const dialect = String(Object(schema).$schema).includes('draft-07') ? 'draft-07' : '2020-12';
+  const dialect = dialectOf(schema);
   const meta = metaSchemas[dialect];
   if (!meta.validateSchema(schema)) {
     const [error] = meta.errors ?? [];

@@ -1,5 +1,6 @@
 // Estimates how much work a schema can ask for: references multiply, and a few KB can mean 2^59 steps.
 import type { Json } from '../flow/definition.ts';
+import { dialectOf, MAP_KEYWORDS, REFERENCE_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts';
 
 /** The problem of a schema that is applied to the same value again and again. */
 export const ENDLESS = 'it refers to itself without end';
@@ -7,15 +8,11 @@ export const ENDLESS = 'it refers to itself without end';
 type Node = { [keyword: string]: Json };
 
 /** Keywords whose schemas are applied to the same value, one after the other. */
-const IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not', 'if', 'then', 'else'];
+const IN_PLACE = [...REFERENCE_KEYWORDS, 'not', 'if', 'then', 'else'];
 const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
 /** Those of them that apply to every value. */
-const ALWAYS_IN_PLACE = ['$ref', '$dynamicRef', '$recursiveRef', 'not'];
-/** Keywords whose values are not schemas. */
-const PLAIN = ['const', 'enum', 'default', 'examples'];
-/** Keywords whose values are maps, in which these are names like any other. */
-const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', ...IN_PLACE_MAPS];
+const ALWAYS_IN_PLACE = [...REFERENCE_KEYWORDS, 'not'];
 /** Keywords whose schemas are applied to parts of the value; several may be applied to the same part. */
 const WITHIN = [
   'items',
@@ -35,7 +32,7 @@ const APART = ['properties', 'prefixItems', 'items'];
  */
 export function estimateSteps(schema: Json, maximum: number): number {
   const places = findPlaces(schema);
-  const isDraft07 = isNode(schema) && String(schema.$schema).includes('draft-07');
+  const isDraft07 = dialectOf(schema) === 'draft-07';
   const known = new Map<Node, number>();
 
   function steps(value: Json | undefined): number {
@@ -168,7 +165,8 @@ function findPlaces(
   for (const [keyword, value] of Object.entries(schema)) {
     if (typeof value === 'string' && ['$anchor', '$dynamicAnchor', '$id'].includes(keyword))
       place.anchors.set(value.replace(/^#/, ''), schema);
-    if (isMap || !PLAIN.includes(keyword)) findPlaces(value, places, place, !isMap && MAPS.includes(keyword));
+    if (isMap || !VALUE_KEYWORDS.includes(keyword))
+      findPlaces(value, places, place, !isMap && MAP_KEYWORDS.includes(keyword));
   }
   return places;
 }

@@ -4,21 +4,12 @@ import { ServiceError } from '../flow/errors.ts';
 import { extendPointer } from '../flow/extend-pointer.ts';
 import { SCHEMA_MAX_BYTES } from '../flow/limits.ts';
 import { ENDLESS, estimateSteps } from './estimate-steps.ts';
+import { MAP_KEYWORDS, REFERENCE_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts';
 import { SCHEMA_CHECK_STEPS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
 
 const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/;
-/** Keywords that hold a value, a map of schemas, or a map of schemas and lists; the others hold schemas or lists of them. */
-const VALUE_KEYWORDS = new Set(['const', 'enum', 'default', 'examples', 'example']);
-const MAP_KEYWORDS = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'dependencies',
-  'dependentRequired',
-]);
-const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
+/** `example` is OpenAPI's: its value is no schema, but a reference of the schema may still lead into it. */
+const UNINSPECTED = [...VALUE_KEYWORDS, 'example'];
 
 /** The texts of accepted schemas; those of flows are the same objects in every run. */
 const inspected = new WeakMap<object, string>();
@@ -89,8 +80,8 @@ function inspect(schema: Json, path: string): void {
   for (const [keyword, value] of Object.entries(schema)) {
     const place = extendPointer(path, keyword);
     if (Array.isArray(schema)) inspect(value, place);
-    else if (VALUE_KEYWORDS.has(keyword)) continue;
-    else if (!MAP_KEYWORDS.has(keyword)) {
+    else if (UNINSPECTED.includes(keyword)) continue;
+    else if (!MAP_KEYWORDS.includes(keyword)) {
       inspectKeyword(keyword, value, place);
       inspect(value, place);
     } else if (typeof value === 'object' && value !== null) {
@@ -100,7 +91,7 @@ function inspect(schema: Json, path: string): void {
 }
 
 function inspectKeyword(keyword: string, value: Json, place: string): void {
-  if (REFERENCES.has(keyword) && !(typeof value === 'string' && value.startsWith('#'))) {
+  if (REFERENCE_KEYWORDS.includes(keyword) && !(typeof value === 'string' && value.startsWith('#'))) {
     throw invalidSchema(
       place,
       'references must stay inside the schema and begin with #, for example #/$defs/name',
