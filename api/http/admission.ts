@@ -102,6 +102,5 @@ function notStarted(why: string): RetryLater {
   return new RetryLater(
     'RATE_LIMITED',
     `${why}: try again in ${RETRY_AFTER_SECONDS} s.`,
-    RETRY_AFTER_SECONDS,
   );
 }

@@ -94,7 +94,6 @@ function tooManyOpenOfOrganization(max: number, advice: string): RetryLater {
   return new RetryLater(
     'RATE_LIMITED',
     `This organization has ${max} requests open here, the most it may have of ${advice}. Try again in ${RETRY_AFTER_SECONDS} s.`,
-    RETRY_AFTER_SECONDS,
   );
 }
 

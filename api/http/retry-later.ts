@@ -7,7 +7,7 @@ export const RETRY_AFTER_SECONDS = 5;
 export class RetryLater extends ServiceError {
   readonly retryAfterSeconds: number;
 
-  constructor(code: ErrorCode, message: string, retryAfterSeconds: number) {
+  constructor(code: ErrorCode, message: string, retryAfterSeconds = RETRY_AFTER_SECONDS) {
     super(code, message);
     this.retryAfterSeconds = retryAfterSeconds;
   }
@@ -16,5 +16,5 @@ export class RetryLater extends ServiceError {
 /** Gives a refusal of whoever has too many under way the time after which to try again; leaves other errors as they are. */
 export function toRetryLater(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'RATE_LIMITED') return error;
-  return new RetryLater(error.code, error.message, RETRY_AFTER_SECONDS);
+  return new RetryLater(error.code, error.message);
 }

@@ -53,7 +53,6 @@ export async function waitInTime<T>(
     throw new RetryLater(
       'RATE_LIMITED',
       `Too many large requests and answers are under way: try again in ${RETRY_AFTER_SECONDS} s.`,
-      RETRY_AFTER_SECONDS,
     );
   }
 }

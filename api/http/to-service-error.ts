@@ -6,7 +6,7 @@ import { ThreadStarved } from '../../json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
+import { RetryLater } from './retry-later.ts';
 
 /**
  * The request that failed: `fields` say in the log which it was; `mayBeStored`, that an earlier statement may have stored its
@@ -28,7 +28,6 @@ export function toServiceError(
     return new RetryLater(
       'RATE_LIMITED',
       mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE,
-      RETRY_AFTER_SECONDS,
     );
   }
   if (error instanceof ConnectionFailed && tellOutage(error)) {
