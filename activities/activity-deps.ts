@@ -39,5 +39,5 @@ export type ActivityDeps = {
   /** Bound the regular activities of blocks and tests that the process has taken, those that wait included. */
   slots: { models: Slots; blocks: Slots; testStarts: Slots; verdicts: Slots };
   heldModelCalls: HeldModelCalls;
-  modelCallsInTask?: InTask | undefined;
+  inTaskTimes?: InTask | undefined;
 };

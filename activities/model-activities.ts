@@ -37,7 +37,7 @@ export function createModelCaller(
     slots,
     db,
     inProcessRuns,
-    modelCallsInTask: { maxMs, slowMs } = IN_TASK,
+    inTaskTimes: { maxMs, slowMs } = IN_TASK,
   } = deps;
   const speeds = createModelSpeeds(slowMs);
 

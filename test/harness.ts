@@ -83,7 +83,7 @@ export async function startWeir(
     drainMs?: number;
     lingerMs?: number;
     countTimeoutMs?: number;
-    modelCallsInTask?: InTask;
+    inTaskTimes?: InTask;
   } = {},
 ): Promise<Weir> {
   installRuntime();
@@ -175,7 +175,7 @@ export async function startWeir(
         inProcessRuns,
         enterPlace: api.enterPlace,
         listeners,
-        modelCallsInTask: options.modelCallsInTask,
+        inTaskTimes: options.inTaskTimes,
       });
     },
     async stopWorker() {

@@ -106,7 +106,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     modelTurns,
     slots,
     heldModelCalls,
-    modelCallsInTask: deps.modelCallsInTask,
+    inTaskTimes: deps.inTaskTimes,
   });
   const options = {
     connection,

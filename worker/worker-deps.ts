@@ -16,5 +16,5 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   /** Whether this process has metrics. */
   measures?: boolean;
   /** For tests: how long model calls may be inside workflow tasks. */
-  modelCallsInTask?: InTask | undefined;
+  inTaskTimes?: InTask | undefined;
 };

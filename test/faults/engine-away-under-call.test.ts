@@ -46,10 +46,10 @@ describe('a model call whose activity is taken for lost while the engine is away
     await models.close();
   });
 
-  const start = async (modelCallsInTask: InTask) => {
+  const start = async (inTaskTimes: InTask) => {
     weir = await startWeir({
       env: { TEMPORAL_ADDRESS: new URL(engine.url).host, DEMO_BASE_URL: models.url },
-      modelCallsInTask,
+      inTaskTimes,
     });
     tenant = await weir.createTenant();
     return weir.createFlow(tenant, [llm('ask', 'ask {{message}}', 'demo/chat')]);

@@ -25,8 +25,8 @@ describe('a model call', () => {
   });
   afterEach(() => weir.stop());
 
-  const begin = async (modelCallsInTask: InTask) => {
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl }, modelCallsInTask });
+  const begin = async (inTaskTimes: InTask) => {
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl }, inTaskTimes });
     tenant = await weir.createTenant();
   };
   const start = async (flow: string) =>
