@@ -68,7 +68,7 @@ function duties(deps: Deps): Duty[] {
       perform: all(() => tellFailingWorkflowTasks(deps)),
     },
     {
-      name: 'Resuming parked runs',
+      name: 'Unparking runs',
       everyMs: EVERY_MS,
       perform: all((signal) => unparkRequestedRuns(deps, signal)),
     },

@@ -1,5 +1,5 @@
-// Finds workflows that wait to be resumed while the row of their run does not say so: an engine that lost its last seconds was
-// set back to before it was resumed, or to before its run ended.
+// Finds workflows that wait to be unparked while the row of their run does not say so: an engine that lost its last seconds was
+// set back to before it was unparked, or to before its run ended.
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
 import { listNotParked, parkRun } from '../db/runs/parked-runs.ts';
@@ -17,7 +17,7 @@ const LIST_MAX_MS = 30_000;
 type Deps = { db: Db; client: Client; taskQueue: string };
 
 /**
- * Marks runs whose workflow is parked as parked again, so that operators find and resume them, and has the workflow of a run
+ * Marks runs whose workflow is parked as parked again, so that operators find and unpark them, and has the workflow of a run
  * that has ended go on, which ends it.
  */
 export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: AbortSignal): Promise<void> {
@@ -29,7 +29,7 @@ export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: 
       workflowIdOf,
       (run) =>
         withOpenWorkflow(client, { workflowId: workflowIdOf(run) }, async (workflow) => {
-          // The list is behind: the run may have been resumed a moment ago.
+          // The list is behind: the run may have been unparked a moment ago.
           if (!(await isAtRest(workflow))) return;
           if (run.status === 'started') await parkRun(db, run.callId);
           else await workflow.signal(UNPARK_SIGNAL);

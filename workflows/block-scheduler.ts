@@ -57,8 +57,8 @@ export function createBlockScheduler({
     setCurrentDetails([...lines.values()].map((line) => `- ${line}`).join('\n'));
   }
 
-  /** Runs a block, again after each time it was parked and resumed. */
-  async function runResumed(
+  /** Runs a block, again after each time it was parked and unparked. */
+  async function runUntilUnparked(
     block: PlannedBlock,
     call: BlockCall,
     { begun, next }: Around,
@@ -97,7 +97,7 @@ export function createBlockScheduler({
       const output =
         begun && !isBusy(begun)
           ? begun
-          : await runResumed(block, call, { begun, next }, { summary, localSummary, say });
+          : await runUntilUnparked(block, call, { begun, next }, { summary, localSummary, say });
       say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
       return output;
     } catch (error) {

@@ -15,7 +15,7 @@ const PARK = defineSignal(PARK_SIGNAL);
 const PARKED_STATE = 'parked, because its worker was lost again and again';
 
 export type Parking = {
-  /** Waits until an operator resumes the run: one signal for all its blocks. `say` shows the block's state. */
+  /** Waits until an operator unparks the run: one signal for all its blocks. `say` shows the block's state. */
   park(say: (state: string) => void): Promise<void>;
   /** Does work that runs inside the workflow task; if the run is to be parked, parks it first. */
   whenFree<T>(work: () => Promise<T>, say?: (state: string) => void): Promise<T>;

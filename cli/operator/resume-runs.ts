@@ -3,7 +3,7 @@ import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { operator } from './operator.ts';
 
-/** Requests that a parked run, or all of them, be resumed, and records it for each organization. Answers how many calls. */
+/** Requests that a parked run, or all of them, be unparked, and records it for each organization. Answers how many calls. */
 export function resumeRuns(db: Db, executionId: string | 'all'): Promise<number> {
   const author = operator();
   return inTransaction(db, async (tx) => {

@@ -1,4 +1,4 @@
-// Parked runs: those that lost their workers again and again wait until an operator resumes them.
+// Parked runs: those that lost their workers again and again wait until an operator unparks them.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CALL_IDS, isCallOf } from './run-columns.ts';
@@ -57,7 +57,7 @@ export function listUnparkRequested(db: Db, limit: number) {
     .execute();
 }
 
-/** Lists those of `callIds` whose row does not say that they wait to be resumed. */
+/** Lists those of `callIds` whose row does not say that they wait to be unparked. */
 export function listNotParked(db: Db, callIds: string[]) {
   return db
     .selectFrom('run')

@@ -192,7 +192,7 @@ describeWith(['openssl'], 'two versions of the worker', () => {
     assert.equal(await versionOfNew(), 'v1');
   });
 
-  it('go on with a parked run on the current version once an operator resumes it', async () => {
+  it('go on with a parked run on the current version once an operator unparks it', async () => {
     const held = models.hold('ask');
     const executionId = await start();
     await held.arrived(1);

@@ -98,7 +98,7 @@ describe('a run under which workers are lost again and again', () => {
     }
     const reconcile = () => reconcileParked({ ...weir, taskQueue: weir.config.taskQueue });
 
-    it('is parked in its row again when it had been resumed', async () => {
+    it('is parked in its row again when it had been unparked', async () => {
       const { executionId } = await startAndChange({ parked_at: null });
       await waitUntil(async () => {
         await reconcile();
