@@ -10,7 +10,7 @@ import { parsedJson } from '../flows/written-flow.ts';
 import type { LoadedFlow } from '../http/context.ts';
 import { acceptIdempotently } from '../runs/accept-idempotently.ts';
 import { acceptRun } from '../runs/accept-run.ts';
-import { enterPlace, startInPlace } from '../runs/admit.ts';
+import { enterAsCaller, startInPlace } from '../runs/admit.ts';
 import type { CallRequest } from '../runs/call-request.ts';
 import { digestRequest } from '../runs/digest-request.ts';
 import { loadRunnableFlow } from '../runs/load-flow.ts';
@@ -109,7 +109,7 @@ function notPublished(version: number | undefined): ServiceError {
 
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   const { deps, gone, user } = call;
-  const place = await enterPlace(deps, { principal: user, flow: request.flow }, () => gone);
+  const place = await enterAsCaller(deps, { principal: user, flow: request.flow }, () => gone);
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
     (error: unknown) => {
       place.end();

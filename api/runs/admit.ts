@@ -19,7 +19,7 @@ export function admit(deps: ApiDeps, options?: { patient: boolean }): ApiMiddlew
   const { cutOff, largeValues } = deps;
   return async function admit(ctx, next) {
     largeValues.presence.note(ctx.state.flow.organizationId);
-    ctx.state.place = await enterPlace(deps, ctx.state, () => readerSignal(ctx.res, cutOff), options);
+    ctx.state.place = await enterAsCaller(deps, ctx.state, () => readerSignal(ctx.res, cutOff), options);
     try {
       await next();
     } finally {
@@ -31,7 +31,7 @@ export function admit(deps: ApiDeps, options?: { patient: boolean }): ApiMiddlew
 type Entrant = Pick<ApiState, 'principal' | 'flow'>;
 
 /** Waits for a place for the flow's organization, as `admit` does. The caller ends it. */
-export async function enterPlace(
+export async function enterAsCaller(
   deps: ApiDeps,
   entrant: Entrant,
   gone: () => AbortSignal,

@@ -16,7 +16,7 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
-import { enterPlace } from './admit.ts';
+import { enterAsCaller } from './admit.ts';
 import { startSoon } from './answer-job.ts';
 import { executionId } from './answers.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
@@ -126,7 +126,7 @@ function acceptInTurn(
   signal: () => AbortSignal,
 ): NonNullable<Retrier['inTurn']> {
   return async (flow, accept) => {
-    const place = await enterPlace(deps, { principal, flow }, signal, { patient: true });
+    const place = await enterAsCaller(deps, { principal, flow }, signal, { patient: true });
     try {
       // Each run is found anew, but the caller was let in before the first one, and others may have taken long.
       await requireStillAllowed(deps, principal, flow.organizationId);
