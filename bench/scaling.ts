@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
 import { createProgress } from '../embedded/progress.ts';
 import { startBackends } from './backends.ts';
-import { type Measured, PARTS, type Part } from './scaling/costs.ts';
+import { type Measured, COST_PARTS, type CostPart } from './scaling/costs.ts';
 import { measureCosts } from './scaling/measure-costs.ts';
 import { planMachines, UTILISATION } from './scaling/plan-machines.ts';
 import { simulate } from './scaling/simulate.ts';
@@ -17,7 +17,7 @@ const FILE = path.join(import.meta.dirname, 'scaling/measured.json');
 const RATES = [10, 100, 1_000];
 const ARRANGEMENTS = [1, 2];
 /** A run passes the API, Temporal and a worker in turn; its statements lie in between. */
-const WAY: Part[] = ['api', 'postgres', 'temporal', 'postgres', 'worker', 'postgres', 'temporal', 'api'];
+const WAY: CostPart[] = ['api', 'postgres', 'temporal', 'postgres', 'worker', 'postgres', 'temporal', 'api'];
 const SIMULATED_RUNS = 20_000;
 
 const { values } = parseArgs({
@@ -50,12 +50,12 @@ async function measure(quick: boolean): Promise<Measured[]> {
 }
 
 function report(all: Measured[]): string {
-  const total = ({ cpuMs }: Measured) => PARTS.reduce((sum, part) => sum + cpuMs[part], 0);
+  const total = ({ cpuMs }: Measured) => COST_PARTS.reduce((sum, part) => sum + cpuMs[part], 0);
   const measuredTable = formatTable(
-    ['run', 'workers', 'callers', 'runs/s', ...PARTS, 'ms in all', 'commits', 'wal kb', 'disk kb'],
+    ['run', 'workers', 'callers', 'runs/s', ...COST_PARTS, 'ms in all', 'commits', 'wal kb', 'disk kb'],
     all.map((one) => [
       ...[one.kind, one.workers, one.callers, Number(one.runsPerSecond.toFixed(1))],
-      ...PARTS.map((part) => Number(one.cpuMs[part].toFixed(1))),
+      ...COST_PARTS.map((part) => Number(one.cpuMs[part].toFixed(1))),
       Number(total(one).toFixed(1)),
       Number((one.commits.weirDatabase + one.commits.temporalDatabase).toFixed(1)),
       Number((one.walBytes / 1_000).toFixed(1)),
@@ -72,13 +72,13 @@ function report(all: Measured[]): string {
       const { cores, walMbPerSecond, commitsPerSecond, diskGbPerDay } = planMachines(one, rate);
       return [
         ...[one.kind, rate],
-        ...PARTS.map((part) => cores[part]),
+        ...COST_PARTS.map((part) => cores[part]),
         ...[walMbPerSecond, commitsPerSecond, diskGbPerDay].map((figure) => Number(figure.toFixed(1))),
       ];
     }),
   );
   const planTable = formatTable(
-    ['run', 'runs/s', ...PARTS.map((part) => `${part} cores`), 'wal mb/s', 'commits/s', 'disk gb/day'],
+    ['run', 'runs/s', ...COST_PARTS.map((part) => `${part} cores`), 'wal mb/s', 'commits/s', 'disk gb/day'],
     planned,
     '',
   );
@@ -96,9 +96,9 @@ function simulated(base: Measured[]): string {
     ['run', 'used', 'ms without waiting', 'p50', 'p95'],
     base.flatMap((one) =>
       [0.5, 0.7, 0.9].map((used) => {
-        const visits = (part: Part) => WAY.filter((name) => name === part).length;
+        const visits = (part: CostPart) => WAY.filter((name) => name === part).length;
         const stations = Object.fromEntries(
-          PARTS.map((part) => {
+          COST_PARTS.map((part) => {
             const servers = Math.max(1, Math.round((one.cpuMs[part] * rate) / 1_000 / used));
             // Whole processors are used to exactly that share when each visit takes this long.
             return [part, { servers, ms: (used * servers * 1_000) / rate / visits(part) }];

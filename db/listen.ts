@@ -6,7 +6,7 @@ const RECONNECT_MS = 1_000;
 const PING_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
 
-export type Listener = {
+export type NotificationListener = {
   /** Whether the connection is listening now. */
   hears(): boolean;
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export function listen(
   channel: string,
   hear: (payload: string) => void,
   opened: () => void = () => undefined,
-): Listener {
+): NotificationListener {
   let client: pg.Client | undefined;
   let closed = false;
   let hearing = false;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Db } from '../db/connect.ts';
-import { listUnfinished, type Unfinished } from '../db/upkeep/list-unfinished.ts';
+import { listUnfinished, type UnfinishedRow } from '../db/upkeep/list-unfinished.ts';
 import { workflowIdOf } from '../flow/run.ts';
 import { reconcilerFindings } from '../observability/metrics/worker-metrics.ts';
 import { findEndedWorkflows } from './find-ended-workflows.ts';
@@ -10,7 +10,7 @@ import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 const PAGE = 500;
 
 /** An unfinished row with its workflow's id and state: `open`, `missing`, or the status with which the workflow ended. */
-export type Reconciled = Unfinished & { workflowId: string; state: string };
+export type Reconciled = UnfinishedRow & { workflowId: string; state: string };
 
 type Work = {
   repair(row: Reconciled): Promise<void>;
@@ -31,8 +31,8 @@ export async function reconcileUnfinished(
   signal?: AbortSignal,
 ): Promise<void> {
   const failures: Failures = { count: 0 };
-  let rows: Unfinished[];
-  let after: Unfinished | undefined;
+  let rows: UnfinishedRow[];
+  let after: UnfinishedRow | undefined;
   do {
     rows = await listUnfinished(db, table, { quietSeconds, after, limit: PAGE });
     after = rows.at(-1);

@@ -1,11 +1,11 @@
 /** Every part that a run takes processor time of. PostgreSQL has both databases, as in docker-compose.yml. */
-export const PARTS = ['api', 'worker', 'temporal', 'postgres'] as const;
-export type Part = (typeof PARTS)[number];
+export const COST_PARTS = ['api', 'worker', 'temporal', 'postgres'] as const;
+export type CostPart = (typeof COST_PARTS)[number];
 
 /** The cost of one run. */
 export type RunCost = {
   /** Milliseconds of processor time by part. */
-  cpuMs: Record<Part, number>;
+  cpuMs: Record<CostPart, number>;
   /** Transactions by database. */
   commits: { weirDatabase: number; temporalDatabase: number };
   /** Bytes written ahead by both databases. */

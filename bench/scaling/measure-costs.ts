@@ -8,7 +8,7 @@ import { startLoadGenerator } from '../load.ts';
 import { startBenchService } from '../service.ts';
 import { readUsage } from '../usage.ts';
 import { startOutside } from '../weir.ts';
-import { type Measured, PARTS, type Part } from './costs.ts';
+import { type Measured, COST_PARTS, type CostPart } from './costs.ts';
 
 const CREDITS = 1_000_000;
 const WARM_UP_RUNS = 100;
@@ -71,13 +71,13 @@ export async function measureCosts(
     const usage = readUsage(groups);
     const cpuOf = (name: string) => usage[name]?.cpuMs ?? 0;
     return {
-      cpuMs: Object.fromEntries(PARTS.map((part) => [part, cpuOf(part)])) as Record<Part, number>,
+      cpuMs: Object.fromEntries(COST_PARTS.map((part) => [part, cpuOf(part)])) as Record<CostPart, number>,
       ...(await readDatabases(service.db)),
     };
   }
 }
 
-type Reading = Awaited<ReturnType<typeof readDatabases>> & { cpuMs: Record<Part, number> };
+type Reading = Awaited<ReturnType<typeof readDatabases>> & { cpuMs: Record<CostPart, number> };
 
 async function readDatabases(db: Db) {
   // What sessions have counted reaches the statistics once they rest.

@@ -1,11 +1,11 @@
-import { PARTS, type Part, type RunCost } from './costs.ts';
+import { COST_PARTS, type CostPart, type RunCost } from './costs.ts';
 
 /** The share of their processors that parts may use: what remains is for peaks, and for the loss of a machine. */
 export const UTILISATION = 0.5;
 
 export type Plan = {
   /** Processors by part, in tenths. */
-  cores: Record<Part, number>;
+  cores: Record<CostPart, number>;
   walMbPerSecond: number;
   commitsPerSecond: number;
   /** Growth of both databases, before retention. */
@@ -22,7 +22,7 @@ export function planMachines(cost: RunCost, runsPerSecond: number, utilisation =
   const coresOf = (ms: number) => Math.ceil(((ms * runsPerSecond) / 1_000 / utilisation) * 10) / 10;
   const { commits, diskBytes } = cost;
   return {
-    cores: Object.fromEntries(PARTS.map((part) => [part, coresOf(cost.cpuMs[part])])) as Plan['cores'],
+    cores: Object.fromEntries(COST_PARTS.map((part) => [part, coresOf(cost.cpuMs[part])])) as Plan['cores'],
     walMbPerSecond: (cost.walBytes * runsPerSecond) / 1e6,
     commitsPerSecond: (commits.weirDatabase + commits.temporalDatabase) * runsPerSecond,
     diskGbPerDay: ((diskBytes.weirDatabase + diskBytes.temporalDatabase) * runsPerSecond * DAY_SECONDS) / 1e9,

@@ -12,7 +12,7 @@ export type Author = {
   requestId: string;
 };
 
-export type Change = {
+type AuditedChange = {
   organizationId: string;
   /** `resource.verb`, such as `api_key.revoke`. */
   action: string;
@@ -22,7 +22,7 @@ export type Change = {
 };
 
 /** Records a change in the audit log. `tx` is the transaction that makes it: both happen, or neither. */
-export async function recordChange(tx: Tx, { actor, requestId }: Author, change: Change): Promise<void> {
+export async function recordChange(tx: Tx, { actor, requestId }: Author, change: AuditedChange): Promise<void> {
   await tx
     .insertInto('audit_entry')
     .values({
@@ -41,7 +41,7 @@ export async function recordChange(tx: Tx, { actor, requestId }: Author, change:
 export async function recordUserChange(
   tx: Tx,
   { actor, requestId }: Author,
-  { userId, action, resourceId, details }: Omit<Change, 'organizationId'> & { userId: string },
+  { userId, action, resourceId, details }: Omit<AuditedChange, 'organizationId'> & { userId: string },
 ): Promise<void> {
   await tx
     .insertInto('audit_entry')

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 /** A row that has not ended. `startedAt`, as exact as PostgreSQL stores it, and `id` say where the next page begins. */
-export type Unfinished = { id: string; continues: string | null; cancelled: boolean; startedAt: string };
+export type UnfinishedRow = { id: string; continues: string | null; cancelled: boolean; startedAt: string };
 
 const COLUMNS = {
   run: sql`execution_id as id, continues, cancel_requested_at is not null as cancelled`,
@@ -17,9 +17,9 @@ const IDS: { [table in keyof typeof COLUMNS]: RawBuilder<unknown> } = {
 export async function listUnfinished(
   db: Db,
   table: keyof typeof COLUMNS,
-  { quietSeconds, after, limit }: { quietSeconds: number; after?: Unfinished | undefined; limit: number },
-): Promise<Unfinished[]> {
-  const { rows } = await sql<Unfinished>`
+  { quietSeconds, after, limit }: { quietSeconds: number; after?: UnfinishedRow | undefined; limit: number },
+): Promise<UnfinishedRow[]> {
+  const { rows } = await sql<UnfinishedRow>`
     select ${COLUMNS[table]}, started_at::text as "startedAt" from ${sql.table(table)}
     where status = 'started' and started_at <= now() - ${quietSeconds} * interval '1 second'
       ${after ? sql`and (started_at, ${IDS[table]}) > (${after.startedAt}::timestamptz, ${after.id}::uuid)` : sql``}
