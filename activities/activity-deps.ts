@@ -4,7 +4,7 @@ import type { Encryption } from '../db/encrypt.ts';
 import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
-import type { OrganizationLimit } from '../fairness/organization-limit.ts';
+import type { OwnerLimit } from '../fairness/owner-limit.ts';
 import type { EnterPlace } from '../fairness/place.ts';
 import type { Turns } from '../fairness/turns.ts';
 import type { Validator } from '../json-schema/validator.ts';
@@ -19,7 +19,7 @@ export type ActivityDeps = {
   db: Db;
   definitions: FlowDefinitions;
   /** Bounds the statements that lock one organization's balance. */
-  balanceLimit: OrganizationLimit;
+  balanceLimit: OwnerLimit;
   validator: Validator;
   sandbox: Sandbox;
   largeValues: LargeValues;

@@ -1,7 +1,7 @@
 /** While both kinds wait, one of so many turns is a patient waiter's. */
 const PATIENT_EVERY = 4;
 
-/** Those of one organization who wait for a turn. */
+/** Those of one owner who wait for a turn. */
 export type Line<Waiter> = {
   readonly length: number;
   add(waiter: Waiter, patient: boolean): void;

@@ -12,14 +12,14 @@ type Pace = {
   /** Notes that a turn has ended. */
   noteEnd(): void;
   /**
-   * Returns the milliseconds after which one of `key`, who found no turn, asks again: three quarters of a second to a minute.
-   * `perSecondMin` of those who wait ask in a second however few turns end, unless they are fewer; keys with the same minimum
+   * Returns the milliseconds after which one of `owner`, who found no turn, asks again: three quarters of a second to a minute.
+   * `perSecondMin` of those who wait ask in a second however few turns end, unless they are fewer; owners with the same minimum
    * share it.
    */
-  nextInMs(key: string, perSecondMin: number): number;
+  nextInMs(owner: string, perSecondMin: number): number;
 };
 
-/** One key's askers. */
+/** One owner's askers. */
 type Askers = {
   since: number;
   perSecondMin: number;
@@ -30,16 +30,16 @@ type Askers = {
 
 /**
  * Creates the pace at one place where turns are taken. Those who wait ask in turn, two for each turn that has ended lately, and
- * each of `n` keys has one `n`th of this.
+ * each of `n` owners has one `n`th of this.
  */
 export function createPace(now = () => performance.now()): Pace {
   const waiting = new Map<string, Askers>();
   const ended = createTimes();
 
-  function askersOf(key: string, at: number, perSecondMin: number): Askers {
+  function askersOf(owner: string, at: number, perSecondMin: number): Askers {
     for (const [other, { lastDue }] of waiting) if (at - lastDue > LATELY_MS) waiting.delete(other);
-    const askers = waiting.get(key) ?? { since: at, perSecondMin, due: createTimes(), lastDue: at };
-    waiting.set(key, askers);
+    const askers = waiting.get(owner) ?? { since: at, perSecondMin, due: createTimes(), lastDue: at };
+    waiting.set(owner, askers);
     return askers;
   }
 
@@ -49,9 +49,9 @@ export function createPace(now = () => performance.now()): Pace {
       ended.countAfter(at - LATELY_MS);
       ended.add(at);
     },
-    nextInMs(key, perSecondMin) {
+    nextInMs(owner, perSecondMin) {
       const at = now();
-      const askers = askersOf(key, at, perSecondMin);
+      const askers = askersOf(owner, at, perSecondMin);
       const alike = [...waiting.values()].filter((other) => other.perSecondMin === perSecondMin).length;
       const isUnknown = at - askers.since < LATELY_MS;
       const perSecond = Math.max(

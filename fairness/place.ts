@@ -8,11 +8,11 @@ export type Place = {
 };
 
 /**
- * Waits for a place for an organization, and rejects when there is none or the signal that `createSignal` makes aborts. A
- * patient one lets the organization's others go first (`Line`).
+ * Waits for a place for an owner, and rejects when there is none or the signal that `createSignal` makes aborts. A patient one
+ * lets the owner's others go first (`Line`).
  */
 export type EnterPlace = (
-  organization: string,
+  owner: string,
   createSignal: () => AbortSignal,
   options?: { patient: boolean },
 ) => Promise<Place>;

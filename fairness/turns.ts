@@ -1,6 +1,5 @@
-// fairness/ shares what a process has between organizations: places in turns (here), bytes, and limits for each. It uses nothing
-// of the project. Turns are taken at sandbox processes, validator threads, model calls, slots of activities, database connections
-// and starting runs.
+// fairness/ shares what a process has between organizations: places in turns (here), bytes, and limits for each. An owner is
+// an organization, or a user who acts for none. It uses nothing of the project.
 
 import { createLine, type Line } from './line.ts';
 import { createPresence } from './presence.ts';
@@ -11,42 +10,42 @@ export type EndTurn = () => void;
 
 /** Longer than most turns take, and too short to be felt. */
 const BRIEFLY_MS = 50;
-/** Turns of one organization that may wait briefly; more are refused at once. */
+/** Turns of one owner that may wait briefly; more are refused at once. */
 const WAITING_BRIEFLY_MAX = 8;
 
 type Waiter = { resolve(end: EndTurn): void; reject(error: unknown): void };
 
 export type Turns = {
   /**
-   * Waits for the organization's turn; rejects with the reason of the signal or of `close`. A patient one lets the
-   * organization's others go first (`Line`).
+   * Waits for the owner's turn; rejects with the reason of the signal or of `close`. A patient one lets the owner's others go
+   * first (`Line`).
    */
-  wait(organization: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<EndTurn>;
+  wait(owner: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<EndTurn>;
   /**
-   * Waits for the organization's turn for BRIEFLY_MS at most, or not at all when many of its turns wait already; undefined
+   * Waits for the owner's turn for BRIEFLY_MS at most, or not at all when many of its turns wait already; undefined
    * when it does not come. For callers who hold others up while they wait.
    */
-  waitBriefly(organization: string, signal?: AbortSignal): Promise<EndTurn | undefined>;
-  /** Takes the organization's turn; undefined when it would have to wait. */
-  takeNow(organization: string): EndTurn | undefined;
-  /** Whether the organization's next turn would have to wait. */
-  isBusy(organization: string): boolean;
-  /** How many turns are under way, in all or of one organization. */
-  countUnderWay(organization?: string): number;
-  /** How many turns wait, in all or of one organization. */
-  countWaiting(organization?: string): number;
+  waitBriefly(owner: string, signal?: AbortSignal): Promise<EndTurn | undefined>;
+  /** Takes the owner's turn; undefined when it would have to wait. */
+  takeNow(owner: string): EndTurn | undefined;
+  /** Whether the owner's next turn would have to wait. */
+  isBusy(owner: string): boolean;
+  /** How many turns are under way, in all or of one owner. */
+  countUnderWay(owner?: string): number;
+  /** How many turns wait, in all or of one owner. */
+  countWaiting(owner?: string): number;
   /** Rejects all turns that wait, and those that would have to from now on. Turns under way go on. */
   close(reason: Error): void;
 };
 
 /**
- * Creates turns at `places`, of which one organization may have all while it is alone. `reserve` more places are for
- * organizations that have fewer than `few`, so that their first turns do not wait for another's long ones until that many are
- * busy. The waiting organization with the fewest turns under way is next; of equal ones, the one that has waited longest.
+ * Creates turns at `places`, of which one owner may have all while it is alone. `reserve` more places are for owners that have
+ * fewer than `few`, so that their first turns do not wait for another's long ones until that many are busy. The waiting owner
+ * with the fewest turns under way is next; of equal ones, the one that has waited longest.
  *
- * While several organizations are present (they have had a turn in the last 10 s), they have `shared` of the places together,
+ * While several owners are present (they have had a turn in the last 10 s), they have `shared` of the places together,
  * and each at most `sharedEach`, so that one alone at work leaves room for those who come. `spare` places are added to all of
- * these bounds, half of them to `sharedEach`. With `restMs`, the reserve is only for organizations that had no turn for that
+ * these bounds, half of them to `sharedEach`. With `restMs`, the reserve is only for owners that had no turn for that
  * long before they ask, and none waits there.
  */
 export function createTurns({
@@ -69,7 +68,7 @@ export function createTurns({
   now?: () => number;
 }): Turns {
   const underWay = new Map<string, number>();
-  /** Waiting turns by organization, in the order in which these are served. */
+  /** Waiting turns by owner, in the order in which these are served. */
   const waiting = new Map<string, Line<Waiter>>();
   /** Those that have begun or ended a turn lately. */
   const presence = createPresence(now);
@@ -77,87 +76,87 @@ export function createTurns({
   let waitingInAll = 0;
   let closed: Error | undefined;
 
-  const turnsOf = (organization: string): number => underWay.get(organization) ?? 0;
-  function areOthersPresent(organization: string): boolean {
-    if (presence.areOthers(organization)) return true;
-    for (const other of underWay.keys()) if (other !== organization) return true;
+  const turnsOf = (owner: string): number => underWay.get(owner) ?? 0;
+  function areOthersPresent(owner: string): boolean {
+    if (presence.areOthers(owner)) return true;
+    for (const other of underWay.keys()) if (other !== owner) return true;
     return false;
   }
-  function mayUseReserve(organization: string): boolean {
-    if (turnsOf(organization) >= few) return false;
+  function mayUseReserve(owner: string): boolean {
+    if (turnsOf(owner) >= few) return false;
     if (restMs === 0) return true;
-    return !waiting.has(organization) && presence.msSince(organization) >= restMs;
+    return !waiting.has(owner) && presence.msSince(owner) >= restMs;
   }
-  function mayBegin(organization: string): boolean {
+  function mayBegin(owner: string): boolean {
     const more = spare?.count() ?? 0;
-    if (mayUseReserve(organization)) return taken < places + reserve + more;
-    if (!areOthersPresent(organization)) return taken < places + more;
-    return taken < shared + more && turnsOf(organization) < sharedEach + Math.floor(more / 2);
+    if (mayUseReserve(owner)) return taken < places + reserve + more;
+    if (!areOthersPresent(owner)) return taken < places + more;
+    return taken < shared + more && turnsOf(owner) < sharedEach + Math.floor(more / 2);
   }
 
-  function begin(organization: string): EndTurn {
+  function begin(owner: string): EndTurn {
     taken += 1;
-    presence.note(organization);
-    underWay.set(organization, turnsOf(organization) + 1);
+    presence.note(owner);
+    underWay.set(owner, turnsOf(owner) + 1);
     let ended = false;
     return function end() {
       if (ended) return;
       ended = true;
       taken -= 1;
-      presence.note(organization);
-      const left = turnsOf(organization) - 1;
-      if (left > 0) underWay.set(organization, left);
-      else underWay.delete(organization);
+      presence.note(owner);
+      const left = turnsOf(owner) - 1;
+      if (left > 0) underWay.set(owner, left);
+      else underWay.delete(owner);
       serve();
     };
   }
 
   function serve(): void {
-    for (let next = nextOrganization(); next !== undefined; next = nextOrganization()) {
+    for (let next = nextOwner(); next !== undefined; next = nextOwner()) {
       const line = waiting.get(next);
       const waiter = line?.takeNext();
-      // An organization with more waiting turns goes to the end of the order.
+      // An owner with more waiting turns goes to the end of the order.
       waiting.delete(next);
       if (line?.length) waiting.set(next, line);
       waiter?.resolve(begin(next));
     }
   }
 
-  function nextOrganization(): string | undefined {
+  function nextOwner(): string | undefined {
     let next: string | undefined;
-    for (const organization of waiting.keys())
-      if (mayBegin(organization) && (next === undefined || turnsOf(organization) < turnsOf(next)))
-        next = organization;
+    for (const owner of waiting.keys())
+      if (mayBegin(owner) && (next === undefined || turnsOf(owner) < turnsOf(next)))
+        next = owner;
     return next;
   }
 
-  function leave(organization: string, waiter: Waiter): void {
-    const line = waiting.get(organization);
+  function leave(owner: string, waiter: Waiter): void {
+    const line = waiting.get(owner);
     line?.remove(waiter);
-    if (line?.length === 0) waiting.delete(organization);
+    if (line?.length === 0) waiting.delete(owner);
   }
 
-  const isBusy = (organization: string): boolean => waiting.has(organization) || !mayBegin(organization);
-  const takeNow = (organization: string): EndTurn | undefined =>
-    isBusy(organization) ? undefined : begin(organization);
+  const isBusy = (owner: string): boolean => waiting.has(owner) || !mayBegin(owner);
+  const takeNow = (owner: string): EndTurn | undefined =>
+    isBusy(owner) ? undefined : begin(owner);
 
   async function wait(
-    organization: string,
+    owner: string,
     signal?: AbortSignal,
     { patient } = { patient: false },
   ): Promise<EndTurn> {
     signal?.throwIfAborted();
-    const atOnce = takeNow(organization);
+    const atOnce = takeNow(owner);
     if (atOnce) return atOnce;
     if (closed) throw closed;
     const waiter = Promise.withResolvers<EndTurn>();
     waitingInAll += 1;
     spare?.look(() => waitingInAll > 0, serve);
-    const line = waiting.get(organization) ?? createLine();
+    const line = waiting.get(owner) ?? createLine();
     line.add(waiter, patient);
-    waiting.set(organization, line);
+    waiting.set(owner, line);
     const abort = () => {
-      leave(organization, waiter);
+      leave(owner, waiter);
       waiter.reject(signal?.reason);
     };
     signal?.addEventListener('abort', abort, { once: true });
@@ -169,21 +168,21 @@ export function createTurns({
     }
   }
 
-  const countWaiting = (organization?: string): number =>
-    organization === undefined ? waitingInAll : (waiting.get(organization)?.length ?? 0);
+  const countWaiting = (owner?: string): number =>
+    owner === undefined ? waitingInAll : (waiting.get(owner)?.length ?? 0);
 
   return {
     wait,
     takeNow,
     isBusy,
-    countUnderWay: (organization) => (organization === undefined ? taken : turnsOf(organization)),
+    countUnderWay: (owner) => (owner === undefined ? taken : turnsOf(owner)),
     countWaiting,
-    async waitBriefly(organization, signal) {
-      if (!isBusy(organization)) return wait(organization, signal);
-      if (countWaiting(organization) >= WAITING_BRIEFLY_MAX) return undefined;
+    async waitBriefly(owner, signal) {
+      if (!isBusy(owner)) return wait(owner, signal);
+      if (countWaiting(owner) >= WAITING_BRIEFLY_MAX) return undefined;
       const patience = AbortSignal.timeout(BRIEFLY_MS);
       try {
-        return await wait(organization, signal ? AbortSignal.any([signal, patience]) : patience);
+        return await wait(owner, signal ? AbortSignal.any([signal, patience]) : patience);
       } catch (error) {
         if (error === patience.reason) return undefined;
         throw error;

@@ -10,7 +10,7 @@ import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { connectToTemporal, DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createDataConverter } from '../engine/data-converter.ts';
-import { createOrganizationLimit } from '../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../fairness/owner-limit.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { createLargeValues } from '../large-values/large-values.ts';
@@ -39,7 +39,7 @@ export async function startParkingWorker(
     db,
     validator: createValidator(),
     definitions: createFlowDefinitions(db),
-    balanceLimit: createOrganizationLimit(1),
+    balanceLimit: createOwnerLimit(1),
     inProcessRuns: createInProcessRuns(),
     largeValues: createLargeValues(),
   };

@@ -13,7 +13,7 @@ import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
 import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createEngineProbe } from '../engine/create-engine-probe.ts';
 import { createDataConverter } from '../engine/data-converter.ts';
-import { createOrganizationLimit } from '../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../fairness/owner-limit.ts';
 import { createTurns } from '../fairness/turns.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
@@ -91,7 +91,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
   const activities = createActivities({
     db,
     definitions: deps.definitions,
-    balanceLimit: createOrganizationLimit(BALANCE_STATEMENTS_MAX),
+    balanceLimit: createOwnerLimit(BALANCE_STATEMENTS_MAX),
     sandbox,
     codePrice: config.codePrice,
     validator,

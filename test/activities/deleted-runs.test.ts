@@ -6,7 +6,7 @@ import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
-import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../json-schema/validator.ts';
@@ -54,7 +54,7 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
     await prepare?.();
     const { db } = database;
     const definitions = createFlowDefinitions(db);
-    const balanceLimit = createOrganizationLimit(1);
+    const balanceLimit = createOwnerLimit(1);
     const largeValues = createLargeValues();
     const blocks = createBlockExecutor({
       db,

@@ -8,7 +8,7 @@ import type { CodeTurn, Sandbox } from '../../activities/sandbox/sandbox.ts';
 import type { Db } from '../../db/connect.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
-import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import { BUSY } from '../../flow/run.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../json-schema/validator.ts';
@@ -50,7 +50,7 @@ describe('runCode', () => {
     const always = { find: async () => ({ organizationId: 'organization' }), hasRoom: async () => true };
     const blocks = { ...always, run } as unknown as BlockExecutor;
     const attempt = { isLocal, signal: new AbortController().signal } as Attempt;
-    const deps = { sandbox, db: {} as Db, balanceLimit: createOrganizationLimit(1), codePrice: 0 };
+    const deps = { sandbox, db: {} as Db, balanceLimit: createOwnerLimit(1), codePrice: 0 };
     return { turns, reply: runCode(deps, blocks, CALL, attempt) };
   }
   const crash = () => new SandboxCrashed('ended (SIGSEGV)');
@@ -96,7 +96,7 @@ describe('code at a price', () => {
   function runOnce(run: CodeTurn['run']) {
     const { db } = database;
     const deps = {
-      ...{ db, validator, balanceLimit: createOrganizationLimit(1), largeValues: createLargeValues() },
+      ...{ db, validator, balanceLimit: createOwnerLimit(1), largeValues: createLargeValues() },
       ...{ definitions: createFlowDefinitions(db), inProcessRuns: createInProcessRuns(), codePrice: 0.001 },
       sandbox: { wait: async () => ({ run, end: () => undefined }) } as unknown as Sandbox,
     };

@@ -2,7 +2,7 @@ import { createBlockExecutor } from '../../activities/block-executor.ts';
 import type { Db } from '../../db/connect.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
-import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import { createValidator } from '../../json-schema/validator.ts';
 import { createLargeValues } from '../../large-values/large-values.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -28,7 +28,7 @@ export function useExecutors() {
         validator,
         inProcessRuns,
         definitions: createFlowDefinitions(database.db),
-        balanceLimit: createOrganizationLimit(1),
+        balanceLimit: createOwnerLimit(1),
         largeValues: createLargeValues(),
       }),
   };

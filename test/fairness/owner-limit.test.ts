@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 
-describe('an organization limit', () => {
+describe('an owner limit', () => {
   /** Work that ends when its function is called, and the names of what has begun. */
   function gated() {
-    const limit = createOrganizationLimit(2);
+    const limit = createOwnerLimit(2);
     const begun: string[] = [];
     const finish = new Map<string, () => void>();
-    const run = (organization: string, name: string) =>
-      limit.run(organization, async () => {
+    const run = (owner: string, name: string) =>
+      limit.run(owner, async () => {
         begun.push(name);
         await new Promise<void>((resolve) => finish.set(name, resolve));
         return name;
@@ -16,7 +16,7 @@ describe('an organization limit', () => {
     return { begun, finish, run };
   }
 
-  it('holds for each organization alone, whose work begins in the order it came', async () => {
+  it('holds for each owner alone, whose work begins in the order it came', async () => {
     const { begun, finish, run } = gated();
     const all = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     all.push(run('b', 'b1'));
@@ -31,7 +31,7 @@ describe('an organization limit', () => {
   });
 
   it('is free again after work that failed', async () => {
-    const limit = createOrganizationLimit(1);
+    const limit = createOwnerLimit(1);
     const failing = () => limit.run('a', () => Promise.reject(new Error('no')));
     await Promise.all([assert.rejects(failing), assert.rejects(failing)]);
     assert.equal(await limit.run('a', async () => 'done'), 'done');
