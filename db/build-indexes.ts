@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from './connect.ts';
-import { fillDeliveryProjects } from './fill-delivery-projects.ts';
+import { fillDeliveryProjects } from './webhooks/fill-delivery-projects.ts';
 
 /** Where each run of a list stands: after all that a filter can name, the newest first. */
 const KIND = 'status, mode, environment, started_at desc, execution_id desc';

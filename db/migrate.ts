@@ -5,7 +5,7 @@ import { FileMigrationProvider, type Migration, Migrator } from 'kysely/migratio
 import { log } from '../observability/log.ts';
 import { buildIndexes } from './build-indexes.ts';
 import type { Db, Tx } from './connect.ts';
-import { withLockTimeout } from './migrate-with-lock-timeout.ts';
+import { withLockTimeout } from './with-lock-timeout.ts';
 
 const FILES = new FileMigrationProvider({
   fs,

@@ -14,7 +14,7 @@ import { preparePartitionsApart } from './prepare-partitions-apart.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileParked } from './reconcile-parked.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
-import { reconcileTests } from './reconcile-tests.ts';
+import { reconcileTestRuns } from './reconcile-test-runs.ts';
 import { removeObjects } from './remove-objects.ts';
 import { type Duty, repeatDuty } from './repeat-duty.ts';
 import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
@@ -85,7 +85,7 @@ function duties(deps: Deps): Duty[] {
     {
       name: 'Reconciling test runs',
       everyMs: EVERY_MS,
-      perform: all((signal) => reconcileTests(deps, QUIET_SECONDS, signal)),
+      perform: all((signal) => reconcileTestRuns(deps, QUIET_SECONDS, signal)),
     },
     {
       name: 'Reconciling deliveries',

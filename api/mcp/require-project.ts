@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/connect.ts';
 import {
   findUserProject,
-  findUserProjectForUpdate,
+  lockUserProject,
   type UserProject,
 } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -25,7 +25,7 @@ export async function requireLockedProject(
   projectId: string,
 ): Promise<UserProject> {
   const project =
-    (await findUserProjectForUpdate(tx, user.userId, projectId)) ?? throwProjectNotFound(projectId);
+    (await lockUserProject(tx, user.userId, projectId)) ?? throwProjectNotFound(projectId);
   addToLogContext({ organization_id: project.organization_id });
   return project;
 }

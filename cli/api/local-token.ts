@@ -1,6 +1,6 @@
 // Tokens of the identity provider that `npm start` brings, got by client credentials: those of the user weir-script.
 import { MANAGEMENT_SCOPE } from '../../api/auth/scopes.ts';
-import { SCRIPT_CLIENT_ID } from '../../embedded/identity/script-client-id.ts';
+import { SCRIPT_CLIENT_ID } from '../../embedded/identity/client-ids.ts';
 import type { LocalEnvironment } from '../../embedded/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 

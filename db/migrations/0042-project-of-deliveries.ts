@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * A delivery names the project of its run, so that an index leads to the newest of a project. Those that were there before are
- * filled by db/fill-delivery-projects.ts.
+ * filled by db/webhooks/fill-delivery-projects.ts.
  */
 export async function up(db: Kysely<never>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

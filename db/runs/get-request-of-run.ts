@@ -1,5 +1,5 @@
 import type { Db } from '../connect.ts';
-import { runNotFound } from '../run-not-found.ts';
+import { runNotFound } from './run-not-found.ts';
 import { inputBytes } from './stored-inputs.ts';
 
 /**

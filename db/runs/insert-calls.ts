@@ -5,7 +5,7 @@ import { notPaused } from '../../flow/tool-calls.ts';
 import { runStarts } from '../../observability/metrics/run-metrics.ts';
 import { currentTrace } from '../../observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
-import { runNotFound } from '../run-not-found.ts';
+import { runNotFound } from './run-not-found.ts';
 import type { Environment, RunMode } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { findRepetitions, repeatedAlready } from './find-repetitions.ts';

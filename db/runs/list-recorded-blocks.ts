@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { runNotFound } from '../run-not-found.ts';
+import { runNotFound } from './run-not-found.ts';
 import { BLOCK_RUN_COLUMNS, selectBlockRuns } from './block-runs.ts';
 import { statusOfRun } from './run-columns.ts';
 

@@ -11,7 +11,7 @@ import {
   type StoredText,
 } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
-import { outputNotFound } from '../run-not-found.ts';
+import { outputNotFound } from './run-not-found.ts';
 import { readInputText } from './stored-inputs.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 

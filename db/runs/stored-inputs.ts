@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { ObjectLost, type StoredObject } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
 import type { Db } from '../connect.ts';
-import { callNotFound } from '../run-not-found.ts';
+import { callNotFound } from './run-not-found.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { readObject } from './store-object.ts';
 

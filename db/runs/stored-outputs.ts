@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { ObjectLost, type StoredObject } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
 import type { Db } from '../connect.ts';
-import { outputNotFound } from '../run-not-found.ts';
+import { outputNotFound } from './run-not-found.ts';
 import { readObject } from './store-object.ts';
 
 const OF_BLOCK = sql`stored_object.execution_id = block_run.execution_id

@@ -51,7 +51,7 @@ export function findUserProject(db: Db, userId: string, id: string) {
 }
 
 /** Finds a project and locks it: until the transaction ends, neither it nor the membership changes. */
-export function findUserProjectForUpdate(
+export function lockUserProject(
   tx: Tx,
   userId: string,
   id: string,

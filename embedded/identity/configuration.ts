@@ -8,12 +8,11 @@ import { loopbackUrls } from '../../config.ts';
 import type { Account } from './accounts.ts';
 import { identityClients, isOriginOf } from './clients.ts';
 import { consentPolicy } from './consent-policy.ts';
-import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { CONSOLE_CLIENT_ID, SCRIPT_CLIENT_ID } from './client-ids.ts';
 import { grantConsole } from './grant-console.ts';
 import { ONE_TIME_PARAMETER } from './one-time-link.ts';
 import { escapeHtml, sendPage } from './page-frame.ts';
 import { deviceConfirm, deviceInput } from './pages.ts';
-import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
 import { sendSignOut } from './send-sign-out.ts';
 import { createIdentityStore } from './store.ts';
 

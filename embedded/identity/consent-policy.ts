@@ -1,6 +1,6 @@
 // When the embedded identity provider asks its users for consent, and for what.
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
-import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { CONSOLE_CLIENT_ID } from './client-ids.ts';
 import { ONE_TIME_PARAMETER } from './one-time-link.ts';
 
 /** The access that a client asks for; `refused`: the user left the scope out the last time. */

@@ -1,7 +1,7 @@
 // What the console may do is not asked for: it is the service itself, and its codes go nowhere else.
 import type { Configuration } from 'oidc-provider';
 import { MANAGEMENT_SCOPE } from '../../api/auth/scopes.ts';
-import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { CONSOLE_CLIENT_ID } from './client-ids.ts';
 
 /**
  * Finds the grant of a sign-in. That of the console always has what this request asks for, whatever an earlier one did, and

@@ -4,7 +4,7 @@ import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './accounts.ts';
 import { ONE_TIME_REASON, type RequestedAccess } from './consent-policy.ts';
-import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { CONSOLE_CLIENT_ID } from './client-ids.ts';
 import { limitPasswordGuesses } from './limit-password-guesses.ts';
 import { ONE_TIME_PARAMETER, type OneTimeLink } from './one-time-link.ts';
 import { escapeHtml, sendPage } from './page-frame.ts';

@@ -6,10 +6,8 @@ import { isDisconnected } from '../../db/tenants/connected-assistants.ts';
 import type { FirstMember } from '../demo-data.ts';
 import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
-import { CLI_CLIENT_ID } from './cli-client-id.ts';
-import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID, SCRIPT_CLIENT_ID } from './client-ids.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
-import { SCRIPT_CLIENT_ID } from './script-client-id.ts';
 
 export type ProvidedIdentity = {
   /** Variables for the service. */

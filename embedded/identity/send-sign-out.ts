@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { CONSOLE_CLIENT_ID } from './console-client-ids.ts';
+import { CONSOLE_CLIENT_ID } from './client-ids.ts';
 import { sendPage } from './page-frame.ts';
 import { signOut } from './pages.ts';
 

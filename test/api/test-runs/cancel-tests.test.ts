@@ -8,7 +8,7 @@ import { requestTestRunCancel } from '../../../db/test-runs/test-run-cancellatio
 import { acceptJudge, acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { judgeFlow } from '../../../flow/test-case.ts';
 import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
-import { reconcileTests } from '../../../worker/reconcile-tests.ts';
+import { reconcileTestRuns } from '../../../worker/reconcile-test-runs.ts';
 import { llm } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
@@ -137,7 +137,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
       client.withDeadline = withDeadline;
     }
     const workers = { db, client, taskQueue: config.taskQueue };
-    await reconcileTests(workers, 0);
+    await reconcileTestRuns(workers, 0);
     await reconcileRuns(workers, 0);
     assert.equal((await running).status, 'cancelled');
   });
@@ -153,7 +153,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
     const { status } = await cancel(id);
     assert.equal(status, 202);
     const { db, client, config } = tests.weir;
-    await reconcileTests({ db, client, taskQueue: config.taskQueue }, 0);
+    await reconcileTestRuns({ db, client, taskQueue: config.taskQueue }, 0);
     const { test_run } = await traceRun(tests.deps, tests.ada.access, { flow_run_id: id });
     assert.deepEqual([test_run?.status, test_run?.errors], ['cancelled', 1]);
     assert.deepEqual(await runsOf(flowId), []);

@@ -7,7 +7,7 @@ import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
 import { acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { startTestRun } from '../../../engine/start-test-run.ts';
-import { reconcileTests } from '../../../worker/reconcile-tests.ts';
+import { reconcileTestRuns } from '../../../worker/reconcile-test-runs.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -46,7 +46,7 @@ describe('test runs', () => {
       const { weir } = tests;
       const accepted = await runTestCase(away(tests.deps), tests.ada, id);
       assert.deepEqual([accepted.status, accepted.pending], ['started', 1]);
-      await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+      await reconcileTestRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
       await weir.client.workflow.getHandle(accepted.test_run_id).result();
       const { test_run: end } = await traceRun(tests.deps, tests.ada.access, {
         flow_run_id: accepted.test_run_id,
@@ -95,7 +95,7 @@ describe('test runs', () => {
       const read = () => traceRun(tests.deps, tests.ada.access, { flow_run_id: row?.id ?? '' });
       // The engine lists a workflow as open for a moment after its end.
       await waitUntil(async () => {
-        await reconcileTests({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+        await reconcileTestRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
         return (await read()).test_run?.status === 'completed';
       });
       assert.equal((await read()).test_run?.errors, 1);

@@ -10,7 +10,7 @@ import { isDisconnected } from '../../../db/tenants/connected-assistants.ts';
 import { provideDemoData } from '../../../embedded/demo-data.ts';
 import { startDemoModelServer } from '../../../embedded/demo-model/server.ts';
 import { demoRequest, send } from '../../../embedded/demo-request.ts';
-import { CONSOLE_CLIENT_ID } from '../../../embedded/identity/console-client-ids.ts';
+import { CONSOLE_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';
 import {
   type IdentityProvider,
   startIdentityProvider,

@@ -8,7 +8,7 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../../../embedded/identity/identity-provider.ts';
-import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/script-client-id.ts';
+import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';
 import { createBrowser } from '../../fakes/browser.ts';
 import { AUDIENCE, MCP_AUDIENCE } from '../../fakes/identity-provider.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { decodeJwt } from 'jose';
 import { MANAGEMENT_SCOPE } from '../../../api/auth/scopes.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/script-client-id.ts';
+import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';
 import { createBrowser } from '../../fakes/browser.ts';
 import { AUDIENCE } from '../../fakes/identity-provider.ts';
 import { startWeir } from '../../harness.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ServiceError } from '../flow/errors.ts';
+import { ServiceError } from '../../flow/errors.ts';
 
 /** The error for a run that never existed, or was deleted for its age, perhaps a moment ago. */
 export function runNotFound(executionId: string): ServiceError {
