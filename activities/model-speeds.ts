@@ -11,6 +11,7 @@ type ModelSpeeds = {
   isSlow(model: string): boolean;
 };
 
+/** Creates the averages of a process that has made no calls yet. Newer calls weigh more than older ones. */
 export function createModelSpeeds(slowMs: number): ModelSpeeds {
   const averages = new LRUCache<string, number>({ max: MODELS_MAX });
   return {

@@ -9,6 +9,7 @@ export type PromptMemory = {
   giveBack(): void;
 };
 
+/** Creates the memory of one call, which it takes from what its organization may have of `prompts`. */
 export function createPromptMemory(prompts: ByteBudget, organization: string): PromptMemory {
   let held: { chars: number; giveBack(): void } | undefined;
   function giveBack(): void {

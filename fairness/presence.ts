@@ -9,6 +9,7 @@ export type Presence = {
   msSince(owner: string): number;
 };
 
+/** Creates a presence in which nobody has been seen; `now` is in milliseconds. */
 export function createPresence(now = () => performance.now()): Presence {
   /** When each owner was last seen, the latest last. */
   const seen = new Map<string, number>();

@@ -32,6 +32,7 @@ export type LargeValues = {
   close(): Promise<void>;
 };
 
+/** Creates what a process may hold, and observes it in metrics. Its thread starts with the first large text. */
 export function createLargeValues(): LargeValues {
   const presence = createPresence();
   const json = createLargeJson(LARGE_JSON_BYTES, presence);

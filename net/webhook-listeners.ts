@@ -49,6 +49,7 @@ export type WebhookListeners = {
   ): Promise<GuardedAnswer>;
 };
 
+/** Creates the listeners of a process. One that has not answered an attempt within `timeoutMs` counts as away. */
 export function createWebhookListeners(timeoutMs = TOTAL_TIMEOUT_MS): WebhookListeners {
   const listeners = new Map<string, Listener>();
   const find = (host: string) => listeners.get(host);

@@ -15,8 +15,8 @@ const POSTPONED_MIN_MS = 1_000;
 const POSTPONED_MAX_MS = 60_000;
 
 /**
- * Delivers one webhook: attempts one activity on the fixed schedule until it succeeds or the last attempt fails, and the
- * workflow with it. While it waits for its turn at the destination, it waits for a signal; while the database is away, it
+ * Delivers one webhook: makes attempts on the fixed schedule until one succeeds. When the last one fails, so does the
+ * workflow. While it waits for its turn at the destination, it waits for a signal; while the database is away, it
  * asks again; after the engine was set back, it waits until the next attempt is due. None of these counts as an attempt.
  */
 export async function deliverWebhook(call: DeliveryCall): Promise<void> {

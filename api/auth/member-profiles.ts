@@ -1,4 +1,5 @@
-// Keeps the names and e-mail addresses of members as their tokens tell them (docs/identity-and-access.md, Members).
+// Keeps the names and e-mail addresses of members as their tokens tell them (docs/identity-and-access.md, Names
+// and e-mail addresses).
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';

@@ -95,6 +95,10 @@ function inexact(number: string): string {
   return `holds the whole number ${number}, whose digits would be changed: send it as text`;
 }
 
+/**
+ * Parses the JSON of a body. Throws VALIDATION_ERROR for a whole number whose digits JavaScript would change, and MALFORMED_JSON
+ * for what is not JSON in UTF-8.
+ */
 export function parseJson(bytes: Buffer): unknown {
   const number = findInexactNumber(bytes);
   if (number) throw validationError(problem([], inexact(number)));

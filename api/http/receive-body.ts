@@ -61,6 +61,7 @@ function announcedBytes(length: string): number {
   return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
 }
 
+/** Throws UNSUPPORTED_MEDIA_TYPE unless the headers announce JSON in UTF-8 that is not compressed. */
 export function requireJson(contentType: string, contentEncoding: string): void {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters

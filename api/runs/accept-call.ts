@@ -8,8 +8,8 @@ import type { CallRequest } from './call-request.ts';
 import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /**
- * Accepts a handler's request with `accept`. From here on down nothing knows Koa's context: a plain request goes in, and
- * the headers and the state that follow from what comes back are set here.
+ * Accepts a handler's request with `accept`, which gets a plain request and knows nothing of Koa's context. Sets the headers
+ * and the state that follow from its answer.
  */
 export async function acceptCall<Body>(
   deps: ApiDeps,

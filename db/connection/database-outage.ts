@@ -6,8 +6,8 @@ import { ConnectionShareUsed } from './connection-turns.ts';
 export const databaseOutage = createOutageLog('The database');
 
 /**
- * Logs an outage in the line that all share. Returns true, and logs nothing, when an owner's own statements were in the way,
- * which is no news for operators; false when the error is something else.
+ * Returns whether an error says that the database gave no connection. Logs that as an outage, in the line that all share, unless
+ * the owner's own statements had all the connections that it may have: operators need not know.
  */
 export function tellOutage(error: unknown): boolean {
   if (error instanceof ConnectionShareUsed) return true;

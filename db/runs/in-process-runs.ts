@@ -39,6 +39,7 @@ export type InProcessRuns = {
   ends: EventEmitter<{ [callId: string]: [RunOutcome] }>;
 };
 
+/** Creates what the API and the worker of one process share. A worker without an API has one of its own. */
 export function createInProcessRuns(): InProcessRuns {
   const contexts = new LRUCache<string, RunContext>({
     max: CONTEXTS_MAX,
