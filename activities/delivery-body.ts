@@ -1,10 +1,10 @@
 // The payload of a webhook (docs/webhooks.md).
 import type { Db } from '../db/connect.ts';
-import { loadReferences } from '../db/runs/load-references.ts';
+import { readResult } from '../db/runs/read-result.ts';
 import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { bytesToLoad, resolveValue, sizeOf, type Value } from '../flow/value.ts';
+import { bytesToLoad, sizeOf, type Value } from '../flow/value.ts';
 import { log } from '../observability/log.ts';
 
 const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
@@ -39,7 +39,7 @@ export async function buildDeliveryBody(
   const bytes = result ? sizeOf(result) : 0;
   if (bytes > DELIVERY_BODY_MAX_BYTES) return truncated(bytes);
   try {
-    const json = result && (await resolveValue(result, (refs) => loadReferences(db, execution_id, refs)));
+    const json = result && (await readResult(db, execution_id, result));
     const body = toBody({ ...payload, result: json });
     if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
     return truncated(Buffer.byteLength(JSON.stringify(json)));

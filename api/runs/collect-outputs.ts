@@ -3,12 +3,13 @@ import type { Db } from '../../db/connect.ts';
 import { findBroughtOutputs } from '../../db/runs/find-brought-outputs.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
+import { readResult } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { type ComposedValues, composeValues } from '../../flow/compose-values.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { PlannedStep } from '../../flow/plan.ts';
-import { INPUT_REF, isLeaf, MESSAGE_REF, resolveValue, type Value } from '../../flow/value.ts';
+import { INPUT_REF, isLeaf, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 
 /**
@@ -86,7 +87,7 @@ export async function collectOutputs(
       brought = { callId, outputs: continuation?.outputs ?? {} };
     }
     const output = value
-      ? await resolveValue(value, referenceLoader(db, callId))
+      ? await readResult(db, callId, value)
       : (brought?.outputs[step_id] as Json);
     const size = Buffer.byteLength(JSON.stringify({ [step_id]: output }));
     if (bytes + size > room) {

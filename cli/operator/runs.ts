@@ -7,12 +7,11 @@ import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlockInputs, readOutputText } from '../../db/runs/block-traces.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
-import { loadReferences } from '../../db/runs/load-references.ts';
+import { readResult } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { resolveValue, type Value } from '../../flow/value.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import { blockTable } from '../terminal/block-table.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';
@@ -125,7 +124,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
     ...describeBlockExecution(block),
     ...values.get(block.block_key),
   }));
-  const result = row.result && (await resolve(db, row.concluded_by ?? executionId, row.result));
+  const result = row.result && (await readResult(db, row.concluded_by ?? executionId, row.result));
   return {
     json: { ...run, input, ...(row.result && { result }), blocks },
     text: [
@@ -206,16 +205,12 @@ async function resume(
 
 type BlockValues = { input: Json; output: Json };
 
-function resolve(db: Db, executionId: string, value: Value): Promise<Json> {
-  return resolveValue(value, (refs) => loadReferences(db, executionId, refs));
-}
-
 /** By block key; of a block that went on after a pause, what it did last. */
 async function readValues(db: Db, executionId: string): Promise<Map<string, BlockValues>> {
   const values = new Map<string, BlockValues>();
   for (const { execution_id: callId, block_key: blockKey, input } of await listBlockInputs(db, executionId)) {
     const output = (await readOutputText(db, { callId, blockKey })) ?? 'null';
-    values.set(blockKey, { input: await resolve(db, callId, input), output: JSON.parse(output) });
+    values.set(blockKey, { input: await readResult(db, callId, input), output: JSON.parse(output) });
   }
   return values;
 }
