@@ -1,6 +1,8 @@
 // Runs a plan, deterministically: everything with an effect is injected, so that tests and the workflow run the same code.
 import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
+import { findDifference } from './find-difference.ts';
+import { followPointer } from './follow-pointer.ts';
 import { BLOCK_RUNS_MAX, OUTPUT_MAX_BYTES } from './limits.ts';
 import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
 import { isPause, type Pause } from './tool-calls.ts';
@@ -163,24 +165,5 @@ function placeOf({ step_id }: PlannedStep, iterations: number[]) {
 
 /** Whether the value at the condition's pointer equals the condition's value. */
 export function meets(condition: LoopCondition, json: Json): boolean {
-  let value: Json | undefined = json;
-  for (const token of condition.pointer.split('/').slice(1)) {
-    if (value === null || typeof value !== 'object') return false;
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    value = Object.hasOwn(value, key) ? (value as { [key: string]: Json })[key] : undefined;
-  }
-  return value !== undefined && equal(value, condition.equals);
-}
-
-function equal(a: Json, b: Json): boolean {
-  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => {
-      const [left, right] = [a, b] as { [key: string]: Json }[];
-      return Object.hasOwn(b, key) && equal(left?.[key] as Json, right?.[key] as Json);
-    })
-  );
+  return findDifference(condition.equals, followPointer(json, condition.pointer)) === undefined;
 }

@@ -1,5 +1,6 @@
 // Estimates how much work a schema can ask for: references multiply, and a few KB can mean 2^59 steps.
 import type { Json } from '../flow/definition.ts';
+import { followPointer } from '../flow/follow-pointer.ts';
 import { dialectOf, MAP_KEYWORDS, REFERENCE_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts';
 
 /** The problem of a schema that is applied to the same value again and again. */
@@ -63,7 +64,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
     if (!keyword.startsWith('$') || typeof value !== 'string') return value;
     const target = decode(value.slice(1));
     const { base, anchors } = places.get(node) ?? { base: schema, anchors: new Map<string, Json>() };
-    return target === '' || target.startsWith('/') ? at(base, target) : anchors.get(target);
+    return target === '' || target.startsWith('/') ? followPointer(base, target) : anchors.get(target);
   }
 
   /** The schemas that are applied to every value that this one is applied to, and those of which one is. */
@@ -125,16 +126,6 @@ function isNode(value: Json | undefined): value is Node {
 /** Lists the members of a list or map. */
 function children(value: Json | undefined): Json[] {
   return typeof value === 'object' && value !== null ? Object.values(value) : [];
-}
-
-/** Finds the value at a JSON Pointer; undefined when there is none. */
-function at(schema: Json, pointer: string): Json | undefined {
-  let place: Json | undefined = schema;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    place = typeof place === 'object' && place !== null ? (place as Node)[key] : undefined;
-  }
-  return place;
 }
 
 function decode(text: string): string {

@@ -1,4 +1,6 @@
 // Makes a JSON value that conforms to a JSON Schema: always the same one for the same schema and words.
+import type { Json } from '../../flow/definition.ts';
+import { followPointer } from '../../flow/follow-pointer.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -111,7 +113,7 @@ export function instanceOf(schema: unknown, words: string[]): unknown {
   function resolve(node: Schema): Schema {
     values += 1;
     if (values > VALUES_MAX) return {};
-    if (typeof node.$ref === 'string') return resolve(lookUp(schema, node.$ref));
+    if (typeof node.$ref === 'string') return resolve(asObject(followPointer(schema as Json, node.$ref.slice(1))));
     let merged = node;
     for (const key of ['allOf', 'anyOf', 'oneOf']) {
       const parts = Array.isArray(node[key]) ? node[key] : [];
@@ -129,14 +131,6 @@ export function instanceOf(schema: unknown, words: string[]): unknown {
   }
 
   return fill(schema, 0);
-}
-
-function lookUp(root: unknown, pointer: string): Schema {
-  let target = root;
-  for (const token of pointer.split('/').slice(1)) {
-    target = asObject(target)[token.replaceAll('~1', '/').replaceAll('~0', '~')];
-  }
-  return asObject(target);
 }
 
 function typeOf(node: Schema): unknown {
