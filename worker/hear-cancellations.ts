@@ -26,22 +26,11 @@ export async function hearCancellations(
     for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX))
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;
   }
-  const waiting = new Set<string>();
-  let busy = 0;
-  async function cancelHeard(heard: string): Promise<void> {
-    waiting.add(heard);
-    if (busy >= AT_ONCE) return;
-    busy++;
-    for (const executionId of waiting) {
-      waiting.delete(executionId);
-      if (!signal.aborted) await cancelUnderWay(deps, executionId).catch(complain);
-    }
-    busy--;
-  }
   await hearUntil(signal, {
     databaseUrl,
     channel: CANCELLED_CHANNEL,
-    heard: cancelHeard,
+    atOnce: AT_ONCE,
+    heard: (executionId) => cancelUnderWay(deps, executionId),
     missed: cancelMissed,
     complain,
   });

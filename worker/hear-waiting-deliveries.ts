@@ -18,22 +18,11 @@ export async function hearWaitingDeliveries(
     if (!tellOutage(error))
       log.warn({ err: error }, 'Waiting deliveries are left to the reconciler to begin.');
   };
-  const hosts = new Set<string>();
-  let isBusy = false;
-  async function startHeard(heard: string): Promise<void> {
-    hosts.add(heard);
-    if (isBusy) return;
-    isBusy = true;
-    for (const host of hosts) {
-      hosts.delete(host);
-      if (!signal.aborted) await startWaitingAt(deps, host, signal).catch(complain);
-    }
-    isBusy = false;
-  }
   await hearUntil(signal, {
     databaseUrl,
     channel: WAITING_CHANNEL,
-    heard: startHeard,
+    atOnce: 1,
+    heard: (host) => startWaitingAt(deps, host, signal),
     missed: () => startWaitingDeliveries(deps, signal),
     complain,
   });
