@@ -4,9 +4,10 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 
 /** The address that Temporal's clients use when there is none. */
 export const DEFAULT_ADDRESS = 'localhost:7233';
+const DEFAULT_NAMESPACE = 'default';
 
 /** The options of the SDK's `Connection.connect`, and the namespace. An absent address is DEFAULT_ADDRESS. */
-export type TemporalConnection = ReturnType<typeof loadClientConnectConfig>;
+export type TemporalConnection = ReturnType<typeof loadClientConnectConfig> & { namespace: string };
 
 /** Reads TEMPORAL_ADDRESS and the others. Throws an Error that names those that are set, when they cannot be used. */
 export function readTemporal(env: NodeJS.ProcessEnv): TemporalConnection {
@@ -14,7 +15,8 @@ export function readTemporal(env: NodeJS.ProcessEnv): TemporalConnection {
   // The SDK would go on without it.
   if (file && !existsSync(file)) throw new Error(`TEMPORAL_CONFIG_FILE names ${file}, which does not exist.`);
   try {
-    return loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> });
+    const loaded = loadClientConnectConfig({ overrideEnvVars: env as Record<string, string> });
+    return { ...loaded, namespace: loaded.namespace ?? DEFAULT_NAMESPACE };
   } catch (error) {
     // The further lines of an error of the file's grammar repeat the file, which may hold a key.
     const [problem] = (error instanceof Error ? error.message : String(error)).split('\n');

@@ -73,7 +73,7 @@ export async function provideTemporal(context: Context, configured: TemporalConn
 
 /** Reports at once that a configured server does not work; otherwise the service would never become ready. */
 async function checkTemporal(configured: TemporalConnection): Promise<string> {
-  const { connectionOptions, namespace = 'default' } = configured;
+  const { connectionOptions, namespace } = configured;
   const { address = `${DEFAULT_ADDRESS}, since TEMPORAL_ADDRESS is not set` } = connectionOptions;
   const where = `${address}; namespace ${namespace}`;
   try {

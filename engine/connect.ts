@@ -8,8 +8,6 @@ import { createDataConverter } from './data-converter.ts';
 import { describeConnectError } from './describe-connect-error.ts';
 import { traceStarts } from './trace-starts.ts';
 
-export const DEFAULT_NAMESPACE = 'default';
-
 /** Connects to the configured Temporal server, for clients and workers alike. The error names the address. */
 export async function connectToTemporal({ temporal }: Config): Promise<NativeConnection> {
   try {
@@ -27,7 +25,7 @@ export async function connectToTemporal({ temporal }: Config): Promise<NativeCon
 export function createClient(config: Config, connection: NativeConnection): Client {
   return new Client({
     connection,
-    namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    namespace: config.temporal.namespace,
     dataConverter: createDataConverter(config),
     ...(isTracing() && { interceptors: { workflow: [traceStarts] } }),
   });

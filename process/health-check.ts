@@ -9,7 +9,6 @@ import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refu
 import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of-connections.ts';
 import { listReleaseMigrations } from '../db/list-release-migrations.ts';
 import { askEngine } from '../engine/ask-engine.ts';
-import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
 import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
@@ -129,7 +128,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
       if (lack) away.workers = lack;
     },
     (error: unknown) => {
-      const refusal = findNamespaceRefusal(error, config.temporal.namespace ?? DEFAULT_NAMESPACE);
+      const refusal = findNamespaceRefusal(error, config.temporal.namespace);
       if (!refusal) return;
       away.engine = refusal;
       mend.push(`The engine ${refusal}.`);
@@ -149,7 +148,7 @@ async function findLackOfWorkers({
   config,
   client,
 }: Pick<Deps, 'config' | 'client'>): Promise<string | undefined> {
-  const namespace = config.temporal.namespace ?? DEFAULT_NAMESPACE;
+  const namespace = config.temporal.namespace;
   const queue = { namespace, name: config.taskQueue, type: WORKFLOW_TASKS } as const;
   const list = () => listPollers(client.workflowService, queue);
   const polled = await askEngine(client, list, CHECK_TIMEOUT_MS);

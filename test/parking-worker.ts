@@ -8,7 +8,7 @@ import { createSlots } from '../activities/in-slot.ts';
 import { createActivities } from '../activities/index.ts';
 import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
-import { connectToTemporal, DEFAULT_NAMESPACE } from '../engine/connect.ts';
+import { connectToTemporal } from '../engine/connect.ts';
 import { createDataConverter } from '../engine/data-converter.ts';
 import { createOwnerLimit } from '../fairness/owner-limit.ts';
 import { type BlockCall, PARKED } from '../flow/run.ts';
@@ -46,7 +46,7 @@ export async function startParkingWorker(
   const activities = createActivities(deps as ActivityDeps);
   const parked = new Map<string, number>();
   const connection = await connectToTemporal(config);
-  await registerSearchAttributes(connection, DEFAULT_NAMESPACE);
+  await registerSearchAttributes(connection, config.temporal.namespace);
   const worker = await Worker.create({
     connection,
     dataConverter: createDataConverter(config),

@@ -10,7 +10,6 @@ import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
-import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createEngineProbe } from '../engine/create-engine-probe.ts';
 import { createDataConverter } from '../engine/data-converter.ts';
 import { createOwnerLimit } from '../fairness/owner-limit.ts';
@@ -66,7 +65,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
   });
   const validator = createValidator();
   const inProcessRuns = deps.inProcessRuns ?? createInProcessRuns();
-  const namespace = config.temporal.namespace ?? DEFAULT_NAMESPACE;
+  const namespace = config.temporal.namespace;
   const callsQueue = `${config.taskQueue}-calls-${randomUUID()}`;
   const isEngineAway = createEngineProbe(deps.client, namespace, callsQueue);
   const heldModelCalls = createHeldModelCalls({

@@ -3,7 +3,6 @@ import { Worker } from '@temporalio/worker';
 import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createWebhookActivities } from '../activities/webhook-activities.ts';
 import { createEncryption } from '../db/encrypt.ts';
-import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { createDataConverter } from '../engine/data-converter.ts';
 import { beginTurn } from '../engine/start-delivery-workflow.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
@@ -32,7 +31,7 @@ export async function createWebhookWorker({
   const engine = { db, client, taskQueue: config.taskQueue };
   const worker = await Worker.create({
     connection,
-    namespace: config.temporal.namespace ?? DEFAULT_NAMESPACE,
+    namespace: config.temporal.namespace,
     dataConverter: createDataConverter(config),
     // A delivery may take fifteen hours, and an old version should not have to run for so long.
     ...workerVersion(config, 'AUTO_UPGRADE'),

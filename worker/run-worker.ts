@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_NAMESPACE } from '../engine/connect.ts';
 import { log } from '../observability/log.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
@@ -27,7 +26,7 @@ export type RunningWorker = {
 /** Starts a worker and its reconciler. */
 export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, client, connection } = deps;
-  await registerSearchAttributes(connection, config.temporal.namespace ?? DEFAULT_NAMESPACE);
+  await registerSearchAttributes(connection, config.temporal.namespace);
   const creators = { flows: createFlowWorker, webhooks: createWebhookWorker };
   const workers: QueueWorker[] = [];
   for (const role of config.workerRoles) workers.push(await creators[role](deps));

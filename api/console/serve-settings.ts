@@ -11,7 +11,7 @@ export function serveSettings({ console, oidc, temporal, temporalEncryption }: C
     scopes: console.scopes,
     audience: oidc?.audience ?? null,
     temporalUiUrl: console.temporalUiUrl ?? null,
-    temporalNamespace: temporal.namespace ?? 'default',
+    temporalNamespace: temporal.namespace,
     temporalEncrypted: temporalEncryption.keys.length > 0,
     version: packageJson.version,
   };

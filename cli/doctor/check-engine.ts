@@ -1,6 +1,5 @@
 import { Connection } from '@temporalio/client';
 import { type Config, DEFAULT_ADDRESS } from '../../config.ts';
-import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { ACTIVITY_TASKS, listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { blockTaskQueue } from '../../flow/run.ts';
@@ -17,7 +16,7 @@ export async function checkEngine({
   taskQueue,
 }: Pick<Config, 'temporal' | 'taskQueue'>): Promise<Result[]> {
   const address = temporal.connectionOptions.address ?? DEFAULT_ADDRESS;
-  const namespace = temporal.namespace ?? DEFAULT_NAMESPACE;
+  const { namespace } = temporal;
   const connection = Connection.lazy({ ...temporal.connectionOptions, connectTimeout: TIMEOUT_MS });
   const ask = <T>(question: () => Promise<T>) => connection.withDeadline(Date.now() + TIMEOUT_MS, question);
   try {

@@ -7,7 +7,6 @@ import { listWithPaths } from '../../db/runs/list-with-paths.ts';
 import { type CertainlyStuckRun, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
-import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { workflowIdOf } from '../../flow/run.ts';
@@ -108,7 +107,7 @@ function describeStuck({ executionId, reason, since, block, attempts, lastError 
 
 async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void): Promise<void> {
   const env = readEnvironment(serviceEnvironment());
-  const { connectionOptions, namespace = DEFAULT_NAMESPACE } = readTemporal(env);
+  const { connectionOptions, namespace } = readTemporal(env);
   const taskQueue = env.WEIR_TASK_QUEUE || TASK_QUEUE_DEFAULT;
   const connection = await Connection.connect({ ...connectionOptions, connectTimeout: 5_000 });
   const client = new Client({ connection, namespace });

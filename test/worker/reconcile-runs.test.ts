@@ -3,7 +3,6 @@ import type { Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { findRunDelivery } from '../../db/webhooks/open-deliveries.ts';
-import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { startRun } from '../../engine/start-run.ts';
 import { deliveryWorkflowId } from '../../flow/delivery.ts';
 import { keepReconciling } from '../../worker/keep-reconciling.ts';
@@ -23,7 +22,8 @@ describe('what workers look after', () => {
   let flow: string;
   before(async () => {
     weir = await startWeir({ worker: false });
-    await registerSearchAttributes(weir.client.connection as Connection, DEFAULT_NAMESPACE);
+    const { namespace } = weir.config.temporal;
+    await registerSearchAttributes(weir.client.connection as Connection, namespace);
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, [passthrough('a')]);
   });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_NAMESPACE } from '../../engine/connect.ts';
 import { reconcileRuns } from '../../worker/reconcile-runs.ts';
 import { code, llm } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
@@ -36,7 +35,7 @@ describe('a run whose workflow an operator handles in the Temporal Web UI', () =
       return (events?.length ?? 0) >= FIRST_TASK_COMPLETED;
     });
     const repeated = await weir.client.workflowService.resetWorkflowExecution({
-      namespace: DEFAULT_NAMESPACE,
+      namespace: weir.config.temporal.namespace,
       workflowExecution: { workflowId, runId },
       reason: 'test',
       workflowTaskFinishEventId: FIRST_TASK_COMPLETED as never,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { connectToTemporal, DEFAULT_NAMESPACE } from '../../engine/connect.ts';
+import { connectToTemporal } from '../../engine/connect.ts';
 import { registerSearchAttributes } from '../../worker/register-search-attributes.ts';
 import { tellFailingWorkflowTasks } from '../../worker/tell-failing-workflow-tasks.ts';
 import { passthrough } from '../blocks.ts';
@@ -25,7 +25,7 @@ describe('a run whose workflow task fails again and again', () => {
     const log = captureLog();
     const told = () => log.lines.find(({ msg }) => msg.includes('stand still'));
     const connection = await connectToTemporal(weir.config);
-    await registerSearchAttributes(connection, DEFAULT_NAMESPACE);
+    await registerSearchAttributes(connection, weir.config.temporal.namespace);
     const worker = await Worker.create({
       connection,
       taskQueue: weir.config.taskQueue,

@@ -118,7 +118,7 @@ describe('weir operator runs list --stuck where no worker has been', () => {
   });
 
   it('does not say that none is stuck while Temporal cannot be asked', async () => {
-    const temporal = { connectionOptions: { address: '127.0.0.1:1' } };
+    const temporal = { ...weir.config.temporal, connectionOptions: { address: '127.0.0.1:1' } };
     const away = { config: { ...weir.config, temporal } };
     const { code, stdout, stderr } = await operatorRuns(away, 'list', '--stuck');
     assert.equal(code, 0, stderr);
