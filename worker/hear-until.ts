@@ -14,7 +14,10 @@ type Hearing = {
   complain: (error: unknown) => void;
 };
 
-/** Does what is announced on a channel, once where it is announced again meanwhile, until `signal` aborts. Resolves once the work that it began has ended. */
+/**
+ * Does what is announced on a channel until `signal` aborts; what is announced again while it waits is done once. Resolves once
+ * the work that it began has ended.
+ */
 export async function hearUntil(
   signal: AbortSignal,
   { databaseUrl, channel, atOnce, heard, missed, complain }: Hearing,
