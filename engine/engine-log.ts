@@ -1,8 +1,7 @@
 import type { LogEntry } from '@temporalio/worker';
 import { log } from '../observability/log.ts';
+import { createOnceAMinute } from '../observability/once-a-minute.ts';
 
-/** While the engine is away, each of many requests to it is a warning. */
-const QUIET_MS = 60_000;
 const TEXT_MAX_CHARS = 500;
 /** A workflow task took over 5 s: those of Weir do, since blocks and model calls run inside them. */
 const LONG_TASK = '[TMPRL1104]';
@@ -17,18 +16,14 @@ const RETRIES = 'temporalio_client::retry';
  * are visible in the Temporal Web UI and in the run's row. `now` is in milliseconds.
  */
 export function createEngineLog(now: () => number = () => performance.now()): (entry: LogEntry) => void {
-  const places = new Map<string, { quietUntil: number; suppressed: number }>();
+  /** While the engine is away, each of many requests to it is a warning. */
+  const places = new Map<string, () => number | undefined>();
 
   function warnNowAndThen(target: string, error: unknown, message: string): void {
-    const place = places.get(target) ?? { quietUntil: now(), suppressed: 0 };
-    places.set(target, place);
-    if (now() < place.quietUntil) {
-      place.suppressed += 1;
-      return;
-    }
-    log.warn({ target, ...reasonOf(error), suppressed: place.suppressed }, message);
-    place.quietUntil = now() + QUIET_MS;
-    place.suppressed = 0;
+    const countSuppressed = places.get(target) ?? createOnceAMinute(now);
+    places.set(target, countSuppressed);
+    const suppressed = countSuppressed();
+    if (suppressed !== undefined) log.warn({ target, ...reasonOf(error), suppressed }, message);
   }
 
   return ({ level, message, meta }) => {

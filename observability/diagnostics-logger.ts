@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { log } from './log.ts';
+import { createOnceAMinute } from './once-a-minute.ts';
 
-/** An exporter that is away complains every few seconds. */
-const QUIET_MS = 60_000;
 const TEXT_MAX_CHARS = 500;
 
 /** Has this process log what OpenTelemetry says of itself, at the level of OTEL_LOG_LEVEL. */
@@ -17,18 +16,13 @@ export function logDiagnostics(): void {
 export function createDiagnosticsLogger(): DiagLogger {
   // A problem comes to light during some request, which has nothing to do with it.
   const outsideRequests = AsyncLocalStorage.snapshot();
-  let quietUntil = 0;
-  let suppressed = 0;
+  // An exporter that is away complains every few seconds.
+  const countSuppressed = createOnceAMinute();
   const complain = (text: string) => {
-    const now = performance.now();
-    if (now < quietUntil) {
-      suppressed += 1;
-      return;
-    }
+    const suppressed = countSuppressed();
+    if (suppressed === undefined) return;
     const fields = { suppressed, said: messageOf(text).slice(0, TEXT_MAX_CHARS) };
     outsideRequests(() => log.warn(fields, 'OpenTelemetry has a problem; traces or metrics are missing.'));
-    quietUntil = now + QUIET_MS;
-    suppressed = 0;
   };
   const tell = (text: string) => log.debug({ said: text.slice(0, TEXT_MAX_CHARS) }, 'OpenTelemetry says:');
   return { error: complain, warn: complain, info: tell, debug: tell, verbose: tell };
