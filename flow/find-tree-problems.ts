@@ -1,8 +1,8 @@
 // The rules of a tree of steps that its shape alone cannot express (docs/flow-file.md).
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
+import { findTimeoutProblem } from './find-timeout-problem.ts';
 import {
   BRANCHES_MAX,
-  CODE_TIMEOUT_MAX_MS,
   CONDITION_MAX_LENGTH,
   FLOW_STEPS_MAX,
   LOOP_ITERATIONS_MAX,
@@ -78,12 +78,9 @@ function checkBlock(block: SequentialStep, depth: number, report: Report): void 
   if (depth > 0) report(field, 'A block inside a parallel or loop step cannot call tools.');
 }
 
-function checkConfig({ processor_type, processor_config = {} }: SequentialStep, report: Report): void {
-  if (processor_type === 'code' && (processor_config.timeout_ms ?? 0) > CODE_TIMEOUT_MAX_MS)
-    report(
-      ['processor_config', 'timeout_ms'],
-      `The timeout_ms of a code block is at most ${CODE_TIMEOUT_MAX_MS}.`,
-    );
+function checkConfig({ processor_type, processor_config }: SequentialStep, report: Report): void {
+  const problem = findTimeoutProblem(processor_type, processor_config);
+  if (problem) report(['processor_config', 'timeout_ms'], problem);
 }
 
 function checkParallel(step: ParallelStep, report: Report): void {

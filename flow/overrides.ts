@@ -1,6 +1,6 @@
 // Block overrides: the config plane of a run (docs/running-flows.md, Overrides).
 import type { Block, FlowDefinition } from './definition.ts';
-import { CODE_TIMEOUT_MAX_MS } from './limits.ts';
+import { findTimeoutProblem } from './find-timeout-problem.ts';
 import { listBlocks } from './plan.ts';
 
 /** The fields of a block that a caller may override; never the processor type or code (see `findOverrideProblems`). */
@@ -33,11 +33,8 @@ export function findOverrideProblems(
             ? 'A code block’s code cannot be overridden.'
             : 'A passthrough block has no prompt.',
       });
-    if (block.processor_type === 'code' && (override.processor_config?.timeout_ms ?? 0) > CODE_TIMEOUT_MAX_MS)
-      problems.push({
-        field: `${stepId}.processor_config.timeout_ms`,
-        message: `The timeout_ms of a code block is at most ${CODE_TIMEOUT_MAX_MS}.`,
-      });
+    const tooLong = findTimeoutProblem(block.processor_type, override.processor_config);
+    if (tooLong) problems.push({ field: `${stepId}.processor_config.timeout_ms`, message: tooLong });
     if (override.model !== undefined && block.processor_type !== 'llm')
       problems.push({ field: `${stepId}.model`, message: 'Only an llm block has a model.' });
     return problems;

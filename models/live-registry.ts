@@ -55,6 +55,7 @@ export async function openRegistry(config: RegistryConfig): Promise<LiveRegistry
 
   if (url !== undefined) await refresh(url);
   return {
+    find: (model) => current.find(model),
     capabilities: (model) => current.capabilities(model),
     models: () => current.models(),
     lists: (model) => current.lists(model),

@@ -28,7 +28,9 @@ export type ModelCapabilities = z.infer<typeof capabilities>;
 export type TokenUsage = { promptTokens: number; completionTokens: number };
 
 export type Registry = {
-  /** Throws MODEL_NOT_CONFIGURED when the list has neither the model nor its provider. */
+  /** Undefined when the list has neither the model nor its provider. */
+  find(model: string): ModelCapabilities | undefined;
+  /** Throws MODEL_NOT_CONFIGURED then. */
   capabilities(model: string): ModelCapabilities;
   /** Lists the names that have a price: those of models, and `provider/*` for all other models of a provider. */
   models(): string[];
@@ -69,10 +71,15 @@ export function createRegistry(
     resolved.set(id, complete.data);
   }
 
-  function find(model: string): ModelCapabilities {
-    const found = resolved.get(model) ?? resolved.get(providerEntry(model));
+  function find(model: string): ModelCapabilities | undefined {
     // Stores and logs cannot take control characters.
-    if (found && !/\p{Cc}/u.test(model)) return found;
+    if (/\p{Cc}/u.test(model)) return undefined;
+    return resolved.get(model) ?? resolved.get(providerEntry(model));
+  }
+
+  function get(model: string): ModelCapabilities {
+    const found = find(model);
+    if (found) return found;
     const providers = [...resolved.keys()].filter((id) => id.endsWith('/*')).map((id) => id.slice(0, -1));
     throw new ServiceError(
       'MODEL_NOT_CONFIGURED',
@@ -82,11 +89,12 @@ export function createRegistry(
   }
 
   return {
-    capabilities: find,
+    find,
+    capabilities: get,
     models: () => [...resolved.keys()],
     lists: (model) => resolved.has(model),
     costMicrocredits(model, usage) {
-      const { price } = find(model);
+      const { price } = get(model);
       // Whole micro-dollars per million tokens keep the sum exact; one USD is 1e8 microcredits.
       const input = usage.promptTokens * Math.round(price.input * 1e6);
       const output = usage.completionTokens * Math.round(price.output * 1e6);

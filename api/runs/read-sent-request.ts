@@ -51,9 +51,11 @@ export async function readSentRequest(
   const { model = '' } = block;
   const request = { block, conversation, attachments };
   const tools = block.processor_config?.tools_enabled ? input.tools : undefined;
+  // A model that is not known was not asked.
+  const hasFormat = registry.find(model)?.json_schema ?? false;
   return {
     model,
-    messages: buildMessages(request, { hasFormat: hasFormat(registry, model) }).messages,
+    messages: buildMessages(request, { hasFormat }).messages,
     ...(tools && { tools: tools.map((tool) => tool.function.name) }),
   };
 }
@@ -68,14 +70,4 @@ function showTooLarge(error: unknown): string {
 /** Builds the prompt, unless it was too long to be sent. */
 function showPrompt({ length, build }: Rendering): string {
   return length > RENDERED_PROMPT_MAX_CHARS ? `[too long to be sent: ${length} characters]` : build();
-}
-
-/** Tells whether a model takes a JSON Schema for its answer; a model that is not known was not asked. */
-function hasFormat(registry: Registry, model: string): boolean {
-  try {
-    return registry.capabilities(model).json_schema;
-  } catch (error) {
-    if (error instanceof ServiceError) return false;
-    throw error;
-  }
 }

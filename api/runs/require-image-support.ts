@@ -21,7 +21,8 @@ export function requireImageSupport(
     const block = applyOverride(stored, overrideOf(run.overrides, step_id));
     if (block.processor_type !== 'llm') continue;
     const { model = '' } = block;
-    const taken = imageMimeTypes(registry, model);
+    // No run can use an unknown model.
+    const taken = registry.find(model)?.image_mime_types ?? [];
     for (const [index, { mime_type }] of run.attachments.entries())
       if (!taken.includes(mime_type)) throw mimeIncompatible({ step_id, model, mime_type, index });
   }
@@ -47,14 +48,4 @@ export function mimeIncompatible(at: {
     `attachments.${index}.mime_type: ${model}, the model of block ${step_id}, does not take ${mime_type}.`,
     { step_id, model, unsupported_mime: mime_type, index },
   );
-}
-
-/** Returns the image types that a model takes; none for an unknown model, which no run can use. */
-function imageMimeTypes(registry: LiveRegistry, model: string): string[] {
-  try {
-    return registry.capabilities(model).image_mime_types;
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'MODEL_NOT_CONFIGURED') return [];
-    throw error;
-  }
 }

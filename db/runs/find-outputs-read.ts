@@ -10,6 +10,7 @@ import { iterationsOf, listBlocks, toPlan } from '../../flow/plan.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import type { Continuation } from '../tables/run-input.ts';
+import type { BlockId } from './block-traces.ts';
 import { outputBytes } from './stored-outputs.ts';
 
 type Outputs = { [stepId: string]: Json };
@@ -19,7 +20,6 @@ export type OutputsRead = {
   /** Throws OUTPUT_TOO_LARGE. `facts` keeps what was found out about loops for other blocks of the call. */
   load(resolve: (value: Value) => Promise<Json>, facts?: Facts): Promise<Outputs>;
 };
-type Execution = { callId: string; blockKey: string };
 
 const NOTHING: OutputsRead = { bytes: 0, load: async () => ({}) };
 
@@ -29,7 +29,7 @@ const NOTHING: OutputsRead = { bytes: 0, load: async () => ({}) };
  */
 export async function findOutputsRead(
   db: Db,
-  { callId, blockKey }: Execution,
+  { callId, blockKey }: BlockId,
   block: Block,
   { steps }: FlowDefinition,
   { from = 0, outputs = {}, replaced = {} }: Partial<Continuation> = {},

@@ -2,18 +2,17 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { StoredObject } from '../../object-store/object-store.ts';
 import type { Db } from '../connect.ts';
+import type { BlockId } from './block-traces.ts';
 import { storeObject } from './store-object.ts';
 
 /** The SQLSTATE of link_output. */
 const BEING_DELETED = 'WE001';
 
-type Execution = { callId: string; blockKey: string };
-
 /** Writes the output of a block into the object store when it is large; undefined when it belongs into the database. */
 export async function storeOutput(
   db: Db,
   organizationId: string,
-  { callId, blockKey }: Execution,
+  { callId, blockKey }: BlockId,
   output: string | Buffer | undefined,
 ): Promise<StoredObject | undefined> {
   if (!db.objects || output === undefined) return undefined;
