@@ -1,6 +1,6 @@
 // Composes the outputs that a block reads by their names from the stored outputs of blocks, as the interpreter composed them.
 import { interpret, type Surroundings } from './interpreter.ts';
-import { blockKey, type PlannedLoop, type PlannedStep } from './plan.ts';
+import { blockKey, listInnerSteps, type PlannedLoop, type PlannedStep } from './plan.ts';
 import { itemOf, type Value } from './value.ts';
 
 type Place = { stepId: string; iterations: number[] };
@@ -84,7 +84,5 @@ function needsInput(step: PlannedStep | undefined): boolean {
 
 function holdsStep(step: PlannedStep, stepId: string): boolean {
   if (step.step_id === stepId) return true;
-  if (step.type === 'loop') return step.body.some((inner) => holdsStep(inner, stepId));
-  if (step.type === 'sequential') return false;
-  return Object.values(step.branches).some((branch) => branch.some((inner) => holdsStep(inner, stepId)));
+  return listInnerSteps(step).some((steps) => steps.some((inner) => holdsStep(inner, stepId)));
 }

@@ -4,6 +4,7 @@ import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep, Step } fro
 import { deriveStepId } from './derive-step-id.ts';
 import { ServiceError } from './errors.ts';
 import { RESERVED_NAMES } from './find-tree-problems.ts';
+import { listInnerSteps } from './plan.ts';
 import { eachStep } from './step-path.ts';
 
 /**
@@ -167,7 +168,7 @@ function find(steps: Step[], stepId: string, parent: Spot['parent']): Spot | und
   if (index >= 0) return { steps, index, parent };
   for (const step of steps) {
     if (step.type === 'sequential') continue;
-    for (const inner of step.type === 'loop' ? [step.body] : Object.values(step.branches)) {
+    for (const inner of listInnerSteps<Step>(step)) {
       const spot = find(inner, stepId, step);
       if (spot) return spot;
     }

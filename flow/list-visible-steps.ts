@@ -1,4 +1,4 @@
-import type { PlannedStep } from './plan.ts';
+import { listInnerSteps, type PlannedStep } from './plan.ts';
 
 /**
  * Lists the steps whose outputs the step may read: those that have ended when it begins, in the same iteration or outside its
@@ -15,9 +15,4 @@ export function listVisibleSteps<S extends PlannedStep>(steps: S[], sought: stri
     }
   }
   return undefined;
-}
-
-function listInnerSteps<S extends PlannedStep>(step: S): S[][] {
-  if (step.type === 'parallel') return Object.values(step.branches) as S[][];
-  return step.type === 'loop' ? [step.body as S[]] : [];
 }

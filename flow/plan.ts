@@ -35,13 +35,16 @@ export function toPlan(steps: Step[]): PlannedStep[] {
   });
 }
 
+/** Lists the lists of steps inside a step. */
+export function listInnerSteps<S extends PlannedStep>(step: S): S[][] {
+  if (step.type === 'parallel') return Object.values(step.branches) as S[][];
+  return step.type === 'loop' ? [step.body as S[]] : [];
+}
+
 /** Lists every block of a flow in tree order. */
 export function listBlocks(definition: FlowDefinition): Block[] {
   const collect = (steps: Step[]): Block[] =>
-    steps.flatMap((step) => {
-      if (step.type === 'sequential') return [step];
-      return step.type === 'loop' ? collect(step.body) : Object.values(step.branches).flatMap(collect);
-    });
+    steps.flatMap((step) => (step.type === 'sequential' ? [step] : listInnerSteps(step).flatMap(collect)));
   return collect(definition.steps);
 }
 
