@@ -12,8 +12,6 @@ export const SCHEMA_CHECK_STEPS_MAX = 100_000;
 /** Threads that one organization may have at a time, and further ones for organizations that have none. */
 export const THREADS = 2;
 export const RESERVED_THREADS = 2;
-/** Threads yield the processors to the rest of the service. */
-export const THREAD_NICENESS = 5;
 /** For how long, and for how many schemas, a refusal is remembered. */
 export const REFUSED_MS = 5 * 60_000;
 export const REMEMBERED_REFUSALS_MAX = 1_000;

@@ -1,8 +1,8 @@
 // The program of a validator thread, which compiles and validates schemas and can be killed.
 import { flushCompileCache } from 'node:module';
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { yieldProcessors } from '../fairness/yield-processors.ts';
 import type { Json } from '../flow/definition.ts';
 import {
   CompilationError,
@@ -15,7 +15,6 @@ import {
   COMPILATION_MAX_MS,
   COMPILED_MAX,
   COMPILED_MAX_LENGTH,
-  THREAD_NICENESS,
   VALIDATING,
   VALIDATION_MAX_MS,
 } from './limits.ts';
@@ -31,14 +30,13 @@ export type ThreadReply =
  * microseconds that this thread may have used by then, and whether it is VALIDATING rather than compiling.
  */
 const limits = new BigInt64Array(workerData as SharedArrayBuffer);
-/** On Linux this is the thread's alone; elsewhere it would be the whole service's. */
-if (process.platform === 'linux') setPriority(THREAD_NICENESS);
 const compiled = new LRUCache<string, CompiledSchema>({
   max: COMPILED_MAX,
   maxSize: COMPILED_MAX_LENGTH,
   sizeCalculation: (_, schema) => schema.length,
 });
 
+yieldProcessors();
 // A thread is ended without notice, and its compiled code would be lost with it.
 flushCompileCache();
 parentPort?.on('message', (request: ThreadRequest) => parentPort?.postMessage(answer(request)));

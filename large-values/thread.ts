@@ -1,6 +1,6 @@
 // The program of the thread that works on large JSON texts, one at a time.
-import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { yieldProcessors } from '../fairness/yield-processors.ts';
 import { freeBytes } from './free-bytes.ts';
 import { type Completion, TASKS, type TaskOptions } from './tasks.ts';
 
@@ -8,11 +8,7 @@ export type ThreadRequest = { task: keyof typeof TASKS; json: ArrayBuffer; optio
 /** `invalid`: why the text is not valid JSON. `failed`: the work could not be done here. */
 export type ThreadReply = { done: unknown } | { invalid: string } | { failed: string };
 
-/** The thread yields the processors to the rest of the service. */
-const THREAD_NICENESS = 5;
-/** On Linux this is the thread's alone; elsewhere it would be the whole service's. */
-if (process.platform === 'linux') setPriority(THREAD_NICENESS);
-
+yieldProcessors();
 parentPort?.on('message', (request: ThreadRequest) => {
   const reply = answer(request);
   freeBytes(new Uint8Array(request.json));
