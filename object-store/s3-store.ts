@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { createTurns } from '../fairness/turns.ts';
 import { log } from '../observability/log.ts';
-import { createPause } from './create-pause.ts';
+import { createCircuitBreaker } from './create-circuit-breaker.ts';
 import { describeProblem, toStoreError } from './describe-problem.ts';
 import { type ObjectStore, ObjectStoreUnavailable, type StoredObject } from './object-store.ts';
 import type { ObjectStoreOptions } from './object-store-options.ts';
@@ -41,7 +41,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
   const client = createClient(options, options.endpoint);
   const signing = createClient(options, options.publicEndpoint ?? options.endpoint);
   const turns = createTurns(REQUESTS);
-  const pause = createPause(REST_MS, now);
+  const breaker = createCircuitBreaker(REST_MS, now);
   const encrypted = encryption && {
     ServerSideEncryption: encryption.algorithm,
     ...(encryption.keyId && { SSEKMSKeyId: encryption.keyId }),
@@ -72,13 +72,13 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
     try {
       await client.send(command, { abortSignal });
     } catch (error) {
-      if (!pause.isOn())
+      if (!breaker.isOpen())
         log.warn({ err: error }, 'The object store takes no writes; the database keeps large values.');
-      pause.begin();
+      breaker.open();
       throw error;
     }
-    if (pause.isOn()) log.info('The object store takes writes again.');
-    pause.end();
+    if (breaker.isOpen()) log.info('The object store takes writes again.');
+    breaker.close();
   }
 
   return {
@@ -86,7 +86,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
     locate: (key) => `${bucket}/${prefix}${key}`,
 
     async put(owner, { location, sha256 }, bytes) {
-      if (!pause.mayTry()) throw new ObjectStoreUnavailable('The object store has just failed.');
+      if (!breaker.mayTry()) throw new ObjectStoreUnavailable('The object store has just failed.');
       const command = new PutObjectCommand({
         ...placeOf(location),
         Body: bytes,
@@ -134,7 +134,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
         () => undefined,
         (error: unknown) => describeProblem(error),
       );
-      return problem ?? (pause.hasFailedWithin(AWAY_MS) ? 'takes no writes' : undefined);
+      return problem ?? (breaker.hasFailedWithin(AWAY_MS) ? 'takes no writes' : undefined);
     },
 
     close() {
