@@ -7,6 +7,7 @@ import { type BlockCall, BUSY, isBusy } from '../flow/run.ts';
 import { isPause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../observability/tracing.ts';
+import { blockAttributes } from './block-attributes.ts';
 
 /** No block begins later than this after the first one, so that the run can be cancelled and parked between two activities. */
 const RUN_AHEAD_MAX_MS = 1_500;
@@ -39,11 +40,7 @@ export function runAhead<Call extends BlockCall>(
     const outputs = [reply];
     for (const { processorType, ...block } of next) {
       if (performance.now() - began > RUN_AHEAD_MAX_MS || cancellationSignal.aborted) break;
-      const attributes = {
-        'weir.call.id': executionId,
-        'weir.block.key': block.blockKey,
-        'weir.step.id': block.stepId,
-      };
+      const attributes = blockAttributes({ executionId, ...block });
       try {
         const output = await inSpan(`RunBlock:${processorType}`, { attributes }, () =>
           run[processorType]({ executionId, ...block, input: outputs.at(-1) as Value }),

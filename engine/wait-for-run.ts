@@ -60,8 +60,8 @@ async function waitAtEngine(
   signal: AbortSignal,
 ): Promise<RunOutcome | undefined> {
   let isTold = false;
-  // Once for each call: many wait through an outage.
-  const once = (tell: () => void) => {
+  // Many wait through an outage.
+  const tellOnce = (tell: () => void) => {
     if (!isTold) tell();
     isTold = true;
   };
@@ -72,14 +72,16 @@ async function waitAtEngine(
     }));
     if (signal.aborted) return undefined;
     const outcome = await findOutcome(db, call.callId).catch((error: unknown) =>
-      once(() =>
+      tellOnce(() =>
         log.warn({ ...fields, reason: String(error) }, 'The outcome of a call could not be read yet.'),
       ),
     );
     if (outcome) return outcome;
     // A workflow that has ended without an outcome was stopped by an operator: the reconciler records that.
     if (failure)
-      once(() => tellEngineFailure(failure.error, fields, 'The engine could not be asked about a call yet.'));
+      tellOnce(() =>
+        tellEngineFailure(failure.error, fields, 'The engine could not be asked about a call yet.'),
+      );
     await setTimeout(delay, undefined, { signal }).catch(() => undefined);
   }
   return undefined;

@@ -38,7 +38,11 @@ await untilDatabaseIsReady(dependencies.db, config, stopping.signal);
 if (!stopping.signal.aborted) {
   worker = exitOnFailure(() =>
     runWorker({
-      ...{ ...dependencies, workflowBundle: bundle, inProcessRuns, listeners, measures: metrics.isOn },
+      ...dependencies,
+      workflowBundle: bundle,
+      inProcessRuns,
+      listeners,
+      measures: metrics.isOn,
       enterPlace: api.enterPlace,
     }),
   );

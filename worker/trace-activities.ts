@@ -1,6 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks, WorkerInterceptors } from '@temporalio/worker';
-import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
+import { blockAttributes } from '../activities/block-attributes.ts';
+import { type BlockCall, SEARCH_ATTRIBUTES } from '../flow/run.ts';
 import { spanIdOf, TRACE_HEADER } from '../flow/trace-header.ts';
 import type { TraceContext } from '../observability/trace-context.ts';
 import { inSpan, isTracing, openSpan } from '../observability/tracing.ts';
@@ -35,9 +36,8 @@ const traceActivity: ActivityInterceptorsFactory = ({ info }) => ({
 
 /** Names the block that the activity is asked for, where it is one. */
 function blockOf(call: unknown): { [attribute: string]: string } {
-  const { executionId, blockKey, stepId } = (call ?? {}) as Record<string, unknown>;
-  if (typeof blockKey !== 'string') return {};
-  return { 'weir.call.id': String(executionId), 'weir.block.key': blockKey, 'weir.step.id': String(stepId) };
+  const { blockKey } = (call ?? {}) as Partial<BlockCall>;
+  return blockKey === undefined ? {} : blockAttributes(call as BlockCall);
 }
 
 /** Creates the functions that make the spans of workflows when they have ended. */
