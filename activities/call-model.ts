@@ -75,9 +75,9 @@ export async function callModel(
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
   const { usage, tools = [] } = request;
   usage.model = model;
-  const capabilities = deps.registry.capabilities(model);
+  const { json_schema: hasFormat } = deps.registry.capabilities(model);
   const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
-  const { messages, format } = buildMessages(request, { hasFormat: capabilities.json_schema });
+  const { messages, format } = buildMessages(request, { hasFormat });
 
   async function ask(choice = request.tool_choice): Promise<ChatAnswer> {
     const asked = {
@@ -118,29 +118,39 @@ export async function callModel(
     requireResumableSize(model, output);
     return { output, paused: true };
   }
-  let output: Json = text;
-  if (schema !== undefined) {
-    // Keep the paid answer, so that a refused repair does not make the next attempt ask, and pay, for it again.
-    const isKept = request.answered !== undefined || request.keepAnswer(text);
-    let reading = await readOutput(deps, schema, text);
-    // A repair sends back the answer, which may be far longer than the prompt.
-    const fits = isKept && charsOf(request.conversation) + text.length <= promptMaxChars(capabilities);
-    if (reading.problems.length > 0 && fits) {
-      messages.push({ role: 'assistant', content: text });
-      messages.push({ role: 'user', content: repairPrompt(reading.problems.map(describeMismatch)) });
-      reading = await readOutput(deps, schema, (await ask('none')).text);
-    }
-    if (reading.problems.length > 0) {
-      const tried = fits ? 'even after one repair' : 'and is too long to be sent back for a repair';
-      throw new ServiceError(
-        'MODEL_OUTPUT_INVALID',
-        `The answer of ${model} does not match the outputSchema, ${tried}: ${reading.problems.map(describeMismatch).join('; ')}.`,
-        { model, problems: reading.problems },
-      );
-    }
-    output = reading.value;
+  if (schema === undefined) return { output: text };
+  async function repair(problems: Problem[]): Promise<string> {
+    messages.push({ role: 'assistant', content: text });
+    messages.push({ role: 'user', content: repairPrompt(problems.map(describeMismatch)) });
+    return (await ask('none')).text;
   }
-  return { output };
+  return { output: await answerAgainstSchema(deps, request, schema, text, repair) };
+}
+
+/** Returns the value of an answer, or of its repair. Throws MODEL_OUTPUT_INVALID when neither matches the schema. */
+async function answerAgainstSchema(
+  deps: ModelDeps,
+  request: ModelRequest,
+  schema: JsonSchema,
+  text: string,
+  repair: (problems: Problem[]) => Promise<string>,
+): Promise<Json> {
+  const { model = '' } = request.block;
+  // Keep the paid answer, so that a refused repair does not make the next attempt ask, and pay, for it again.
+  const isKept = request.answered !== undefined || request.keepAnswer(text);
+  let reading = await readOutput(deps, schema, text);
+  if (reading.problems.length === 0) return reading.value;
+  // A repair sends back the answer, which may be far longer than the prompt.
+  const maxChars = promptMaxChars(deps.registry.capabilities(model));
+  const fits = isKept && charsOf(request.conversation) + text.length <= maxChars;
+  if (fits) reading = await readOutput(deps, schema, await repair(reading.problems));
+  if (reading.problems.length === 0) return reading.value;
+  const tried = fits ? 'even after one repair' : 'and is too long to be sent back for a repair';
+  throw new ServiceError(
+    'MODEL_OUTPUT_INVALID',
+    `The answer of ${model} does not match the outputSchema, ${tried}: ${reading.problems.map(describeMismatch).join('; ')}.`,
+    { model, problems: reading.problems },
+  );
 }
 
 function charsOf(conversation: ToolCallMessage[]): number {
