@@ -110,13 +110,7 @@ async function storeHeld(
       return store();
     })
     .catch((error: unknown) => {
-      // Nothing was carried out, but perhaps by an earlier try whose answer was lost.
-      const isRefused =
-        error instanceof ConnectionShareUsed || (error instanceof ConnectionFailed && !error.mayBeCarriedOut);
-      if (isRefused && tries === 1) throw error;
-      // A call that was refused is not stored.
-      if (!(error instanceof ServiceError)) throw new PerhapsStored(executionId, error);
-      throw toRetryLater(error);
+      throw toStoringError(error, executionId, tries);
     });
   if (!accepted) return undefined;
   const fresh = { completed: new Set<string>(), cancelled: false, mode, startedAt: new Date() };
@@ -159,6 +153,16 @@ async function storeHeld(
     }
     return isNew;
   }
+}
+
+/** Makes the error of storing a call, the last of so many tries. */
+function toStoringError(error: unknown, executionId: string, tries: number): unknown {
+  // Nothing was carried out, but perhaps by an earlier try whose answer was lost.
+  const isRefused =
+    error instanceof ConnectionShareUsed || (error instanceof ConnectionFailed && !error.mayBeCarriedOut);
+  if (isRefused && tries === 1) return error;
+  // A call that was refused is not stored.
+  return error instanceof ServiceError ? toRetryLater(error) : new PerhapsStored(executionId, error);
 }
 
 /** Lists all inputs that storing a call writes. */
