@@ -49,9 +49,10 @@ export async function* stepEvents(
   const { executionId, definition, flowId, blockCount, version } = run;
   const { steps } = definition;
   const [from, to] = [run.from ?? 0, run.to ?? steps.length];
-  const session = { executionId, flowId, blockCount };
-  if (run.callId === firstCallOf(executionId))
-    yield { name: 'run_started', data: { ...session, version, steps: describePlan(definition) } };
+  if (run.callId === firstCallOf(executionId)) {
+    const data = { executionId, flowId, blockCount, version, steps: describePlan(definition) };
+    yield { name: 'run_started', data };
+  }
 
   const plan = toPlan(steps);
   const load = referenceLoader(deps.db, run.callId);
@@ -93,7 +94,7 @@ export async function* stepEvents(
       if (completed.size > seen && (yield* tellCompleted(step, place, completed))) break;
       seen = completed.size;
       if (end) {
-        yield* endOf(end, place);
+        yield* endOf(deps, run, reader, end, place, blocks);
         return;
       }
       yield* wait();
@@ -104,7 +105,7 @@ export async function* stepEvents(
       // The reader may send the next call only when this one has ended.
       while (!outcome) yield* wait();
       if (outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
-      else yield* endOf(outcome, place);
+      else yield* endOf(deps, run, reader, outcome, place, blocks);
     }
   }
 
@@ -141,32 +142,42 @@ export async function* stepEvents(
     yield HEARTBEAT;
     beatAt = performance.now();
   }
+}
 
-  async function* endOf(end: RunOutcome, place: Place): AsyncGenerator<StepEvent> {
-    const receipt = toReceipt(blocks);
-    if (end.status === 'failed') {
-      const { step_id, ...error } = describeRunError(end.error);
-      const at = step_id === undefined ? {} : { stepId: step_id };
-      yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
-    } else if (end.status === 'tool_calls_required') {
-      const giveBack = await reader.take(await measurePause(deps.db, run.callId));
-      try {
-        const pause = await describePause(deps, run, end.pause);
-        yield {
-          name: 'step_paused_for_tool_calls',
-          data: { runId: executionId, ...place, status: 'in_progress', ...pause },
-        };
-      } finally {
-        giveBack();
-      }
-    } else {
-      const giveBack = await reader.take(bytesToLoad(end.result));
-      try {
-        const result = new JsonText(await readResultText(deps.db, run.callId, end.result));
-        yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
-      } finally {
-        giveBack();
-      }
+/** Yields the last event of the call: how its run failed, pauses or is completed. */
+async function* endOf(
+  deps: ApiDeps,
+  run: AcceptedCall,
+  reader: Pick<Reader, 'take'>,
+  end: RunOutcome,
+  place: Place,
+  blocks: BlockRuns,
+): AsyncGenerator<StepEvent> {
+  const { executionId, flowId, blockCount } = run;
+  const receipt = toReceipt(blocks);
+  if (end.status === 'failed') {
+    const { step_id, ...error } = describeRunError(end.error);
+    const at = step_id === undefined ? {} : { stepId: step_id };
+    yield { name: 'run_failed', data: { executionId, status: 'failed', ...at, ...error, ...receipt } };
+  } else if (end.status === 'tool_calls_required') {
+    const giveBack = await reader.take(await measurePause(deps.db, run.callId));
+    try {
+      const pause = await describePause(deps, run, end.pause);
+      yield {
+        name: 'step_paused_for_tool_calls',
+        data: { runId: executionId, ...place, status: 'in_progress', ...pause },
+      };
+    } finally {
+      giveBack();
+    }
+  } else {
+    const giveBack = await reader.take(bytesToLoad(end.result));
+    try {
+      const result = new JsonText(await readResultText(deps.db, run.callId, end.result));
+      const session = { executionId, flowId, blockCount };
+      yield { name: 'run_completed', data: { ...session, status: 'completed', result, ...receipt } };
+    } finally {
+      giveBack();
     }
   }
 }

@@ -5,7 +5,7 @@ import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 const BACKLOG = 20;
-/** Places for organizations that have none, beside the one of WEIR_MODEL_CONCURRENCY (worker/create-flow-worker.ts). */
+/** Places for organizations that have none, beside the one of WEIR_MODEL_CONCURRENCY (worker/create-model-places.ts). */
 const RESERVE = 4;
 
 describe('runs that wait for a worker', () => {

@@ -1,4 +1,4 @@
-// Slow model calls of one organization, and what they hold, leave room for those of others (worker/create-flow-worker.ts).
+// Slow model calls of one organization, and what they hold, leave room for those of others (worker/create-model-places.ts).
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { ACTIVITIES_SHARE_BYTES } from '../../../large-values/large-values.ts';
