@@ -59,20 +59,7 @@ export async function* stepEvents(
   let value: Value = { ref: from > 0 ? INPUT_REF : MESSAGE_REF };
   let blocks: BlockRuns = [];
   let underWay = 0n;
-  let outcome: RunOutcome | undefined;
-  let failure: { error: unknown } | undefined;
-  const over = new AbortController();
-  const woken = AbortSignal.any([reader.signal, over.signal]);
-  ended.then(
-    (end) => {
-      outcome = end;
-      if (end) over.abort();
-    },
-    (error: unknown) => {
-      failure = { error };
-      over.abort();
-    },
-  );
+  const call = watchEnd(ended, reader.signal);
   let beatAt = performance.now();
   const facts: Facts = new Map();
 
@@ -84,7 +71,7 @@ export async function* stepEvents(
     let seen = -1;
     for (;;) {
       // If the call had ended before this look, everything is recorded now.
-      const end = outcome;
+      const end = call.outcome;
       blocks = await listBlocksOfCall(deps.db, run.callId);
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
@@ -103,9 +90,9 @@ export async function* stepEvents(
     if (stepIndex + 1 < to) yield { name: 'step_progress', data: next };
     else {
       // The reader may send the next call only when this one has ended.
-      while (!outcome) yield* wait();
-      if (outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
-      else yield* endOf(deps, run, reader, outcome, place, blocks);
+      while (!call.outcome) yield* wait();
+      if (call.outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
+      else yield* endOf(deps, run, reader, call.outcome, place, blocks);
     }
   }
 
@@ -134,14 +121,33 @@ export async function* stepEvents(
   /** Waits until there is more to tell, and yields a heartbeat when one is due. */
   async function* wait(): AsyncGenerator<StepEvent, void> {
     const followed = { executionId: run.callId, after: lastSettled(blocks), underWay };
-    await news.wait(followed, beatAt + heartbeatMs - performance.now(), woken);
-    if (failure) throw failure.error;
+    await news.wait(followed, beatAt + heartbeatMs - performance.now(), call.over);
+    if (call.failure) throw call.failure.error;
     if (reader.signal.aborted) throw new StreamInterruption('stopping');
-    if (outcome || performance.now() - beatAt < heartbeatMs) return;
+    if (call.outcome || performance.now() - beatAt < heartbeatMs) return;
     if (!(await reader.mayRead())) throw new StreamInterruption('unauthorized');
     yield HEARTBEAT;
     beatAt = performance.now();
   }
+}
+
+/** Notes how a call ends. `over` aborts when that is known, or when `signal` does. */
+function watchEnd(ended: Promise<RunOutcome | undefined>, signal: AbortSignal) {
+  const known = new AbortController();
+  const call: { over: AbortSignal; outcome?: RunOutcome | undefined; failure?: { error: unknown } } = {
+    over: AbortSignal.any([signal, known.signal]),
+  };
+  ended.then(
+    (outcome) => {
+      call.outcome = outcome;
+      if (outcome) known.abort();
+    },
+    (error: unknown) => {
+      call.failure = { error };
+      known.abort();
+    },
+  );
+  return call;
 }
 
 /** Yields the last event of the call: how its run failed, pauses or is completed. */
