@@ -1,7 +1,7 @@
 // Tells other workers of model calls that go on in a process which the engine takes for lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/connect.ts';
-import type { BlockId } from '../db/runs/block-traces.ts';
+import type { BlockId } from '../db/runs/block-id.ts';
 import { holdBlocks, isBlockHeld, letGoOfBlock } from '../db/runs/blocks-under-way.ts';
 import type { Announcements } from './announcer.ts';
 

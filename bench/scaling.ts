@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
 import { createProgress } from '../embedded/progress.ts';
 import { startBackends } from './backends.ts';
-import { type Measured, COST_PARTS, type CostPart } from './scaling/costs.ts';
+import { COST_PARTS, type CostPart, type Measured } from './scaling/costs.ts';
 import { measureCosts } from './scaling/measure-costs.ts';
 import { planMachines, UTILISATION } from './scaling/plan-machines.ts';
 import { simulate } from './scaling/simulate.ts';

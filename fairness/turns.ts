@@ -125,8 +125,7 @@ export function createTurns({
   function nextOwner(): string | undefined {
     let next: string | undefined;
     for (const owner of waiting.keys())
-      if (mayBegin(owner) && (next === undefined || turnsOf(owner) < turnsOf(next)))
-        next = owner;
+      if (mayBegin(owner) && (next === undefined || turnsOf(owner) < turnsOf(next))) next = owner;
     return next;
   }
 
@@ -137,8 +136,7 @@ export function createTurns({
   }
 
   const isBusy = (owner: string): boolean => waiting.has(owner) || !mayBegin(owner);
-  const takeNow = (owner: string): EndTurn | undefined =>
-    isBusy(owner) ? undefined : begin(owner);
+  const takeNow = (owner: string): EndTurn | undefined => (isBusy(owner) ? undefined : begin(owner));
 
   async function wait(
     owner: string,

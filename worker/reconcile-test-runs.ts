@@ -6,7 +6,11 @@ import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts'
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 /** Repairs all unfinished test runs older than `quietSeconds`; the runs of their cases are left to `reconcileRuns`. */
-export function reconcileTestRuns(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
+export function reconcileTestRuns(
+  deps: EngineDeps,
+  quietSeconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
   const work = { repair: (run: Reconciled) => reconcileTestRun(deps, run) };
   return reconcileUnfinished(deps, 'test_run', quietSeconds, work, signal);
 }

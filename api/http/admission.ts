@@ -99,8 +99,5 @@ export function serviceBusy(): ServiceError {
 /** Counts the refusal, and makes its error. */
 function notStarted(why: string): RetryLater {
   countRefusal('waiting');
-  return new RetryLater(
-    'RATE_LIMITED',
-    `${why}: try again in ${RETRY_AFTER_SECONDS} s.`,
-  );
+  return new RetryLater('RATE_LIMITED', `${why}: try again in ${RETRY_AFTER_SECONDS} s.`);
 }

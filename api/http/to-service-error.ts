@@ -25,10 +25,7 @@ export function toServiceError(
   if (error instanceof ServiceError) return error;
   if (error instanceof ConnectionShareUsed) {
     countRefusal('connections');
-    return new RetryLater(
-      'RATE_LIMITED',
-      mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE,
-    );
+    return new RetryLater('RATE_LIMITED', mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE);
   }
   if (error instanceof ConnectionFailed && tellOutage(error)) {
     const mayBeMade = mayWrite && (mayBeStored || error.mayBeCarriedOut);

@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
-import { listInvitationsOf } from '../../db/tenants/invitations.ts';
 import { getKeyDetails } from '../../db/tenants/get-key-details.ts';
+import { listInvitationsOf } from '../../db/tenants/invitations.ts';
 import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { listUserProjects, type UserProject } from '../../db/tenants/user-projects.ts';
 import { verifiedAddress } from '../auth/email-address.ts';

@@ -1,9 +1,5 @@
 import type { Tx } from '../../db/connect.ts';
-import {
-  findUserProject,
-  lockUserProject,
-  type UserProject,
-} from '../../db/tenants/user-projects.ts';
+import { findUserProject, lockUserProject, type UserProject } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../observability/log-context.ts';
 import type { McpCall } from './tool.ts';
@@ -24,8 +20,7 @@ export async function requireLockedProject(
   { user }: Pick<McpCall, 'user'>,
   projectId: string,
 ): Promise<UserProject> {
-  const project =
-    (await lockUserProject(tx, user.userId, projectId)) ?? throwProjectNotFound(projectId);
+  const project = (await lockUserProject(tx, user.userId, projectId)) ?? throwProjectNotFound(projectId);
   addToLogContext({ organization_id: project.organization_id });
   return project;
 }

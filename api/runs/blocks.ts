@@ -1,7 +1,7 @@
 // GET …/jobs/{executionId}/blocks and …/blocks/{key}: the trace of a run.
 import { z } from 'zod';
+import type { BlockId } from '../../db/runs/block-id.ts';
 import {
-  type BlockId,
   type BlockTraceRow,
   type FoundBlock,
   findBlockTrace,

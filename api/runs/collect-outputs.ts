@@ -86,9 +86,7 @@ export async function collectOutputs(
       const { continuation } = await getRunInput(db, callId);
       brought = { callId, outputs: continuation?.outputs ?? {} };
     }
-    const output = value
-      ? await readResult(db, callId, value)
-      : (brought?.outputs[step_id] as Json);
+    const output = value ? await readResult(db, callId, value) : (brought?.outputs[step_id] as Json);
     const size = Buffer.byteLength(JSON.stringify({ [step_id]: output }));
     if (bytes + size > room) {
       if (outputs.size === 0) throw tooLarge(step_id);

@@ -8,7 +8,7 @@ import { startLoadGenerator } from '../load.ts';
 import { startBenchService } from '../service.ts';
 import { readUsage } from '../usage.ts';
 import { startOutside } from '../weir.ts';
-import { type Measured, COST_PARTS, type CostPart } from './costs.ts';
+import { COST_PARTS, type CostPart, type Measured } from './costs.ts';
 
 const CREDITS = 1_000_000;
 const WARM_UP_RUNS = 100;

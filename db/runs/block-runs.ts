@@ -7,8 +7,8 @@ import type { StoredObject } from '../../object-store/object-store.ts';
 import { blockDuration, blockFailures, creditsCharged } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../credits/ledger.ts';
-import { outputNotFound, rethrowAsRunNotFound } from './run-not-found.ts';
 import { isCallOf } from './run-columns.ts';
+import { outputNotFound, rethrowAsRunNotFound } from './run-not-found.ts';
 import { isBeingDeleted } from './store-output.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { StoredObject } from '../../object-store/object-store.ts';
 import type { Db } from '../connect.ts';
+import type { BlockId } from './block-id.ts';
 import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { isCallOf } from './run-columns.ts';
 import { inputBytes } from './stored-inputs.ts';
@@ -15,9 +16,6 @@ export function listBlockTraces(db: Db, executionId: string, stepIds?: string[])
     .execute();
 }
 export type BlockTraceRow = Awaited<ReturnType<typeof listBlockTraces>>[number];
-
-/** The id of a block execution: a call of a run, and the key of the block in it. */
-export type BlockId = { callId: string; blockKey: string };
 
 /** Lists a page of the block executions of all calls of a run, in the order they started. */
 export function listBlockPage(

@@ -10,7 +10,7 @@ import { iterationsOf, listBlocks, toPlan } from '../../flow/plan.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import type { Continuation } from '../tables/run-input.ts';
-import type { BlockId } from './block-traces.ts';
+import type { BlockId } from './block-id.ts';
 import { outputBytes } from './stored-outputs.ts';
 
 type Outputs = { [stepId: string]: Json };

@@ -5,10 +5,10 @@ import { notPaused } from '../../flow/tool-calls.ts';
 import { runStarts } from '../../observability/metrics/run-metrics.ts';
 import { currentTrace } from '../../observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
-import { runNotFound } from './run-not-found.ts';
 import type { Environment, RunMode } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
+import { runNotFound } from './run-not-found.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
 import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from './store-inputs.ts';
 

@@ -3,11 +3,11 @@
 import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
-import { callNotFound } from './run-not-found.ts';
 import type { RunMode, RunTable } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { measureEnd } from './measure-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
+import { callNotFound } from './run-not-found.ts';
 import { inputObject, readInput } from './stored-inputs.ts';
 
 /**

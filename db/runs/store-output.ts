@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { StoredObject } from '../../object-store/object-store.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from './block-traces.ts';
+import type { BlockId } from './block-id.ts';
 import { storeObject } from './store-object.ts';
 
 /** The SQLSTATE of link_output. */

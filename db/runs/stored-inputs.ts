@@ -4,8 +4,8 @@ import { ServiceError } from '../../flow/errors.ts';
 import { ObjectLost, type StoredObject } from '../../object-store/object-store.ts';
 import { log } from '../../observability/log.ts';
 import type { Db } from '../connect.ts';
-import { callNotFound } from './run-not-found.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
+import { callNotFound } from './run-not-found.ts';
 import { readObject } from './store-object.ts';
 
 /** The block_key of a call's input in stored_object, which no block has. */

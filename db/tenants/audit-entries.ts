@@ -22,7 +22,11 @@ type AuditedChange = {
 };
 
 /** Records a change in the audit log. `tx` is the transaction that makes it: both happen, or neither. */
-export async function recordChange(tx: Tx, { actor, requestId }: Author, change: AuditedChange): Promise<void> {
+export async function recordChange(
+  tx: Tx,
+  { actor, requestId }: Author,
+  change: AuditedChange,
+): Promise<void> {
   await tx
     .insertInto('audit_entry')
     .values({

@@ -51,11 +51,7 @@ export function findUserProject(db: Db, userId: string, id: string) {
 }
 
 /** Finds a project and locks it: until the transaction ends, neither it nor the membership changes. */
-export function lockUserProject(
-  tx: Tx,
-  userId: string,
-  id: string,
-): Promise<UserProject | undefined> {
+export function lockUserProject(tx: Tx, userId: string, id: string): Promise<UserProject | undefined> {
   return projectsOf(tx, userId)
     .where('project.id', '=', id)
     .forNoKeyUpdate('project')

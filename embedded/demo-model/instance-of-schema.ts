@@ -113,7 +113,8 @@ export function instanceOf(schema: unknown, words: string[]): unknown {
   function resolve(node: Schema): Schema {
     values += 1;
     if (values > VALUES_MAX) return {};
-    if (typeof node.$ref === 'string') return resolve(asObject(followPointer(schema as Json, node.$ref.slice(1))));
+    if (typeof node.$ref === 'string')
+      return resolve(asObject(followPointer(schema as Json, node.$ref.slice(1))));
     let merged = node;
     for (const key of ['allOf', 'anyOf', 'oneOf']) {
       const parts = Array.isArray(node[key]) ? node[key] : [];

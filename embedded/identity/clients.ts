@@ -1,7 +1,12 @@
 // The clients that the embedded identity provider knows from the start; others register themselves.
 import type { ClientMetadata } from 'oidc-provider';
 import { isLoopback } from '../../config.ts';
-import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID, CONSOLE_DEVELOPMENT_CLIENT_ID, SCRIPT_CLIENT_ID } from './client-ids.ts';
+import {
+  CLI_CLIENT_ID,
+  CONSOLE_CLIENT_ID,
+  CONSOLE_DEVELOPMENT_CLIENT_ID,
+  SCRIPT_CLIENT_ID,
+} from './client-ids.ts';
 
 /** A client for local programs that cannot register themselves; it may redirect to any port on loopback. */
 const LOCAL_CLIENT_ID = 'weir-local';

@@ -108,7 +108,10 @@ describe('an attempt', () => {
   it('keeps what the receiver made of it, whatever that holds', async () => {
     const call = await record();
     const post = () => Promise.reject(new NoAnswer(`\0\ud800${'x'.repeat(100_000)}`));
-    await assert.rejects(attemptDelivery({ ...depsWith(database.db), post }, call, 1, attemptOf(1)), ApplicationFailure);
+    await assert.rejects(
+      attemptDelivery({ ...depsWith(database.db), post }, call, 1, attemptOf(1)),
+      ApplicationFailure,
+    );
     const { status, error_message } = await database.db
       .selectFrom('webhook_delivery')
       .select(['status', 'error_message'])
@@ -219,7 +222,12 @@ describe('an attempt', () => {
     assert.equal(sent, 0);
     const begun: GivenTurn[] = [];
     const beginTurn = async (turn: GivenTurn) => void begun.push(turn);
-    await attemptDelivery({ ...depsWith(database.db), beginTurn }, others[0] as DeliveryCall, 1, attemptOf(1));
+    await attemptDelivery(
+      { ...depsWith(database.db), beginTurn },
+      others[0] as DeliveryCall,
+      1,
+      attemptOf(1),
+    );
     assert.deepEqual(
       begun.map(({ call, hasWorkflow }) => [call.deliveryId, hasWorkflow]),
       [[last?.deliveryId, true]],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
-import { type NotificationListener, listen } from '../../db/listen.ts';
+import { listen, type NotificationListener } from '../../db/listen.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 describe('a listening connection that dies silently', () => {
@@ -35,7 +35,11 @@ describe('a listening connection that dies silently', () => {
     for (const socket of sockets) socket.unpipe().pause();
   }
 
-  async function start(): Promise<{ listener: NotificationListener; heard: string[]; opened: () => Promise<void> }> {
+  async function start(): Promise<{
+    listener: NotificationListener;
+    heard: string[];
+    opened: () => Promise<void>;
+  }> {
     const heard: string[] = [];
     const openings: (() => void)[] = [];
     const opened = () => new Promise<void>((resolve) => void openings.push(resolve));

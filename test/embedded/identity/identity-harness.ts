@@ -4,11 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';
 import {
   type IdentityProvider,
   startIdentityProvider,
 } from '../../../embedded/identity/identity-provider.ts';
-import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';
 import { createBrowser } from '../../fakes/browser.ts';
 import { AUDIENCE, MCP_AUDIENCE } from '../../fakes/identity-provider.ts';
 
