@@ -1,11 +1,12 @@
-// Reads large JSON texts in a thread, so that they hold up nothing else: bytes go in, and what is needed of them comes out.
-// Organizations take turns at it, and after each text the thread rests, so that it has half of a processor, or a quarter while
-// others are present. Small texts are read at once, where the caller runs.
+// Reads large JSON texts, and code, in a thread, so that they hold up nothing else: bytes go in, and what is needed of them
+// comes out. Organizations take turns at it, and after each text the thread rests, so that it has half of a processor, or a
+// quarter while others are present. Small JSON texts are read at once, where the caller runs.
 import { Worker } from 'node:worker_threads';
 import { restAfter } from '../fairness/large-work.ts';
 import { createPresence } from '../fairness/presence.ts';
 import { createTurns } from '../fairness/turns.ts';
 import { log } from '../observability/log.ts';
+import type { CodeFindings } from './read-code.ts';
 import { type Completion, type Measure, TASKS, type TaskOptions } from './tasks.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
@@ -23,6 +24,8 @@ export type LargeJson = {
   check(owner: string, json: Buffer, options: Options): Promise<Measure>;
   /** Reads a model's answer. Rejects with SyntaxError. */
   readCompletion(owner: string, json: Buffer, options: Options): Promise<Completion>;
+  /** Reads the source of a code block, of any length, in the thread. */
+  readCode(owner: string, source: Buffer, options: Options): Promise<CodeFindings>;
   /** Ends the thread. What is asked for afterwards is done where the caller runs. */
   close(): Promise<void>;
 };
@@ -39,13 +42,21 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES, presence = create
   let job: Job | undefined;
   let closed = false;
 
+  async function readLarge(
+    task: keyof typeof TASKS,
+    owner: string,
+    json: Buffer,
+    options: Options,
+  ): Promise<unknown> {
+    return json.length < largeBytes ? TASKS[task](json, options) : run(task, owner, json, options);
+  }
+
   async function run(
     task: keyof typeof TASKS,
     owner: string,
     json: Buffer,
     { signal, ...options }: Options,
   ): Promise<unknown> {
-    if (json.length < largeBytes) return TASKS[task](json, options);
     const endTurn = await turns.wait(owner, signal);
     const began = performance.now();
     try {
@@ -100,9 +111,10 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES, presence = create
   }
 
   return {
-    measure: (...asked) => run('measure', ...asked) as Promise<Measure>,
-    check: (...asked) => run('check', ...asked) as Promise<Measure>,
-    readCompletion: (...asked) => run('readCompletion', ...asked) as Promise<Completion>,
+    measure: (...asked) => readLarge('measure', ...asked) as Promise<Measure>,
+    check: (...asked) => readLarge('check', ...asked) as Promise<Measure>,
+    readCompletion: (...asked) => readLarge('readCompletion', ...asked) as Promise<Completion>,
+    readCode: (...asked) => run('readCode', ...asked) as Promise<CodeFindings>,
     async close() {
       closed = true;
       await (job?.worker ?? idle)?.terminate();

@@ -1,9 +1,10 @@
 // large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes, turns at work
-// that blocks the process, and a thread that reads JSON texts (large-json.ts).
+// that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../fairness/byte-budget.ts';
 import { createLargeWork, type LargeWork } from '../fairness/large-work.ts';
 import { createPresence, type Presence } from '../fairness/presence.ts';
 import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
+import { type CodeReader, createCodeReader } from './code-reader.ts';
 import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
@@ -26,6 +27,7 @@ export type LargeValues = {
   /** Turns at parsing and writing, which block the process. */
   work: LargeWork;
   json: LargeJson;
+  readCode: CodeReader;
   /** The organizations whose runs and blocks this process has begun lately. */
   presence: Presence;
   /** Ends the thread. */
@@ -52,6 +54,7 @@ export function createLargeValues(): LargeValues {
     modelAnswers,
     work: createLargeWork(presence),
     json,
+    readCode: createCodeReader(json),
     presence,
     close() {
       stopMeasuring();

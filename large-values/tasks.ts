@@ -1,7 +1,8 @@
-// The work on large JSON texts that the thread does: pure functions from bytes to small answers and bytes.
+// The work on large JSON texts and code that the thread does: pure functions from bytes to small answers and bytes.
 import { findJsonExcess } from '../flow/find-json-excess.ts';
 import { findMember } from '../flow/find-member.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
+import { type CodeFindings, readCode } from './read-code.ts';
 
 /** The reason why a text, or a member of it, is too large to parse (`excess`), and the member's length; absent when not there. */
 export type Measure = {
@@ -47,6 +48,11 @@ export const TASKS = {
     message.content = '';
     if (text.length > OUTPUT_MAX_BYTES) return { answer: read, tooLong: text.length };
     return { answer: read, content: new TextEncoder().encode(JSON.stringify(text)) };
+  },
+
+  /** Reads the source of a code block. */
+  readCode(source: Uint8Array): CodeFindings {
+    return readCode(textOf(source));
   },
 };
 

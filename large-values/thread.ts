@@ -1,4 +1,4 @@
-// The program of the thread that works on large JSON texts, one at a time.
+// The program of the thread that works on large JSON texts and code, one at a time.
 import { parentPort } from 'node:worker_threads';
 import { yieldProcessors } from '../fairness/yield-processors.ts';
 import { freeBytes } from './free-bytes.ts';

@@ -18,6 +18,7 @@ import { findSchemaProblems } from './find-schema-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
 import { noteUnusedFields } from './note-unused-fields.ts';
+import { codeReaderOf } from './read-code-of.ts';
 import { replaceDraft } from './recorded-flow-writes.ts';
 import { draftRecord, draftRequest } from './schemas.ts';
 import { completeSteps } from './written-flow.ts';
@@ -122,13 +123,11 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
 
 async function answerDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition): Promise<void> {
   ctx.set('ETag', draftETag(draft));
+  const { organization_id: organizationId } = ctx.state.project;
   ctx.body = {
     steps: draft.steps,
-    problems: findPlacedProblems(draft),
-    notes: [
-      ...(await noteModels(deps, ctx.state.project.organization_id, draft)),
-      ...noteUnusedFields(draft),
-    ],
+    problems: await findPlacedProblems(draft, codeReaderOf(deps, organizationId)),
+    notes: [...(await noteModels(deps, organizationId, draft)), ...noteUnusedFields(draft)],
   };
 }
 

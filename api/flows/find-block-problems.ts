@@ -4,10 +4,11 @@ import { ServiceError } from '../../flow/errors.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import { findUnknownVariables } from '../../flow/template.ts';
+import type { CodeFindings } from '../../large-values/read-code.ts';
 import { createRegistry } from '../../models/registry.ts';
 import type { Problem } from './describe-file-problems.ts';
-import { findCodeProblem } from './find-code-problem.ts';
 import { findReadProblems } from './find-read-problems.ts';
+import type { CodeOf } from './read-code-of.ts';
 
 /** The most unknown variables of one prompt that a problem names. */
 const UNKNOWN_SHOWN = 5;
@@ -17,19 +18,20 @@ const VARIABLE_NAMES = ['message', 'previous_output'];
 const { capabilities } = createRegistry();
 
 /** Finds code that does not parse, variables and steps that do not exist, and models of unknown providers. */
-export function findBlockProblems(definition: FlowDefinition): Problem[] {
+export function findBlockProblems(definition: FlowDefinition, codeOf: CodeOf): Problem[] {
   return [...eachStep(definition)].flatMap(({ step, path }) => {
     if (step.type !== 'sequential') return [];
-    const problems = step.processor_type === 'code' ? checkCode(step) : checkModelCall(step);
-    for (const message of findReadProblems(definition, step)) problems.push({ field: 'prompt', message });
+    const code = codeOf(step);
+    const problems = step.processor_type === 'code' ? checkCode(code) : checkModelCall(step);
+    for (const message of findReadProblems(definition, step, code))
+      problems.push({ field: 'prompt', message });
     return problems.map(({ field, ...problem }) => ({ path: [...path, field], ...problem }));
   });
 }
 
 type BlockProblem = Pick<Problem, 'message' | 'within'> & { field: 'prompt' | 'model' };
 
-function checkCode({ prompt }: SequentialStep): BlockProblem[] {
-  const problem = prompt ? findCodeProblem(prompt) : undefined;
+function checkCode({ problem }: CodeFindings): BlockProblem[] {
   if (!problem) return [];
   const { message, ...within } = problem;
   return [{ field: 'prompt', message, within }];

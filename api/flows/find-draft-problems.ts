@@ -8,17 +8,25 @@ import type { Problem } from './describe-file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
 import { type PlacedProblem, placeProblem } from './place-problem.ts';
+import { type ReadCode, readCodeOf } from './read-code-of.ts';
 import type { draftProblems } from './schemas.ts';
 
 /** Lists the problems to solve before a draft can run, with their places for editors. */
-export function findPlacedProblems(definition: FlowDefinition): PlacedProblem[] {
-  const found = [...findTreeProblems(definition), ...findBlockProblems(definition)];
+export async function findPlacedProblems(
+  definition: FlowDefinition,
+  readCode: ReadCode,
+): Promise<PlacedProblem[]> {
+  const codeOf = await readCodeOf(readCode, listBlocks(definition));
+  const found = [...findTreeProblems(definition), ...findBlockProblems(definition, codeOf)];
   return found.map((problem) => placeProblem(definition, problem));
 }
 
 /** Lists the same problems with paths for people alone. */
-export function findDraftProblems(definition: FlowDefinition): z.infer<typeof draftProblems> {
-  return findPlacedProblems(definition).map(({ path, message }) => ({ path, message }));
+export async function findDraftProblems(
+  definition: FlowDefinition,
+  readCode: ReadCode,
+): Promise<z.infer<typeof draftProblems>> {
+  return (await findPlacedProblems(definition, readCode)).map(({ path, message }) => ({ path, message }));
 }
 
 /** Lists the JSON Schemas that are refused today; a draft may be older than the check. */
@@ -38,8 +46,8 @@ function findSchemasRefusedNow(definition: FlowDefinition): PlacedProblem[] {
 }
 
 /** Throws INVALID_TREE with every problem. The JSON Schemas of a draft were compiled when they were written into it. */
-export function requireComplete(draft: FlowDefinition): void {
-  const problems = [...findPlacedProblems(draft), ...findSchemasRefusedNow(draft)];
+export async function requireComplete(draft: FlowDefinition, readCode: ReadCode): Promise<void> {
+  const problems = [...(await findPlacedProblems(draft, readCode)), ...findSchemasRefusedNow(draft)];
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   if (lines.length > 0)
     throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`, { problems });

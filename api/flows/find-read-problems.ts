@@ -3,6 +3,7 @@ import type { FlowDefinition, SequentialStep, Step } from '../../flow/definition
 import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { eachStep } from '../../flow/step-path.ts';
+import type { CodeFindings } from '../../large-values/read-code.ts';
 import { listStepsNamed } from './list-steps-named.ts';
 
 /** The most steps that a problem names. */
@@ -11,16 +12,20 @@ const NAMES_SHOWN = 10;
 const NAME_MAX_LENGTH = 64;
 
 /** Describes the steps that a block names and cannot see, one text each. */
-export function findReadProblems(definition: FlowDefinition, block: SequentialStep): string[] {
-  const named = listStepsNamed(block);
+export function findReadProblems(
+  definition: FlowDefinition,
+  block: SequentialStep,
+  code: CodeFindings,
+): string[] {
+  const named = listStepsNamed(block, code);
   if (named.length === 0) return [];
   const before = listVisibleSteps<Step>(definition.steps, block) ?? [];
-  const visible = [...new Set(before.map(({ step_id }) => step_id))];
+  const visible = new Set(before.map(({ step_id }) => step_id));
   const all = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
   return named
-    .filter((name) => !visible.includes(name))
+    .filter((name) => !visible.has(name))
     .slice(0, NAMES_SHOWN)
-    .map((name) => describe(name.slice(0, NAME_MAX_LENGTH), block, visible, all));
+    .map((name) => describe(name.slice(0, NAME_MAX_LENGTH), block, [...visible], all));
 }
 
 function describe(name: string, block: SequentialStep, visible: string[], all: Set<string>): string {

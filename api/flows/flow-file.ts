@@ -12,6 +12,7 @@ import { findBlockProblems } from './find-block-problems.ts';
 import { type CheckSchema, findSchemaProblems } from './find-schema-problems.ts';
 import { findFieldMeant, mendFlowFile } from './mend-flow-file.ts';
 import { findNonJson, parseText } from './parse-text.ts';
+import { readCodeHere } from './read-code-of.ts';
 import { completeSteps, flowFileSchema } from './written-flow.ts';
 
 export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
@@ -89,7 +90,10 @@ function inspect(text: string, format: FlowFileFormat): Inspected {
   const { data, found, isComplete } = readShape(value, problems);
   const definition = data ? completeSteps(data.steps) : { steps: [] };
   const isNew = isNotAmong(found);
-  const blockProblems = findBlockProblems(definition).map((problem) => ({ ...problem, incomplete: true }));
+  const blockProblems = findBlockProblems(definition, readCodeHere).map((problem) => ({
+    ...problem,
+    incomplete: true,
+  }));
   const flowProblems = [...findTreeProblems(definition), ...blockProblems].filter(isNew);
   if (!data || !isComplete) return { definition, shapeProblems: found, flowProblems, lineOf };
   const { name, slug, description } = data;

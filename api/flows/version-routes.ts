@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { getVersion, listVersions, versionNotFound } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { listBlocks } from '../../flow/plan.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -25,6 +26,7 @@ import {
 import { draftETag } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
 import { getFlow, writeFlow } from './flow-of-path.ts';
+import { codeReaderOf, readCodeOf } from './read-code-of.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
 import {
   productionRecord,
@@ -127,9 +129,12 @@ export function versionRoutes(deps: ApiDeps): Route[] {
 function publish(deps: ApiDeps): ApiMiddleware {
   return async function publish(ctx) {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
+    const readCode = codeReaderOf(deps, ctx.state.project.organization_id);
+    // Before the flow is locked: code takes its turn.
+    await readCodeOf(readCode, listBlocks((await getFlow(deps.db, ctx)).draft));
     const version = await writeFlow(deps.db, ctx, async (tx, author, flow) => {
       requireMatch(ctx.get('If-Match'), draftETag(flow.draft), 'draft');
-      requireComplete(flow.draft);
+      await requireComplete(flow.draft, readCode);
       const published = await publishFlow(tx, author, flow, note);
       return describe(await getVersion(tx, flow.id, published), flow);
     });

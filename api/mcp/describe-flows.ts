@@ -12,15 +12,15 @@ type Described = z.infer<typeof flowDesign> & { steps: FlowDefinition['steps'] |
  * those before have `allMax` characters as JSON. Drafts are read as by `workInParts`. Throws RATE_LIMITED.
  */
 export async function describeFlows(
-  { db, config, largeValues }: Pick<ApiDeps, 'db' | 'config' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'config' | 'largeValues'>,
   flows: ListedFlowDesign[],
   { textMax, allMax }: { textMax: number; allMax: number },
 ): Promise<Described[]> {
   const described: Described[] = [];
   let size = 0;
-  await workInParts(largeValues, flows[0]?.organization_id ?? '', flows, async (part) => {
+  await workInParts(deps.largeValues, flows[0]?.organization_id ?? '', flows, async (part) => {
     const drafts = await loadDrafts(
-      db,
+      deps.db,
       part.map(({ id }) => id),
     );
     for (const flow of part) {
@@ -29,10 +29,8 @@ export async function describeFlows(
       if (!draft) continue;
       const steps = shortenSteps(draft, textMax);
       size += JSON.stringify(steps).length;
-      described.push({
-        ...toFlowDesign({ ...flow, draft }, config.mcp.url),
-        steps: size > allMax ? null : steps,
-      });
+      const design = await toFlowDesign(deps, { ...flow, draft });
+      described.push({ ...design, steps: size > allMax ? null : steps });
     }
   });
   return described;

@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import type { ApiDeps } from '../deps.ts';
 import { findDraftProblems } from '../flows/find-draft-problems.ts';
+import { codeReaderOf } from '../flows/read-code-of.ts';
 import { draftProblems, storedSteps } from '../flows/schemas.ts';
 
 /** The full steps, as in flow files. */
@@ -26,20 +28,23 @@ export const flowDesign = z.strictObject({
   problems: draftProblems,
 });
 
-/** Makes a tool's answer from a flow. The URL at which flows run is derived from `mcpUrl`. */
-export function toFlowDesign(flow: FlowDesign, mcpUrl: string): z.infer<typeof flowDesign> {
+/** Makes a tool's answer from a flow. */
+export async function toFlowDesign(
+  deps: Pick<ApiDeps, 'config' | 'largeValues'>,
+  flow: FlowDesign,
+): Promise<z.infer<typeof flowDesign>> {
   const path = `${flow.organization_slug}/${flow.project_slug}/${flow.slug}`;
   return {
     flow_id: flow.id,
     slug: flow.slug,
     name: flow.name,
     description: flow.description,
-    execute_url: new URL(`../seq/${path}/execute`, mcpUrl).href,
+    execute_url: new URL(`../seq/${path}/execute`, deps.config.mcp.url).href,
     production_version: flow.production_version,
     production_version_id: flow.production_version_id,
     latest_version: flow.latest_version,
     has_unpublished_changes: flow.draft_is_latest !== true,
-    problems: findDraftProblems(flow.draft),
+    problems: await findDraftProblems(flow.draft, codeReaderOf(deps, flow.organization_id)),
   };
 }
 

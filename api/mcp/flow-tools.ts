@@ -69,7 +69,7 @@ const getFlowTool = defineTool({
     test_cases: z.array(listedTestCase),
   }),
   async run(call, { flow_id, version_id }) {
-    const { db, config } = call.deps;
+    const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
     const version = version_id === undefined ? undefined : await findVersionById(db, flow.id, version_id);
     if (version_id !== undefined && !version)
@@ -79,7 +79,7 @@ const getFlowTool = defineTool({
       );
     const versions = await listVersions(db, flow.id, { limit: VERSIONS_MAX });
     return {
-      ...toFlowDesign(flow, config.mcp.url),
+      ...(await toFlowDesign(call.deps, flow)),
       project_id: flow.project_id,
       steps: (version?.definition ?? flow.draft).steps,
       versions: versions.map((row) => ({

@@ -15,6 +15,7 @@ import {
 } from '../../flow/tool-calls.ts';
 import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
+import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { findAcceptedCall, replay } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
@@ -104,7 +105,8 @@ async function acceptAtPause(
     attachments: earlier.attachments ?? [],
   });
   const to = definition.steps.length;
-  requireReadOutputs(definition, overrides, { from, to, pausedAt: pausedAtStep }, outputs);
+  const readCode = codeReaderOf(deps, flow.organizationId);
+  await requireReadOutputs(readCode, definition, overrides, { from, to, pausedAt: pausedAtStep }, outputs);
   requireMayRun(flow);
 
   const previous = definition.steps[from - 1];

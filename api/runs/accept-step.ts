@@ -7,6 +7,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
 import { requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
+import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { invalidField } from '../http/invalid-field.ts';
 import { replay } from './accept-idempotently.ts';
@@ -115,7 +116,8 @@ async function acceptChecked(
   };
   const pausedAt = messages && steps[stepIndex]?.step_id;
   const range = { from: stepIndex, to, pausedAt };
-  requireReadOutputs(definition, overrides, range, { ...outputs, ...replaced });
+  const readCode = codeReaderOf(deps, flow.organizationId);
+  await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
   const images = session ? {} : await acceptAttachments(deps, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };

@@ -5,6 +5,7 @@ import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { draftETag } from '../flows/draft-etag.ts';
 import { getFlow } from '../flows/flow-of-path.ts';
+import { codeReaderOf } from '../flows/read-code-of.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
@@ -23,7 +24,7 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
     const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
     ctx.state.requireRunnable = async () => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
-      await requireRunnable(draft, deps.validator.of(organizationId));
+      await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
     };
     ctx.state.slugs = {
       organization: flow.organization_slug,

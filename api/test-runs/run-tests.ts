@@ -15,6 +15,7 @@ import { startTestRun } from '../../engine/start-test-run.ts';
 import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
+import { codeReaderOf } from '../flows/read-code-of.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { toRetryLater } from '../http/retry-later.ts';
 import { requireMayRun } from '../runs/require-may-run.ts';
@@ -66,7 +67,7 @@ async function runTests(
 ): Promise<TestRun> {
   const { db } = deps;
   const { flowId, organizationId, draft } = flow;
-  await requireRunnable(draft, deps.validator.of(organizationId));
+  await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();

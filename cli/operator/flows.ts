@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { draftETag } from '../../api/flows/draft-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
+import type { ReadCode } from '../../api/flows/read-code-of.ts';
 import { promoteFlow, publishFlow, removeFlow } from '../../api/flows/recorded-flow-writes.ts';
 import { requireRunnable } from '../../api/flows/require-runnable.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
@@ -8,6 +9,7 @@ import { listFlows } from '../../db/flows/flows.ts';
 import { lockFlowBySlug } from '../../db/flows/lock-flow-by-slug.ts';
 import { getVersion, listVersions } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { readCode } from '../../large-values/read-code.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
@@ -130,9 +132,11 @@ async function versions(db: Db, path: string): Promise<CommandResult> {
   };
 }
 
+const readHere: ReadCode = async (sources) => sources.map(readCode);
+
 async function publish(db: Db, path: string, options: { note: string }): Promise<CommandResult> {
   const flow = await getFlow(db, path);
-  await withValidator((validator) => requireRunnable(flow.draft, validator));
+  await withValidator((validator) => requireRunnable(flow.draft, validator, readHere));
   const version = await inTransaction(db, async (tx) => {
     const locked = await lockFlowBySlug(tx, flow.project_id, flow.slug);
     if (locked?.id !== flow.id || draftETag(locked.draft) !== draftETag(flow.draft))

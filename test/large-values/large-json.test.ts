@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
+import { readCode } from '../../large-values/read-code.ts';
 import { holdTimers } from '../fairness/hold-timers.ts';
 
 const LONG = 'x'.repeat(LARGE_JSON_BYTES);
@@ -102,6 +103,19 @@ describe('the thread for large JSON texts', () => {
       mock.restoreAll();
       await largeJson.close();
     }
+  });
+
+  it('reads code of any length, as it is read where the caller runs', async () => {
+    const largeJson = createLargeJson();
+    const sources = [
+      'return outputs.a',
+      'return (1 + );',
+      'outputs.a\n}',
+      `outputs.a;${'['.repeat(200_000)}`,
+    ];
+    for (const source of sources)
+      assert.deepEqual(await largeJson.readCode('o', Buffer.from(source), {}), readCode(source));
+    await largeJson.close();
   });
 
   it('fails nothing when it cannot do the work, or was ended', async () => {

@@ -1,5 +1,6 @@
 // Drafts over HTTP.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
 import { code, useManagement } from '../management/management-harness.ts';
 
@@ -129,6 +130,29 @@ describe('a draft over HTTP', () => {
     const { body: refused } = await put([pass('a'), { ...pass('b'), outputSchema: { type: 'nothing' } }]);
     const [{ step_id: of, field: at }] = refused.detail.problems;
     assert.deepEqual([of, at], ['b', 'outputSchema']);
+  });
+
+  it('has its long code read in the thread, once, however often it is written, read and published', async () => {
+    const read = mock.method(management.weir.largeValues.json, 'readCode');
+    const long = (step_id: string) => ({
+      ...{ step_id, processor_type: 'code' },
+      prompt: `return outputs.${step_id}${' '.repeat(100_000)}`,
+    });
+    try {
+      const { body } = await put([long('a'), long('b')]);
+      assert.match(body.problems[0].message, /^outputs\.a: the step a has not ended/);
+      assert.deepEqual((await send('GET', {})).body, body);
+      const { token, projectId, flowId } = management.acme;
+      const versions = `/projects/${projectId}/flows/${flowId}/versions`;
+      const refused = await management.weir.call('POST', versions, { key: token.owner, body: {} });
+      assert.deepEqual(code(refused), [400, 'INVALID_TREE']);
+      assert.deepEqual(
+        read.mock.calls.map(({ arguments: [owner] }) => owner),
+        [management.acme.organizationId, management.acme.organizationId],
+      );
+    } finally {
+      read.mock.restore();
+    }
   });
 
   it('is not replaced by one that is wrong: the answer names each place', async () => {

@@ -7,7 +7,7 @@ const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
 const HEAD = '(async function (input, message, parameters) {';
 
 /** A syntax error, with its place in the source where it has one: `line` and `column` count from 1. */
-type CodeProblem = { message: string; line?: number; column?: number };
+export type CodeProblem = { message: string; line?: number; column?: number };
 
 /** Finds the syntax error of a code block's source. */
 export function findCodeProblem(source: string): CodeProblem | undefined {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findCodeProblem } from '../../../api/flows/find-code-problem.ts';
+import { findCodeProblem } from '../../large-values/find-code-problem.ts';
 
 describe('findCodeProblem', () => {
   const cases: [rule: string, source: string, problem: RegExp | undefined][] = [

@@ -1,0 +1,34 @@
+import type { Block } from '../../flow/definition.ts';
+import { type CodeFindings, readCode } from '../../large-values/read-code.ts';
+import type { ApiDeps } from '../deps.ts';
+import { waitInTime } from '../http/take-bytes.ts';
+
+/** Reads sources of code, in their order. */
+export type ReadCode = (sources: string[]) => Promise<CodeFindings[]>;
+
+/** What was found in the code of a block; nothing, of one that has none. */
+export type CodeOf = (block: Block) => CodeFindings;
+
+const NOTHING: CodeFindings = { named: [] };
+
+/** Reads code in the organization's turns. Throws RATE_LIMITED when these do not come. */
+export function codeReaderOf(
+  { largeValues }: Pick<ApiDeps, 'largeValues'>,
+  organizationId: string,
+): ReadCode {
+  return (sources) => waitInTime((signal) => largeValues.readCode(organizationId, sources, signal));
+}
+
+/** Reads the code of a block where the caller runs, for commands: they hold nobody up. */
+export function readCodeHere({ processor_type, prompt }: Block): CodeFindings {
+  return processor_type === 'code' && prompt ? readCode(prompt) : NOTHING;
+}
+
+/** Reads the code of blocks. */
+export async function readCodeOf(read: ReadCode, blocks: Block[]): Promise<CodeOf> {
+  const withCode = blocks.filter(({ processor_type, prompt }) => processor_type === 'code' && prompt);
+  if (withCode.length === 0) return () => NOTHING;
+  const found = await read(withCode.map(({ prompt = '' }) => prompt));
+  const byBlock = new Map(withCode.map((block, index) => [block, found[index]]));
+  return (block) => byBlock.get(block) ?? NOTHING;
+}

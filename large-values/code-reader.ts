@@ -1,0 +1,64 @@
+// Reads the sources of code blocks, and remembers what was found in them: flows are read far more often than they change.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { LargeJson } from './large-json.ts';
+import { type CodeFindings, readCode } from './read-code.ts';
+
+/** The characters of unknown sources that one caller has read where it runs; what goes beyond is read in the thread. */
+const HERE_MAX_LENGTH = 16 * 1024;
+/** Characters of findings that are remembered, and those that one takes besides its texts. */
+const KEPT_MAX_LENGTH = 4 * 1024 * 1024;
+const KEPT_LENGTH = 200;
+
+/**
+ * Reads sources in their order, long ones in `owner`'s turns at the thread. Rejects with the signal's reason when that aborts
+ * before it is their turn.
+ */
+export type CodeReader = (owner: string, sources: string[], signal?: AbortSignal) => Promise<CodeFindings[]>;
+
+export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReader {
+  const known = new LRUCache<string, CodeFindings>({
+    maxSize: KEPT_MAX_LENGTH,
+    sizeCalculation: ({ problem, named }) =>
+      KEPT_LENGTH + (problem?.message.length ?? 0) + named.join('').length,
+  });
+  const underWay = new Map<string, Promise<CodeFindings>>();
+
+  function remember(digest: string, found: CodeFindings): CodeFindings {
+    known.set(digest, found);
+    return found;
+  }
+
+  async function readInThread(
+    owner: string,
+    digest: string,
+    source: string,
+    signal: AbortSignal | undefined,
+  ): Promise<CodeFindings> {
+    // Others who read the same may give up before it is their turn.
+    for (let other = underWay.get(digest); other; other = underWay.get(digest))
+      await other.catch(() => undefined);
+    const found = known.get(digest);
+    if (found) return found;
+    const reading = thread
+      .readCode(owner, Buffer.from(source), { signal })
+      .then((found) => remember(digest, found))
+      .finally(() => underWay.delete(digest));
+    underWay.set(digest, reading);
+    return reading;
+  }
+
+  return async function read(owner, sources, signal) {
+    let left = HERE_MAX_LENGTH;
+    const findings: CodeFindings[] = [];
+    for (const source of sources) {
+      const digest = createHash('sha256').update(source).digest('base64');
+      const found = known.get(digest);
+      if (!found) left -= source.length;
+      if (found) findings.push(found);
+      else if (left >= 0) findings.push(remember(digest, readCode(source)));
+      else findings.push(await readInThread(owner, digest, source, signal));
+    }
+    return findings;
+  };
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { createCodeReader } from '../../large-values/code-reader.ts';
+import { readCode } from '../../large-values/read-code.ts';
+
+const HERE_MAX_LENGTH = 16 * 1024;
+const makeSource = (length: number, name = 'a') => `return outputs.${name};`.padEnd(length);
+
+describe('createCodeReader', () => {
+  /** A thread that notes what it reads. `hold` has it wait first. */
+  const setUp = (hold: (reads: number) => Promise<void> = async () => undefined) => {
+    const asked: { owner: string; length: number }[] = [];
+    const read = createCodeReader({
+      async readCode(owner, source, { signal }) {
+        asked.push({ owner, length: source.length });
+        await hold(asked.length);
+        signal?.throwIfAborted();
+        return readCode(source.toString());
+      },
+    });
+    return { asked, read };
+  };
+
+  it('finds the syntax error and the steps of each source, in their order', async () => {
+    const { read } = setUp();
+    const sources = ['return outputs.a', makeSource(HERE_MAX_LENGTH + 1, 'b'), 'return (', ''];
+    const found = await read('acme', sources);
+    assert.deepEqual(
+      found.map(({ named }) => named),
+      [['a'], ['b'], [], []],
+    );
+    assert.deepEqual(
+      found.map(({ problem }) => problem !== undefined),
+      [false, false, true, false],
+    );
+  });
+
+  it('reads the first sources where the caller runs, and what goes beyond in the thread, for its owner', async () => {
+    const { asked, read } = setUp();
+    await read('acme', [makeSource(HERE_MAX_LENGTH), makeSource(100, 'b'), makeSource(200, 'c')]);
+    assert.deepEqual(asked, [
+      { owner: 'acme', length: 100 },
+      { owner: 'acme', length: 200 },
+    ]);
+  });
+
+  it('reads a source once, whoever asks, and those that it knows beside new ones do not count', async () => {
+    const { asked, read } = setUp();
+    const known = [makeSource(HERE_MAX_LENGTH), makeSource(HERE_MAX_LENGTH, 'b')];
+    const found = await read('acme', known);
+    assert.deepEqual(await read('other', [...known, 'return outputs.c']), [
+      ...found,
+      { problem: undefined, named: ['c'] },
+    ]);
+    assert.equal(asked.length, 1);
+  });
+
+  it('reads a source once for those who ask at the same time', async () => {
+    const { asked, read } = setUp();
+    const source = makeSource(HERE_MAX_LENGTH + 1);
+    const found = await Promise.all(['a', 'b', 'c'].map((owner) => read(owner, [source])));
+    assert.deepEqual(
+      found.flat().map(({ named }) => named),
+      [['a'], ['a'], ['a']],
+    );
+    assert.deepEqual(
+      asked.map(({ owner }) => owner),
+      ['a'],
+    );
+  });
+
+  it('reads it for the next one when the first has given up', async () => {
+    const turn = Promise.withResolvers<void>();
+    const { asked, read } = setUp((reads) => (reads === 1 ? turn.promise : Promise.resolve()));
+    const source = makeSource(HERE_MAX_LENGTH + 1);
+    const gone = new AbortController();
+    const first = read('a', [source], gone.signal);
+    const others = Promise.all([read('b', [source]), read('c', [source])]);
+    gone.abort(new Error('gone'));
+    turn.resolve();
+    await assert.rejects(first, { message: 'gone' });
+    assert.deepEqual(
+      (await others).flat().map(({ named }) => named),
+      [['a'], ['a']],
+    );
+    assert.deepEqual(
+      asked.map(({ owner }) => owner),
+      ['a', 'b'],
+    );
+  });
+});
