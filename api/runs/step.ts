@@ -4,6 +4,7 @@ import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findLostAccess } from '../auth/find-lost-access.ts';
+import { isStillMember } from '../auth/is-still-member.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
@@ -130,7 +131,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       ? { ended: Promise.resolve(run.outcome) }
       : await start(deps, run, takePlace(ctx.state), signal);
     const events = stepEvents(deps, news, run, ended, {
-      mayRead: async () => !(await findLostAccess(deps, principal, organizationId)),
+      mayRead: async () => !(await findLostAccess(deps, principal, organizationId, isStillMember)),
       take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),
       signal,
     });
