@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { createPace } from '../fairness/pace.ts';
 import { createTurns, type Turns } from '../fairness/turns.ts';
+import { SLUG_PATTERN } from '../flow/limits.ts';
 import { slotRefusals } from '../observability/metrics/sharing-metrics.ts';
 
 /** The failure type of an attempt that found no slot, or waited in vain, as operators read it in the Temporal Web UI. */
@@ -9,7 +10,7 @@ const WAITS = 'WAITS_FOR_SLOT';
 const ATTEMPTS_MIN = 1;
 const AWAITED_ATTEMPTS_MIN = 10;
 
-/** The slots that a worker has for activities. Keys are fairness keys: an organization, in capitals for its jobs. */
+/** The slots that a worker has for activities. Keys are fairness keys: an organization's slug, written otherwise for its jobs. */
 export type Slots = Pick<Turns, 'takeNow' | 'countUnderWay'> & {
   /** Returns the milliseconds after which an activity that found no slot is to be asked for again. */
   nextInMs(key: string): number;
@@ -31,8 +32,8 @@ export function createSlots(places: Parameters<typeof createTurns>[0], now?: () 
         })
       );
     },
-    // Runs that a caller waits for have a key, and so slots, of their own (engine/start-run.ts).
-    nextInMs: (key) => pace.nextInMs(key, key === key.toUpperCase() ? ATTEMPTS_MIN : AWAITED_ATTEMPTS_MIN),
+    // Runs that a caller waits for have a key, and so slots, of their own (engine/start-run.ts): the slug as it is.
+    nextInMs: (key) => pace.nextInMs(key, SLUG_PATTERN.test(key) ? AWAITED_ATTEMPTS_MIN : ATTEMPTS_MIN),
   };
 }
 

@@ -72,9 +72,17 @@ export async function startRun(
 
 /**
  * Has workers take the waiting work of organizations in turn, however much one of them has waiting. Runs that no caller waits
- * for take turns with those of the same organization that a caller waits for. Their key is the slug in upper case: a key has no
- * more room than a slug, and those of two organizations never differ in case alone. (A slug without letters has one key.)
+ * for take turns with those of the same organization that a caller waits for. Their key is the slug written so that it is the
+ * slug of no organization: a key has no more room than a slug.
  */
 export function fairShareOf({ organization, mode }: Pick<RunStart, 'organization' | 'mode'>): Priority {
-  return { fairnessKey: isAwaited(mode) ? organization : organization.toUpperCase() };
+  return { fairnessKey: isAwaited(mode) ? organization : keyOfJobs(organization) };
 }
+
+/** In upper case; without a letter, with a sign for its first digit. */
+function keyOfJobs(slug: string): string {
+  const inCapitals = slug.toUpperCase();
+  if (inCapitals !== slug) return inCapitals;
+  return slug.replace(/^\d/, (digit) => SIGNS.charAt(Number(digit)));
+}
+const SIGNS = '!#$%&()*+=';
