@@ -149,6 +149,35 @@ AS $function$
       );
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.has_webhook_turn_before(the_delivery uuid, the_round integer, the_organization uuid, the_host text, pair_max integer, host_max integer, organization_max integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+    declare
+      other uuid := '00000000-0000-0000-0000-000000000000';
+      waits_since constant timestamptz :=
+        (select since from webhook_turn where delivery_id = the_delivery and round = the_round);
+    begin
+      for tried in 1 .. 200 loop
+        select organization_id into other from webhook_turn
+          where host = the_host and held_until is null and organization_id > other
+          order by organization_id limit 1;
+        exit when not found;
+        if other = the_organization then
+          if exists (
+            select from webhook_turn
+            where host = the_host and held_until is null and organization_id = the_organization
+              and (delivery_id, round) <> (the_delivery, the_round) and (waits_since is null or since < waits_since)
+          ) then
+            return true;
+          end if;
+        elsif has_webhook_room(the_host, other, pair_max, host_max, organization_max) then
+          return true;
+        end if;
+      end loop;
+      return false;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.link_output(p_execution_id uuid, p_block_key text, p_sha256 text)
  RETURNS void
  LANGUAGE plpgsql
@@ -360,6 +389,7 @@ CREATE OR REPLACE FUNCTION public.take_webhook_turn(the_delivery uuid, the_round
  LANGUAGE plpgsql
 AS $function$
     declare
+      was_given boolean;
       has_room boolean;
     begin
       if exists (
@@ -372,7 +402,14 @@ AS $function$
       perform pg_advisory_xact_lock(hashtextextended('webhook_turn ' || the_host, 0));
       delete from webhook_turn
         where delivery_id = the_delivery and round = the_round and held_until is not null;
+      was_given := found;
       has_room := has_webhook_room(the_host, the_organization, pair_max, host_max, organization_max);
+      if has_room and not was_given and has_webhook_turn_before(
+        the_delivery, the_round, the_organization, the_host, pair_max, host_max, organization_max
+      ) then
+        has_room := false;
+        perform pg_notify('weir_delivery_waits', the_host);
+      end if;
       insert into webhook_turn (delivery_id, round, organization_id, host, held_until, has_workflow)
         values (the_delivery, the_round, the_organization, the_host,
           case when has_room then clock_timestamp() + hold end, is_workflow)

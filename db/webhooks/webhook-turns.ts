@@ -21,8 +21,8 @@ const WAITING_CHECK = sql<Date>`now() + interval '1 hour'`;
 const GIVEN_CHECK = sql<Date>`now() + interval '30 seconds'`;
 
 /**
- * Takes the turn of a delivery at its destination, or queues it; answers whether the turn was taken. `hasWorkflow` says
- * that the delivery's workflow asks, and is to be told when its turn comes.
+ * Takes the turn of a delivery at its destination, or queues it behind those that wait there and may begin; answers whether the
+ * turn was taken. `hasWorkflow` says that the delivery's workflow asks, and is to be told when its turn comes.
  */
 export async function takeTurn(db: Db, call: DeliveryCall, { hasWorkflow = false } = {}): Promise<boolean> {
   const { deliveryId, round, organizationId, host } = call;

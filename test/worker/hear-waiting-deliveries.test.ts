@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { addTestDelivery } from '../../api/webhooks/recorded-resends.ts';
 import { inTransaction } from '../../db/connect.ts';
-import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
+import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
+import { awaitTurns, takeTurn } from '../../db/webhooks/webhook-turns.ts';
 import { hearWaitingDeliveries } from '../../worker/hear-waiting-deliveries.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -52,6 +53,26 @@ describe('a delivery that an operator sends', () => {
     await waitUntil(() => isStarted(missed));
     const heard = await send();
     await waitUntil(() => isStarted(heard));
+  });
+
+  it('begins when another finds it waiting for a turn that is free, and waits behind it', async () => {
+    const [forgotten, later] = [randomUUID(), randomUUID()];
+    const { organizationId } = tenant;
+    const event = 'flow.completed' as const;
+    const url = 'https://forgotten.test/';
+    for (const id of [forgotten, later])
+      await insertTestDelivery(weir.db, { id, organizationId, event, url, body: '{}' });
+    const call = { round: 1, made: 0, organizationId, event, host: 'forgotten.test' };
+    await weir.db
+      .insertInto('webhook_turn')
+      .values({
+        ...{ delivery_id: forgotten, round: 1, organization_id: organizationId },
+        ...{ host: call.host, has_workflow: false },
+      })
+      .execute();
+    assert.equal(await takeTurn(weir.db, { ...call, deliveryId: later }), false);
+    await waitUntil(() => isStarted(forgotten));
+    await waitUntil(() => isStarted(later));
   });
 
   it('is no longer looked for in the database when the worker has stopped, which closes it', async () => {

@@ -99,6 +99,42 @@ describe('turns of webhook deliveries', () => {
     assert.equal((await give(host, owner, PAIR_MAX)).length, 1);
   });
 
+  it('are not taken past those who wait and may begin: of the same organization, nor of another', async () => {
+    const host = freshHost();
+    const [busy = '', other = ''] = await organizations(2);
+    const calls = await recordMany(PAIR_MAX + 1, busy, host);
+    const taken = await take(calls);
+    const waiting = calls.find((call) => !taken.includes(call)) as DeliveryCall;
+    await endTurn(database.db, taken[0] as DeliveryCall);
+    const later = await record(busy, host);
+    const others = await recordMany(2, other, host);
+    assert.deepEqual(await take([later, ...others]), []);
+    const given = await give(host, other, PAIR_MAX);
+    assert.deepEqual(given[0], waiting);
+    assert.deepEqual(ids(given.slice(1)), ids(others));
+  });
+
+  it('are taken by whoever has waited longest in an organization, and past those who may not begin', async () => {
+    const host = freshHost();
+    const [busy = '', other = ''] = await organizations(2);
+    const taken = await take(await recordMany(PAIR_MAX, busy, host));
+    const [first, second] = await recordMany(2, busy, host);
+    for (const call of [first, second]) assert.deepEqual(await take([call as DeliveryCall]), []);
+    assert.equal((await take([await record(other, host)])).length, 1);
+    await endTurn(database.db, taken[0] as DeliveryCall);
+    assert.deepEqual(await take([second as DeliveryCall]), []);
+    assert.deepEqual(await take([first as DeliveryCall]), [first]);
+  });
+
+  it('stay with whoever comes late for them, while others wait', async () => {
+    const host = freshHost();
+    const [owner = ''] = await organizations(1);
+    const taken = await take(await recordMany(PAIR_MAX + 1, owner, host));
+    await sql`update webhook_turn set held_until = now() + interval '1 second'
+      where host = ${host} and held_until is not null`.execute(database.db);
+    assert.deepEqual(ids(await take(taken)), ids(taken));
+  });
+
   it('go from organization to organization: a burst of one does not come before another', async () => {
     const host = freshHost();
     const owners = await organizations(3);
