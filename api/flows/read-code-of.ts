@@ -6,7 +6,7 @@ import { waitInTime } from '../http/take-bytes.ts';
 /** Reads sources of code, in their order. */
 export type ReadCode = (sources: string[]) => Promise<CodeFindings[]>;
 
-/** What was found in the code of a block; nothing, of one that has none. */
+/** Answers the findings in the code of a block; none, of a block without code. */
 export type CodeOf = (block: Block) => CodeFindings;
 
 const NOTHING: CodeFindings = { named: [] };

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { fairShareOf } from '../../engine/start-run.ts';
 import { SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../flow/limits.ts';
+import { passthrough } from '../blocks.ts';
+import { startWeir } from '../harness.ts';
 
 describe('the fairness keys of an organization', () => {
   const SLUGS = ['acme', 'a-1', '1a', '42', '32', '4-2', '0', '9'.repeat(SLUG_MAX_LENGTH)];
@@ -15,6 +18,27 @@ describe('the fairness keys of an organization', () => {
       assert.equal(jobs.length, slug.length);
     }
     assert.equal(keysOf('acme')[1], 'ACME');
+  });
+
+  it('are accepted by the engine where they begin with a sign', async () => {
+    const weir = await startWeir();
+    try {
+      const tenant = await weir.createTenant();
+      const slug = String(randomInt(2 ** 40));
+      await weir.db
+        .updateTable('organization')
+        .set({ slug })
+        .where('id', '=', tenant.organizationId)
+        .execute();
+      const flow = await weir.createFlow({ ...tenant, organization: slug }, [passthrough('a')]);
+      const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
+      const job = await weir.finish(flow, body.executionId, tenant.key);
+      assert.equal(job.body.status, 'completed', JSON.stringify(job.body));
+      const { raw } = await weir.client.workflow.getHandle(body.executionId).describe();
+      assert.equal(raw.workflowExecutionInfo?.priority?.fairnessKey, keysOf(slug)[1]);
+    } finally {
+      await weir.stop();
+    }
   });
 
   it('are those of no other organization', () => {
