@@ -4,8 +4,8 @@ import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { findLostAccess } from '../auth/find-lost-access.ts';
-import { isStillMember } from '../auth/is-still-member.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { isStillMember } from '../auth/is-still-member.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
@@ -90,7 +90,8 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
     const after = known === 'none' ? undefined : BigInt(sent);
     // The stream ends as soon as this process stops: its reader can go on at another one at once.
     const signal = readerSignal(ctx.res, deps.stopping);
-    const isAllowed = async () => !(await findLostAccess(deps, principal, flowIds.organizationId, isStillMember));
+    const isAllowed = async () =>
+      !(await findLostAccess(deps, principal, flowIds.organizationId, isStillMember));
     const events = follow(deps, news, run, after, isAllowed, signal);
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.execution_id, events);
