@@ -36,7 +36,7 @@ export async function buildDeliveryBody(
   const truncated = (originalResultBytes: number) =>
     toBody({ ...payload, result: null, truncated: true, originalResultBytes });
   // A result that is known to be too long is not read.
-  const bytes = result ? sizeOf(result) : 0;
+  const bytes = result ? measure(result) : 0;
   if (bytes > DELIVERY_BODY_MAX_BYTES) return truncated(bytes);
   try {
     const json = result && (await readResult(db, execution_id, result));
@@ -47,8 +47,26 @@ export async function buildDeliveryBody(
     // What is away comes back; what is refused or lost would be so again at each attempt.
     if (!(error instanceof ServiceError)) throw error;
     log.warn({ execution_id, err: error }, 'A delivery goes out without its result, which cannot be read.');
-    return truncated(Math.max(bytes, bytesToLoad(result as Value)));
+    return truncated(Math.max(sizeOf(result as Value), bytesToLoad(result as Value)));
   }
+}
+
+/**
+ * Returns the exact size of a result as JSON, or NaN where only reading it can tell: in runs that began before outputs were
+ * measured, and where it holds the message or items picked from an output. (Workflows go by `sizeOf`.)
+ */
+function measure(value: Value): number {
+  if ('items' in value)
+    return Math.max(
+      2,
+      value.items.reduce((sum, item) => sum + 1 + measure(item), 1),
+    );
+  if ('branches' in value)
+    return Object.entries(value.branches).reduce((sum, [name, branch]) => {
+      return sum + Buffer.byteLength(JSON.stringify(name)) + 2 + measure(branch);
+    }, 1);
+  if (value.json !== undefined) return Buffer.byteLength(JSON.stringify(value.json));
+  return value.at ? Number.NaN : (value.bytes ?? Number.NaN);
 }
 
 function toBody(payload: DeliveryPayload): string {

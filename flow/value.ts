@@ -57,7 +57,10 @@ export function itemOf(value: Value, index: number): Value {
   return { ...withoutCopy(leaf), at, ...(json !== undefined && { json }) };
 }
 
-/** Returns the size as JSON of a composition of outputs before it is built; parts that were not measured count 0. */
+/**
+ * Returns about the size as JSON of a composition of outputs before it is built; parts that were not measured count 0, and names
+ * of branches their characters. Workflows decide by it, so it stays as it is.
+ */
 export function sizeOf(value: Value): number {
   if ('items' in value) return value.items.reduce((sum, item) => sum + 1 + sizeOf(item), 1);
   if (!('branches' in value)) return value.at ? 0 : (value.bytes ?? 0);

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { findRunDelivery } from '../../../db/webhooks/open-deliveries.ts';
+import type { Step } from '../../../flow/definition.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
@@ -182,5 +183,18 @@ describeWith(['openssl'], 'webhook events', () => {
     );
     const { body: job } = await weir.call('GET', `${flow}/jobs/${json.executionId}`, { key: tenant.key });
     assert.equal(job.result.length, fitting + 8);
+  });
+
+  it('gives the exact size of what it leaves out, whatever branches are called and loops find', async () => {
+    const grow = (stepId: string) => code(stepId, 'return "ä".repeat(100_000);');
+    const body = [passthrough('item')];
+    const none: Step = { type: 'loop', step_id: 'none', name: 'none', max_iterations: 1, body };
+    const branches = { 'größe "1"': [grow('a')], b: [grow('b')], '\n': [code('list', 'return [];'), none] };
+    const both: Step = { type: 'parallel', step_id: 'both', name: 'both', branches };
+    const flow = await weir.createFlow(tenant, [both]);
+    const { json } = await receive(flow);
+    const { body: job } = await weir.call('GET', `${flow}/jobs/${json.executionId}`, { key: tenant.key });
+    assert.deepEqual(job.result['\n'], []);
+    assert.equal(json.originalResultBytes, Buffer.byteLength(JSON.stringify(job.result)));
   });
 });
