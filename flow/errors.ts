@@ -54,6 +54,7 @@ export const ERROR_CODES = [
   'SERVICE_BUSY',
   'DATABASE_UNAVAILABLE',
   'OBJECT_STORE_UNAVAILABLE',
+  'DNS_UNAVAILABLE',
   'IDENTITY_PROVIDER_UNAVAILABLE',
   // why a block, and with it the run, failed
   'MAX_CREDITS_REACHED',

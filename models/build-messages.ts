@@ -35,6 +35,10 @@ export function buildMessages(
 /** Adds the images to the prompt, which is the first message. */
 function userContent(text: string, attachments: Attachment[] = []) {
   if (attachments.length === 0) return text;
-  const images = attachments.map(({ url }) => ({ type: 'image_url' as const, image_url: { url } }));
+  // As it was understood when it was checked, whatever a provider would make of it.
+  const images = attachments.map(({ url }) => ({
+    type: 'image_url' as const,
+    image_url: { url: new URL(url).href },
+  }));
   return [{ type: 'text' as const, text }, ...images];
 }

@@ -15,7 +15,7 @@ export type DialTarget = { address: string; family: 4 | 6; port: number };
 
 type Resolution =
   | { targets: [DialTarget, ...DialTarget[]]; problem?: never }
-  | { targets?: never; problem: 'not_public' | 'unresolved'; message: string };
+  | { targets?: never; problem: 'not_public' | 'unresolved' | 'no_answer'; message: string };
 
 export type ResolvePublic = (destination: Destination) => Promise<Resolution>;
 
@@ -30,10 +30,12 @@ export type ResolverOptions = {
 
 /** Names that are never public, whatever a resolver says: those without a dot, and those of the local network. */
 const LOCAL_NAME = /^[^.]+\.?$|\.(?:localhost|local|internal)\.?$/i;
+/** Names that are reserved (RFC 6761): nobody has them, whether or not a resolver answers. */
+const NOBODYS_NAME = /\.(?:test|invalid)\.?$/i;
 
 /**
  * Creates a function that returns the addresses to dial or, after RESOLVE_TIMEOUT_MS at most, why there are none:
- * `not_public` when any address is not public, `unresolved` when there is no address or no answer.
+ * `not_public` when any address is not public, `unresolved` when there is none, `no_answer` when DNS did not say.
  */
 export function createResolvePublic({ dialMap = {}, lookup = lookUp }: ResolverOptions = {}): ResolvePublic {
   return async function resolvePublic({ hostname, port }) {
@@ -43,13 +45,19 @@ export function createResolvePublic({ dialMap = {}, lookup = lookUp }: ResolverO
 
     const literal = withoutBrackets(hostname);
     if (!isIP(literal) && LOCAL_NAME.test(hostname)) return notPublic(hostname);
-    const addresses = isIP(literal) ? [literal] : await lookup(hostname).catch(() => []);
+    if (NOBODYS_NAME.test(hostname)) return unresolved(hostname);
+    const addresses = isIP(literal) ? [literal] : await lookup(hostname).catch(() => undefined);
+    if (!addresses) return { problem: 'no_answer', message: `${hostname} could not be looked up` };
     const [first, ...others] = addresses;
-    if (first === undefined) return { problem: 'unresolved', message: `${hostname} cannot be resolved` };
+    if (first === undefined) return unresolved(hostname);
     if (!addresses.every(isPublicAddress)) return notPublic(hostname);
     const toTarget = (address: string) => ({ address, family: familyOf(address), port: dialPort });
     return { targets: [toTarget(first), ...others.map(toTarget)] };
   };
+}
+
+function unresolved(hostname: string): Resolution {
+  return { problem: 'unresolved', message: `${hostname} cannot be resolved` };
 }
 
 function notPublic(hostname: string): Resolution {
@@ -68,9 +76,12 @@ async function lookUp(hostname: string): Promise<string[]> {
   }
 }
 
+/** No such record; no such name; no name can be written so. */
+const MISSING = ['ENODATA', 'ENOTFOUND', 'EBADNAME'];
+
 /** Returns [] for a missing record, since a name may have addresses of one family only. */
 function noneWhenMissing(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENODATA' || error.code === 'ENOTFOUND') return [];
+  if (MISSING.includes(error.code ?? '')) return [];
   throw error;
 }
 

@@ -2,6 +2,7 @@
 import { URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
 import { blockedHost, readAttachment, tooManyAttachments } from './attachments.ts';
+import { lookUpFailed } from './look-up-failed.ts';
 import { mimeIncompatible, registryUnavailable } from './require-image-support.ts';
 
 const IMAGE = { kind: 'url', url: 'https://images.example/weir.png', mime_type: 'image/png' };
@@ -19,5 +20,10 @@ export const ATTACHMENT_REFUSALS = examplesOf(
   mimeIncompatible({ step_id: 'describe', model: 'demo/chat', mime_type: 'image/png', index: 0 }),
 );
 
-/** The example of the 503. */
+/** The example of a host that could not be looked up. */
+export const DNS_REFUSAL = examplesOf(
+  lookUpFailed('attachments.0.url', 'images.example could not be looked up', { index: 0 }),
+);
+
+/** The example of a model list that is not there yet. */
 export const REGISTRY_UNAVAILABLE = examplesOf(registryUnavailable());

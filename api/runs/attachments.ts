@@ -6,6 +6,7 @@ import { parseHttpsUrl, URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
 import type { ResolvePublic } from '../../net/resolve-public.ts';
 import { dropNulls } from '../http/drop-nulls.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
+import { lookUpFailed } from './look-up-failed.ts';
 
 export const ATTACHMENTS_MAX = 10;
 export const FILENAME_MAX_LENGTH = 255;
@@ -47,7 +48,7 @@ export const attachmentsField = z
 
 /**
  * Checks the attachments of a request. Hosts come last; they are looked up and nothing is fetched. Throws the code of the
- * first mistake with its `index`, or VALIDATION_ERROR for an item that is not an attachment at all.
+ * first mistake with its `index`, VALIDATION_ERROR for an item that is not an attachment at all, and DNS_UNAVAILABLE.
  */
 export async function readAttachments(raw: unknown[], resolvePublic: ResolvePublic): Promise<Attachment[]> {
   if (raw.length > ATTACHMENTS_MAX) throw tooManyAttachments();
@@ -59,13 +60,14 @@ export async function readAttachments(raw: unknown[], resolvePublic: ResolvePubl
   const resolutions = new Map(resolved);
   for (const [index, { url }] of read.entries()) {
     const resolution = resolutions.get(url.host);
+    if (resolution?.problem === 'no_answer') throw lookUpFailed(urlOf(index), resolution.message, { index });
     if (resolution?.problem) throw blockedHost(index, resolution.message);
   }
-  return read.map(({ url, ...attachment }) => ({ ...attachment, url: url.href }));
+  return read.map(({ attachment }) => attachment);
 }
 
-/** Checks one attachment but for its host. */
-export function readAttachment(raw: unknown, index: number): Omit<Attachment, 'url'> & { url: URL } {
+/** Checks one attachment but for its host. It keeps its URL as it was sent: `url` may be longer than is accepted. */
+export function readAttachment(raw: unknown, index: number): { attachment: Attachment; url: URL } {
   dropNulls(shape, raw);
   const parsed = shape.safeParse(raw, PARSE_OPTIONS);
   if (!parsed.success) {
@@ -76,11 +78,12 @@ export function readAttachment(raw: unknown, index: number): Omit<Attachment, 'u
     for (const issue of parsed.error.issues) issue.path.unshift('attachments', index);
     throw validationError(parsed.error);
   }
-  const { kind, mime_type } = parsed.data;
-  const { url, problem, message } = parseHttpsUrl(parsed.data.url);
+  const { kind, url: sent, mime_type } = parsed.data;
+  const { url, problem, message } = parseHttpsUrl(sent);
   if (problem === 'too_long') throw refused('ATTACHMENT_URL_TOO_LONG', index, 'url', message);
   if (problem) throw refused('ATTACHMENT_INVALID_SCHEME', index, 'url', message);
-  return { kind, url, mime_type, filename: parsed.data.filename || filenameOf(url, mime_type) };
+  const name = parsed.data.filename || filenameOf(url, mime_type);
+  return { attachment: { kind, url: sent, mime_type, filename: name }, url };
 }
 
 /** Derives a filename: the last segment of the path, or the MIME type when that segment cannot be a filename. */
@@ -102,6 +105,10 @@ export function tooManyAttachments(): ServiceError {
 
 export function blockedHost(index: number, message: string): ServiceError {
   return refused('ATTACHMENT_BLOCKED_HOST', index, 'url', message);
+}
+
+function urlOf(index: number): string {
+  return `attachments.${index}.url`;
 }
 
 function refused(code: ErrorCode, index: number, field: string, message: string): ServiceError {

@@ -55,7 +55,8 @@ export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Re
       const fields = { repeats: id };
       const refusal = toServiceError(error, { requestId: retrier.requestId, fields, mayWrite: true });
       // What is wrong with one run, such as a stored request that is lost, is not wrong with the others.
-      const isOfRun = error instanceof ServiceError && refusal.code === 'INTERNAL_ERROR';
+      const isOfRun =
+        error instanceof ServiceError && ['INTERNAL_ERROR', 'DNS_UNAVAILABLE'].includes(refusal.code);
       if (STOPPING.includes(STATUS[refusal.code]) && !isOfRun) return { ...retries, stoppedBy: refusal };
       retries.refused.push(refusedAs(id, refusal));
     }

@@ -22,7 +22,7 @@ import {
   thrownBy,
 } from '../reference/operations.ts';
 import { requireParameterNames } from './accept-run.ts';
-import { ATTACHMENT_REFUSALS, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
+import { ATTACHMENT_REFUSALS, DNS_REFUSAL, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
 import { flowNotFound, parseVersion } from './load-flow.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import { noCredits, suspended } from './require-may-run.ts';
@@ -119,6 +119,7 @@ export function runErrors(
         DATABASE_UNAVAILABLE: CHANGES_UNKNOWN,
         OBJECT_STORE_UNAVAILABLE,
         ...REGISTRY_UNAVAILABLE,
+        ...DNS_REFUSAL,
         IDENTITY_PROVIDER_UNAVAILABLE,
       },
       { 'Retry-After': retryAfter },

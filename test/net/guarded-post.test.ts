@@ -161,6 +161,14 @@ describeWith(['openssl'], 'guarded POST', () => {
         noAnswer(/cannot be resolved/),
       );
     });
+
+    it('has no answer from a host that cannot be looked up: the next attempt looks it up again', async () => {
+      const resolvePublic = createResolvePublic({ lookup: () => Promise.reject(new Error('SERVFAIL')) });
+      await assert.rejects(
+        createGuardedPost({ resolvePublic })(new URL('https://slow.example.com/'), {}, Buffer.from('')),
+        noAnswer(/could not be looked up/),
+      );
+    });
   });
 
   describe('with a certificate', () => {

@@ -72,11 +72,15 @@ describe('createResolvePublic', () => {
     assert.equal((await resolvePublic(host)).problem, 'not_public');
   });
 
-  it('says that a host cannot be resolved, which is not the same as not public', async () => {
+  it('says that a host cannot be resolved, or that DNS did not say, which is not the same as not public', async () => {
     const failing = { lookup: () => Promise.reject(new Error('SERVFAIL')) };
     assert.equal((await resolve('https://images.example/', answering([]))).problem, 'unresolved');
-    assert.equal((await resolve('https://images.example/', failing)).problem, 'unresolved');
+    assert.equal((await resolve('https://images.example/', failing)).problem, 'no_answer');
   });
+
+  for (const host of ['hooks.test', 'hooks.invalid', 'HOOKS.INVALID.'])
+    it(`does not look up ${host}, which nobody can have`, async () =>
+      assert.equal((await resolve(`https://${host}/`)).problem, 'unresolved'));
 
   it('dials what the dial map says, by host and port or by host, and no other host', async () => {
     const dialMap = { 'hooks.example': '127.0.0.1:9001', 'hooks.example:8443': '[::1]:9002' };
@@ -125,11 +129,12 @@ describe('createResolvePublic', () => {
       ['other.example', ['2606:4700::1']],
       ['mixed.example', 'not_public'],
       ['hidden.example', 'not_public'],
-      ['half.example', 'unresolved'],
+      ['half.example', 'no_answer'],
       ['nothing.example', 'unresolved'],
       ['unknown.example', 'unresolved'],
+      [`${'a'.repeat(64)}.example`, 'unresolved'],
       // Ends at the time limit of the look-up.
-      ['silent.example', 'unresolved'],
+      ['silent.example', 'no_answer'],
     ];
     for (const [hostname, expected] of table)
       it(`answers ${expected} for ${hostname}`, async () => {

@@ -81,7 +81,7 @@ describe('attachments', () => {
       it(`are kept with the run, their filename ${rule}`, async () => {
         const { body } = await attach([{ ...png, ...more }]);
         const { attachments } = await getRunInput(weir.db, body.executionId);
-        const url = URL.parse({ ...png, ...more }.url)?.href;
+        const { url } = { ...png, ...more };
         assert.deepEqual(attachments, [{ ...png, url, filename }]);
       });
 
@@ -110,6 +110,29 @@ describe('attachments', () => {
       const { executionId } = (await attach([png], flow)).body;
       const fork = await weir.call('GET', `${flow}/jobs/${executionId}/fork?step=0`, { key: tenant.key });
       assert.deepEqual(fork.body.attachments, [{ ...png, filename: 'cat.png' }]);
+    });
+
+    it('whose URLs are longer once they are encoded run, are forked and run again', async () => {
+      const flow = await weir.createFlow(tenant, [llm('look', 'x', VISION), passthrough('end')]);
+      const url = `${HOST}/${'é'.repeat(URL_MAX_LENGTH - HOST.length - 1)}`;
+      models.will(answer('A cat'), answer('Again'), answer('Forked'));
+      const { executionId, status } = (await attach([{ ...png, url }], flow)).body;
+      assert.equal(status, 'completed');
+      const sent = models.calls.at(-1)?.body.messages as { content: { image_url?: { url: string } }[] }[];
+      assert.equal(sent[0]?.content[1]?.image_url?.url, new URL(url).href);
+      const at = (path: string) => `${flow}/jobs/${executionId}/${path}`;
+      const again = await weir.call('POST', at('rerun'), { key: tenant.key });
+      assert.equal(again.status, 202, JSON.stringify(again.body));
+      await weir.finish(flow, again.body.executionId, tenant.key);
+      const { body: fork } = await weir.call('GET', at('fork?step=0'), { key: tenant.key });
+      assert.equal(fork.attachments[0].url, url);
+      const forked = await fetch(`${weir.url}/api/v1/seq/${flow}/step`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(fork),
+      });
+      assert.equal(forked.status, 200);
+      assert.match(await forked.text(), /event: block_completed/);
     });
 
     it('matter to no block without a model', async () => {
@@ -187,6 +210,21 @@ describe('attachments', () => {
   });
 
   describe('503', () => {
+    it('answers DNS_UNAVAILABLE with the index when a host could not be looked up', async () => {
+      const resolvePublic = createResolvePublic({
+        lookup: async (hostname) => {
+          if (hostname === 'images.example') return ['8.8.8.8'];
+          throw Object.assign(new Error('queryA ESERVFAIL'), { code: 'ESERVFAIL' });
+        },
+      });
+      const failing = { ...png, url: 'https://pictures.example/cat.png' };
+      await assert.rejects(readAttachments([png, failing], resolvePublic), {
+        code: 'DNS_UNAVAILABLE',
+        message: 'attachments.1.url: pictures.example could not be looked up: send the request again.',
+        extra: { index: 1 },
+      });
+    });
+
     it('answers CAPABILITY_REGISTRY_UNAVAILABLE until the list at WEIR_MODELS_URL was read, to images only', async () => {
       // Nothing listens there.
       const env = { WEIR_MODELS_URL: 'http://127.0.0.1:9/models.json' };

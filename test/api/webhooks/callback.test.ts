@@ -1,5 +1,7 @@
 // The forms of a job's `callbackUrl` and `callbackEvents`, and the deliveries that they make.
 import assert from 'node:assert/strict';
+import { requireWebhookUrl } from '../../../api/runs/require-webhook-url.ts';
+import { createResolvePublic } from '../../../net/resolve-public.ts';
 import { code } from '../../blocks.ts';
 import type { Tenant } from '../../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
@@ -88,6 +90,7 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
       'no URL': 'nonsense',
       nothing: '',
       'too long a URL': `https://example.com/${'x'.repeat(2048)}`,
+      'a URL that is too long as it is called': `https://8.8.8.8/${'é'.repeat(1000)}`,
       'a number': 7,
     };
     for (const [name, callbackUrl] of Object.entries(refused))
@@ -100,6 +103,15 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
         assert.deepEqual([status, body.detail.code], [422, 'VALIDATION_ERROR']);
         assert.equal(body.detail.errors[0].field, 'callbackUrl');
       });
+
+    it('is DNS_UNAVAILABLE, which may be tried again, while its host cannot be looked up', async () => {
+      const lookup = async () => Promise.reject(Object.assign(new Error('timeout'), { code: 'ETIMEOUT' }));
+      const deps = { resolvePublic: createResolvePublic({ lookup }), config: { webhookListeners: false } };
+      await assert.rejects(requireWebhookUrl(deps, 'callbackUrl', 'https://hooks.example/'), {
+        code: 'DNS_UNAVAILABLE',
+        message: 'callbackUrl: hooks.example could not be looked up: send the request again.',
+      });
+    });
 
     for (const callbackEvents of [[], ['flow.started'], 'flow.completed', [null], {}])
       it(`refuses ${JSON.stringify(callbackEvents)} as callbackEvents`, async () => {
