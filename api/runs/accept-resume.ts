@@ -27,6 +27,7 @@ import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
 import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireTools } from './require-tools.ts';
+import { requireSameStart } from './require-same-start.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
@@ -61,6 +62,7 @@ export async function acceptResume(
     if (!earlier) throw notPaused();
     const overrides = sent ?? earlier.block_overrides;
     if (!sent) await requireOverrides(overrides);
+    requireSameStart(earlier, body);
     const resumed = { run, answered, definition, earlier, overrides };
     return acceptAtPause(deps, { ...request, endLargeWork }, resumed);
   };

@@ -21,6 +21,7 @@ import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
 import { requireReadOutputs } from './require-read-outputs.ts';
+import { requireSameStart } from './require-same-start.ts';
 import { requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';
@@ -121,6 +122,7 @@ async function acceptChecked(
   const images = session ? {} : await acceptAttachments(deps, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
+  if (session) requireSameStart(kept, body);
   const { maxCredits } = body;
   const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
   // The images of the session: this call may bring them to another model.

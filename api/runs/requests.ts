@@ -31,12 +31,31 @@ export const runFields = {
 };
 const ignored = z.unknown().optional().meta({ description: 'Ignored: only /jobs calls back.' });
 
-/** The other fields of a pause. They are accepted so that callers can send the answer back as it is. */
 const echo = z
   .unknown()
   .optional()
   .meta({ description: 'On resume: ignored, and accepted so that a pause can be sent back whole.' });
-const echoed = { status: echo, toolCalls: echo, flowId: echo, blockCount: echo, cost: echo, blocks: echo };
+/** The fields of a pause that a resume does not read: callers send back what they were answered, by GET …/jobs/… too. */
+export const echoed = {
+  status: echo,
+  toolCalls: echo,
+  flowId: echo,
+  blockCount: echo,
+  traceId: echo,
+  cost: echo,
+  blocks: echo,
+  version: echo,
+  mode: echo,
+  environment: echo,
+  keyId: echo,
+  repeats: echo,
+  startedAt: echo,
+  finishedAt: echo,
+  durationMs: echo,
+};
+/** The same of a session, whose pause is an event too. `version` is a field of its requests. */
+const { version: _, ...ofRun } = echoed;
+export const echoedOfSession = { ...ofRun, runId: echo, stepId: echo, pausedAtStep: echo };
 
 export const executeRequest = z
   .strictObject({

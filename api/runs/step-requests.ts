@@ -5,7 +5,7 @@ import { streamInterrupted } from '../http/stream-interruption.ts';
 import { executionId, pausePoint } from './answers.ts';
 import { blockRetrying, blockUnderWay } from './block-under-way.ts';
 import { iterations, receipt } from './receipt.ts';
-import { blockOverrides, outputsByStep, runFields } from './requests.ts';
+import { blockOverrides, echoedOfSession, outputsByStep, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
 
 export const stepRequest = z
@@ -13,7 +13,11 @@ export const stepRequest = z
     executionId: z.string().toLowerCase().nullish().meta({
       description: 'null on the first call of a session; later the executionId that run_started brought.',
     }),
-    stepIndex: z.int().meta({ description: 'The 0-based index in the step plan of the step to run.' }),
+    // Any whole number: one that no step has is INVALID_STEP_INDEX.
+    stepIndex: z
+      .number()
+      .refine(Number.isInteger, 'must be a whole number')
+      .meta({ type: 'integer', description: 'The 0-based index in the step plan of the step to run.' }),
     accumulatedOutputs: outputsByStep.optional().meta({
       description:
         'The outputs of the earlier steps, by step_id. Required when stepIndex > 0, except with tool results.',
@@ -22,8 +26,12 @@ export const stepRequest = z
       description:
         'Required when stepIndex is 0, except with tool results. On the first call of a session that begins later, it fills {{message}} (empty when absent). On later calls with stepIndex above 0 it is ignored.',
     }),
-    parameters: runFields.parameters.meta({ description: 'On the first call only.' }),
-    attachments: runFields.attachments.meta({ description: 'On the first call only: images.' }),
+    parameters: runFields.parameters.meta({
+      description: 'On the first call; later calls may send the same again.',
+    }),
+    attachments: runFields.attachments.meta({
+      description: 'On the first call: images; later calls may send the same again.',
+    }),
     maxCredits: runFields.maxCredits.meta({
       description: 'The most credits that the session may cost; on a later call, while that call runs.',
     }),
@@ -45,6 +53,7 @@ export const stepRequest = z
       .meta({ description: 'Part of a fork’s request. Ignored: the path names the version.' }),
     callbackUrl: z.unknown().optional().meta({ description: 'Ignored.' }),
     callbackEvents: z.unknown().optional().meta({ description: 'Ignored.' }),
+    ...echoedOfSession,
   })
   .meta({ id: 'StepRequest' });
 export type StepRequest = z.infer<typeof stepRequest>;

@@ -32,7 +32,7 @@ describe('fields without effect', () => {
     ['parameters', { a: 1 }],
     ['attachments', [IMAGE]],
   ] as const)
-    it(`are refused on a resume: ${field}`, async () => {
+    it(`are refused on a resume, unless the run was started with them: ${field}`, async () => {
       await refused('execute', { ...resumeOf(await pause()), [field]: value }, field);
     });
 
@@ -42,22 +42,55 @@ describe('fields without effect', () => {
     ['resumeState', 'x'],
     ['status', 'tool_calls_required'],
     ['blocks', [{}]],
+    ['traceId', 'a'.repeat(32)],
   ] as const)
     it(`are refused on a fresh call: ${field}`, async () => {
       await refused('execute', { message: 'm', [field]: value }, field);
     });
 
-  it('are refused in a session: what its first call set, and what only tool results use', async () => {
+  it('are refused in a session: other than what its first call set, and what only tool results use', async () => {
     const first = { stepIndex: 0, message: 'm' };
     await refused('step', { ...first, iterationsUsed: 1 }, 'iterationsUsed');
     await refused('step', { ...first, resumeState: 'x' }, 'resumeState');
-    const later = {
-      executionId: '3e3d3c3b-0000-4000-8000-000000000000',
-      stepIndex: 1,
-      accumulatedOutputs: {},
-    };
+    await refused('step', { ...first, pausedAtStep: 'ask' }, 'pausedAtStep');
+    const client = await createStepClient(h.weir, h.tenant);
+    h.models.will(answer('1'));
+    const { executionId } = only(await client.step(flow, first), 'run_started');
+    const later = { executionId, stepIndex: 1, accumulatedOutputs: { ask: '1' } };
     await refused('step', { ...later, parameters: { a: 1 } }, 'parameters');
     await refused('step', { ...later, attachments: [IMAGE] }, 'attachments');
+  });
+
+  const START = { message: 'm', parameters: { a: [1, { b: 'c' }] }, attachments: [IMAGE] };
+  const again = { parameters: { a: [1, { b: 'c' }] }, attachments: [{ ...IMAGE, filename: 'cat.png' }] };
+
+  it('do not include parameters and attachments that the run was started with, sent again: a resume', async () => {
+    h.models.will(callTools([toolCall('c1')]), answer('1'), answer('2'));
+    const paused = await h.pause(flow, START);
+    const others = [{ ...IMAGE, url: `${IMAGE.url}?other` }];
+    await refused('execute', { ...resumeOf(paused), ...again, attachments: others }, 'attachments');
+    const { body } = await post('execute', { ...resumeOf(paused), ...again });
+    assert.equal(body.result, '2', JSON.stringify(body));
+  });
+
+  it('do not include parameters and attachments that the run was started with, sent again: a later step', async () => {
+    const client = await createStepClient(h.weir, h.tenant);
+    h.models.will(answer('1'), answer('2'));
+    const first = await client.step(flow, { ...START, stepIndex: 0 });
+    const { executionId } = only(first, 'run_started');
+    const next = { executionId, stepIndex: 1, accumulatedOutputs: { ask: '1' } };
+    assert.equal(only(await client.step(flow, { ...next, ...again }), 'run_completed').result, '2');
+  });
+
+  it('are left out when they say nothing: the iterationsUsed of a run that has not paused is 0', async () => {
+    const client = await createStepClient(h.weir, h.tenant);
+    h.models.will(answer('1'), answer('2'), answer('3'), answer('4'), answer('5'));
+    const { body } = await post('execute', { message: 'm', iterationsUsed: 0, accumulatedOutputs: {} });
+    assert.equal(body.status, 'completed', JSON.stringify(body));
+    const job = await post('jobs', { message: 'm', iterationsUsed: 0, accumulatedOutputs: {} });
+    assert.equal(job.status, 202, JSON.stringify(job.body));
+    await h.weir.finish(flow, job.body.executionId, h.tenant.key);
+    only(await client.step(flow, { stepIndex: 0, message: 'm', iterationsUsed: 0 }), 'block_completed');
   });
 
   it('are refused on /jobs: callbackEvents without callbackUrl', async () => {
@@ -69,14 +102,6 @@ describe('fields without effect', () => {
     h.models.will(answer('1'), answer('2'));
     const resume = { ...resumeOf(paused), message: 'm', parameters: {}, attachments: [] };
     const { status, body } = await post('execute', resume);
-    assert.deepEqual([status, body.status], [200, 'completed'], JSON.stringify(body));
-  });
-
-  it('are accepted where a pause is sent back whole', async () => {
-    const paused = await pause();
-    h.models.will(answer('1'), answer('2'));
-    const { toolCallMessages } = resumeOf(paused);
-    const { status, body } = await post('execute', { ...paused, toolCallMessages, tools: [weather] });
     assert.deepEqual([status, body.status], [200, 'completed'], JSON.stringify(body));
   });
 

@@ -45,7 +45,7 @@ describe('POST …/step, refused before its first byte', () => {
       await refused(step(flow, { stepIndex: 0, executionId: await begin(flow) }), 400, 'MISSING_MESSAGE');
     });
 
-    for (const stepIndex of [-1, 3, 2 ** 31, Number.MIN_SAFE_INTEGER])
+    for (const stepIndex of [-1, 3, 2 ** 31, Number.MIN_SAFE_INTEGER, 1e21, -1e21])
       it(`INVALID_STEP_INDEX: ${stepIndex} of three steps`, async () => {
         const body = { stepIndex, message: 'm', accumulatedOutputs: {} };
         const { message } = await refused(step(flow, body), 400, 'INVALID_STEP_INDEX');
@@ -167,8 +167,10 @@ describe('POST …/step, refused before its first byte', () => {
       ],
       ['stepIndex', { message: '' }],
     ] as const)
-      it(`VALIDATION_ERROR names ${field}`, async () => {
+      it(`VALIDATION_ERROR names ${field}: ${JSON.stringify(body)}`, async () => {
         const { errors } = await refused(step(flow, body), 422, 'VALIDATION_ERROR');
+      ['stepIndex', { message: '', stepIndex: 0.5 }],
+      ['stepIndex', { message: '', stepIndex: '0' }],
         assert.equal(errors[0].field, field);
       });
 
