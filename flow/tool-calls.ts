@@ -119,11 +119,22 @@ function sameIds(a: string[], b: string[]): boolean {
   return a.length === b.length && new Set(a).size === a.length && a.every((id) => known.has(id));
 }
 
-function mismatch(expected: string[], received: string[]): ServiceError {
-  return new ServiceError(
-    'TOOL_RESULTS_MISMATCH',
-    'Each id in tool_calls needs exactly one message {role: tool, tool_call_id, content} directly after them, no other id may have one, and the conversation must end with the results of the last tool_calls.',
-    { expected, received },
+function mismatch(
+  expected: string[],
+  received: string[],
+  message = 'Each id in tool_calls needs exactly one message {role: tool, tool_call_id, content} directly after them, no other id may have one, and the conversation must end with the results of the last tool_calls.',
+): ServiceError {
+  return new ServiceError('TOOL_RESULTS_MISMATCH', message, { expected, received });
+}
+
+/** Makes the error of a resume of a session that waits for no results; none is expected. */
+export function noResultsExpected(messages: ToolCallMessage[]): ServiceError {
+  const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
+  const received = results.flatMap((message) => (message.role === 'tool' ? message.tool_call_id : []));
+  return mismatch(
+    [],
+    received,
+    'The session waits for no tool results at this step; if it did, another call has gone on from there. Without toolCallMessages, the step begins again.',
   );
 }
 

@@ -5,7 +5,7 @@ import { createTimedId } from '../../db/timed-id.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
-import { requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
+import { noResultsExpected, requireMatchingResults, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
@@ -183,8 +183,8 @@ async function resume(
       definition,
       `The session waits for tool results of the step ${JSON.stringify(session.pause.step_id)}, and the flow was published again since: this version has another step with the index ${from}. Send the index that the step has now, or start a new session (the steps are in detail.steps).`,
     );
-  requireMatchingResults(messages, pause?.tool_call_ids ?? []);
-  if (!pause) throw new ServiceError('TOOL_RESULTS_MISMATCH', 'The session is not waiting for tool results.');
+  if (!pause) throw noResultsExpected(messages);
+  requireMatchingResults(messages, pause.tool_call_ids);
   if (body.resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, body.resumeState, {
       executionId,

@@ -82,6 +82,9 @@ describe('POST …/step, refused before its first byte', () => {
       const executionId = await begin(flow);
       const detail = await refused(step(flow, { ...resume, executionId }), 400, 'TOOL_RESULTS_MISMATCH');
       assert.deepEqual([detail.expected, detail.received], [[], ['c1']]);
+      const idle = { ...resume, executionId, toolCallMessages: [{ role: 'user', content: 'x' }] };
+      const { expected, received } = await refused(step(flow, idle), 400, 'TOOL_RESULTS_MISMATCH');
+      assert.deepEqual([expected, received], [[], []]);
     });
 
     it('INVALID_RESUME: tool results without a session', async () => {
@@ -166,11 +169,11 @@ describe('POST …/step, refused before its first byte', () => {
         { stepIndex: 0, message: '', blockOverrides: { a: { processor_type: 'code' } } },
       ],
       ['stepIndex', { message: '' }],
+      ['stepIndex', { message: '', stepIndex: 0.5 }],
+      ['stepIndex', { message: '', stepIndex: '0' }],
     ] as const)
       it(`VALIDATION_ERROR names ${field}: ${JSON.stringify(body)}`, async () => {
         const { errors } = await refused(step(flow, body), 422, 'VALIDATION_ERROR');
-      ['stepIndex', { message: '', stepIndex: 0.5 }],
-      ['stepIndex', { message: '', stepIndex: '0' }],
         assert.equal(errors[0].field, field);
       });
 
