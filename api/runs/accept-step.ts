@@ -16,7 +16,7 @@ import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { getSession } from './get-session.ts';
-import { measureSession, readInput, readOutputs } from './read-session.ts';
+import { measureSession, ofSteps, readInput, readOutputs } from './read-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
@@ -80,7 +80,7 @@ export async function acceptStep(
       executionId: session.execution_id,
       stepId: steps[stepIndex]?.step_id ?? '',
       messages,
-      outputs: body.accumulatedOutputs as Outputs | undefined,
+      outputs: ofSteps(definition, body.accumulatedOutputs as Outputs | undefined),
       resumeState: body.resumeState,
     });
   const accepted = resumeId && (await replay(deps, request, resumeId));
@@ -107,7 +107,7 @@ async function acceptChecked(
   const { steps } = definition;
   const { stepIndex } = body;
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
-  const outputs = await readOutputs(deps, session, body);
+  const outputs = ofSteps(definition, await readOutputs(deps, session, body));
   const replaced = stepIndex > 0 ? (body.inputOverrides as Outputs | undefined) : undefined;
   const continuation: Continuation = {
     ...pipelineInput(definition, body, outputs, republished),

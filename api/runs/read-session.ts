@@ -2,13 +2,15 @@
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
-import type { Json } from '../../flow/definition.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import { measurePause } from '../http/hold-answer-bytes.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import { describePause } from './describe-outcome.ts';
 import type { StepRequest } from './step-requests.ts';
+
+type Outputs = { [stepId: string]: Json };
 
 /** Measures what the functions below read, in bytes. */
 export async function measureSession({ db }: ApiDeps, session: RunRow, body: StepRequest): Promise<number> {
@@ -22,11 +24,21 @@ export async function readOutputs(
   deps: ApiDeps,
   session: RunRow | undefined,
   body: StepRequest,
-): Promise<{ [stepId: string]: Json } | undefined> {
+): Promise<Outputs | undefined> {
   const pause = session && pauseToRead(session, body);
-  if (!pause) return body.accumulatedOutputs as { [stepId: string]: Json } | undefined;
+  if (!pause) return body.accumulatedOutputs as Outputs | undefined;
   const call = session?.concluded_by ? await findAcceptedCall(deps, session.concluded_by) : undefined;
   return call && (await describePause(deps, call, pause)).accumulatedOutputs;
+}
+
+/**
+ * Leaves out the outputs of blocks inside steps, which clients that keep every block_completed send along: no later step reads
+ * them, and a pause has room only for what is carried.
+ */
+export function ofSteps({ steps }: FlowDefinition, outputs: Outputs | undefined): Outputs | undefined {
+  if (!outputs) return undefined;
+  const carried = new Set(steps.map(({ step_id }) => step_id));
+  return Object.fromEntries(Object.entries(outputs).filter(([stepId]) => carried.has(stepId)));
 }
 
 /** Returns the message and parameters of the session. The first call sets them; a later call of step 0 sets the message. */

@@ -10,6 +10,7 @@ import {
 import { code, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { readEvents } from '../../sse.ts';
+import { createStepClient, only } from './step-client.ts';
 import { asking, type Body, resumeOf, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
 
 const named = (name: unknown): Body => ({ type: 'function', function: { name } });
@@ -217,5 +218,27 @@ describe('the outputs that a pause hands out', () => {
     assert.deepEqual([refused.event, refused.data.code], ['run_failed', 'OUTPUT_TOO_LARGE']);
     const paused = await step(OUTPUT_MAX_BYTES - 100);
     assert.equal(paused.event, 'step_paused_for_tool_calls');
+  });
+
+  it('of a step do not count, nor hand out, outputs of blocks inside steps, which its client sent along', async () => {
+    const branches = { left: [passthrough('l')], right: [passthrough('r')] };
+    const both = { type: 'parallel' as const, step_id: 'both', name: 'both', branches };
+    const flow = await h.weir.createFlow(h.tenant, [both, asking('ask', 'x')]);
+    h.models.will(callTools([toolCall('c1')]), answer('ok'));
+    const client = await createStepClient(h.weir, h.tenant);
+    const output = { left: 'x'.repeat(largest / 2), right: 'x'.repeat(largest / 2) };
+    const merged = { both: output, l: output.left, r: output.right };
+    const call = { stepIndex: 1, accumulatedOutputs: merged, tools: [weather] };
+    const events = await client.step(flow, { ...call, executionId: null });
+    const { executionId, accumulatedOutputs, resumeState, toolCallMessages } = only(
+      events,
+      'step_paused_for_tool_calls',
+    );
+    assert.deepEqual(accumulatedOutputs, { both: output });
+    const result = { role: 'tool', tool_call_id: 'c1', content: '1' };
+    const resume = { executionId, resumeState, toolCallMessages: [...toolCallMessages, result] };
+    const last = await client.step(flow, { ...call, ...resume });
+    assert.equal(only(last, 'run_completed').result, 'ok');
+    assert.deepEqual(await client.step(flow, { ...call, ...resume }), last);
   });
 });
