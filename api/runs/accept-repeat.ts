@@ -122,7 +122,7 @@ export function requireRepeatable(
 export function needsCaller(): ServiceError {
   return new ServiceError(
     'CONFLICT',
-    'This run was started with tools, whose results nobody would send to a job: run the flow again with …/execute.',
+    'This run was started with tools, whose results nobody would send to a job: run the flow again with …/execute. A resume that failed may be sent again as it was.',
   );
 }
 

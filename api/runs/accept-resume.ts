@@ -17,24 +17,26 @@ import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
-import { findAcceptedCall, replay } from './accept-idempotently.ts';
+import { findAcceptedCall } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
+import { findEarlierResume } from './find-earlier-resume.ts';
 import { isOfSameKind } from './get-session.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
 import { requireReadOutputs } from './require-read-outputs.ts';
-import { requireTools } from './require-tools.ts';
 import { requireSameStart } from './require-same-start.ts';
+import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { digestOf, requireState } from './resume-state.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 import { requireChoice } from './tool-requests.ts';
 
 /**
- * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before.
+ * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before, unless that
+ * failed for a reason that may pass.
  * Returns undefined when another request has stored it, or taken its Idempotency-Key, in the meantime.
  */
 export async function acceptResume(
@@ -60,9 +62,9 @@ export async function acceptResume(
   const accept = async (endLargeWork: () => void) => {
     const earlier = await findRunInput(deps.db, run.execution_id);
     if (!earlier) throw notPaused();
+    requireSameStart(earlier, body);
     const overrides = sent ?? earlier.block_overrides;
     if (!sent) await requireOverrides(overrides);
-    requireSameStart(earlier, body);
     const resumed = { run, answered, definition, earlier, overrides };
     return acceptAtPause(deps, { ...request, endLargeWork }, resumed);
   };
@@ -93,10 +95,10 @@ async function acceptAtPause(
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
   const callId = deriveCallId(executionId, [request.environment, ...asked]);
   await requireStateAgain(deps, callId, { ...body, executionId, stepId: pausedAtStep, messages, outputs });
-  const accepted = await replay(deps, request, callId);
-  if (accepted) return accepted;
+  const resume = await findEarlierResume(deps, request, run, callId);
+  if (resume.accepted) return resume.accepted;
 
-  const pause = answered ?? (await requireAnswerOfPause(deps, request, run));
+  const pause = answered ?? (await requireAnswerOfPause(deps, request, resume.run));
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
   const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
   const rest = { steps: definition.steps.slice(from) };
@@ -127,8 +129,9 @@ async function acceptAtPause(
     },
   };
   const { flow_version_id: flowVersionId, version } = run;
-  const continues = { executionId, from, to, concludes: true, after: run.concluded_by };
-  const stored = { callId, mode: run.mode, input, continues, flowVersionId, version, definition };
+  const continues = { executionId, from, to, concludes: true, ...resume.goesOn };
+  const { mode } = run;
+  const stored = { callId: resume.callId, mode, input, continues, flowVersionId, version, definition };
   return storeCall(deps, request, stored);
 }
 

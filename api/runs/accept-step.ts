@@ -10,11 +10,11 @@ import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { invalidField } from '../http/invalid-field.ts';
-import { replay } from './accept-idempotently.ts';
 import { requireStateAgain, withoutResults } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
+import { findEarlierResume, type NewResume } from './find-earlier-resume.ts';
 import { getSession } from './get-session.ts';
 import { measureSession, ofSteps, readInput, readOutputs } from './read-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
@@ -34,8 +34,8 @@ type Outputs = { [stepId: string]: Json };
 
 type CheckedCall = {
   session: RunRow | undefined;
-  /** The id of the call, where it is a resume. */
-  resumeId: string | undefined;
+  /** The id of the call, where it is a resume, and what it goes on after. */
+  resumes: Pick<NewResume, 'callId' | 'goesOn'> | undefined;
   overrides: BlockOverrides;
   tools: ReturnType<typeof requireTools>;
   /** The end (exclusive) of the steps that it runs. */
@@ -83,14 +83,15 @@ export async function acceptStep(
       outputs: ofSteps(definition, body.accumulatedOutputs as Outputs | undefined),
       resumeState: body.resumeState,
     });
-  const accepted = resumeId && (await replay(deps, request, resumeId));
-  if (accepted) return accepted;
+  const resumes = session && resumeId ? await findEarlierResume(deps, request, session, resumeId) : undefined;
+  if (resumes?.accepted) return resumes.accepted;
 
-  const checked = { session, resumeId, overrides, tools, to, republished };
+  const known = resumes?.run ?? session;
+  const checked = { session: known, resumes, overrides, tools, to, republished };
   return holdStored(
     deps.largeValues,
     flow.organizationId,
-    session ? await measureSession(deps, session, body) : 0,
+    known ? await measureSession(deps, known, body) : 0,
     (endLargeWork) => acceptChecked(deps, { ...request, endLargeWork }, checked),
     request.endLargeWork,
   );
@@ -100,7 +101,7 @@ export async function acceptStep(
 async function acceptChecked(
   deps: ApiDeps,
   request: CallRequest<StepRequest>,
-  { session, resumeId, overrides, tools, to, republished }: CheckedCall,
+  { session, resumes, overrides, tools, to, republished }: CheckedCall,
 ): Promise<AcceptedCall | undefined> {
   const { flow, body } = request;
   const { definition } = flow;
@@ -121,8 +122,8 @@ async function acceptChecked(
   await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
   const images = session ? {} : await acceptAttachments(deps, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
-  const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
   if (session) requireSameStart(kept, body);
+  const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
   const { maxCredits } = body;
   const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
   // The images of the session: this call may bring them to another model.
@@ -149,11 +150,11 @@ async function acceptChecked(
 
   const executionId = session.execution_id;
   const continues = { executionId, from: stepIndex, to, concludes };
-  if (resumeId)
+  if (resumes)
     return resume(deps, request, session, {
       ...run,
-      callId: resumeId,
-      continues: { ...continues, after: session.concluded_by },
+      callId: resumes.callId,
+      continues: { ...continues, ...resumes.goesOn },
       input: { ...input, continuation },
     });
   requireMayRun(flow);

@@ -38,7 +38,8 @@ export type NewCall = {
   status?: 'started' | 'in_progress';
   /**
    * The run that this call goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan. `concludes`: whether
-   * the end of the call is the end of the run. `after`, for a resume: the call whose pause it ends, null for the first one.
+   * the end of the call is the end of the run. `after`, for a resume: the call whose pause it ends, null for the first one;
+   * with `again`, the resume that failed and is tried again.
    * `sessionInput`: the input of a step-through session from here on.
    */
   continues?:
@@ -48,6 +49,7 @@ export type NewCall = {
         to: number;
         concludes: boolean;
         after?: string | null;
+        again?: true;
         sessionInput?: StoredRunInput;
       }
     | undefined;
@@ -104,8 +106,7 @@ export async function insertCalls(
   for (const { callId, mode, continues } of calls)
     if (mode === 'step' && continues && calls.length === 1)
       await continueSession(db, callId, continues, stored);
-    else if (continues?.after !== undefined)
-      await claimPause(db, callId, continues.executionId, continues.after);
+    else if (continues?.after !== undefined) await claimPause(db, callId, continues);
   for (const { callId, input } of calls) {
     const object = stored.get(input);
     if (object) await linkInput(db, callId, object);
@@ -186,14 +187,22 @@ function refuseCalls(calls: NewCall[]) {
   };
 }
 
-/** Claims the pause of a run for a resume: of several, the first one gets it. */
-async function claimPause(db: Db | Tx, resumedBy: string, executionId: string, after: string | null) {
+/** Claims the pause of a run for a resume: of several, the first one gets it. A run that failed waits for its caller again. */
+async function claimPause(
+  db: Db | Tx,
+  resumedBy: string,
+  { executionId, after = null, again }: NonNullable<NewCall['continues']>,
+): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('run')
     .set({ concluded_by: resumedBy })
+    .$if(again === true, (query) =>
+      query.set({ status: 'tool_calls_required', finished_at: null, error: null }),
+    )
     .where('execution_id', '=', executionId)
-    .where('status', '=', 'tool_calls_required')
+    .where('status', '=', again ? 'failed' : 'tool_calls_required')
     .where('concluded_by', 'is not distinct from', after)
+    .where('cancel_requested_at', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw notPaused();
 }
