@@ -1,5 +1,6 @@
 // A resume that failed for a reason that may pass goes on from its pause when it is sent again.
 import assert from 'node:assert/strict';
+import { countUsage, RUNS } from '../../../db/usage/count-usage.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools, respond } from '../../fakes/model-server.ts';
 import { createStepClient, names, only, type StepClient, resumeOf as stepResumeOf } from './step-client.ts';
@@ -70,6 +71,24 @@ describe('a resume that failed', () => {
       assert.deepEqual(await h.charges(paused.executionId), Array(2).fill(CALL_MICROCREDITS));
       const { body: state } = await h.read(flow, paused.executionId);
       assert.deepEqual([state.result, state.code, state.errorMessage], ['done', undefined, undefined]);
+    });
+
+    it('makes the run one that completed in the usage, and none that failed', async () => {
+      const steps = [asking('ask', 'x', once)];
+      const counted = await h.weir.createFlow(h.tenant, steps);
+      h.models.will(callTools([toolCall('c1')]), unavailable, answer('done'));
+      const paused = await h.pause(counted);
+      for (const status of ['failed', 'completed'])
+        assert.equal((await h.execute(counted, resumeOf(paused))).body.status, status);
+      while ((await countUsage(h.weir.db, 1_000)) > 0);
+      const rows = await h.weir.db
+        .selectFrom('usage')
+        .select(['count', 'failures'])
+        .where('flow_id', '=', paused.flowId)
+        .where('subject', '=', RUNS)
+        .execute();
+      const sum = (values: number[]) => values.reduce((total, value) => total + Number(value), 0);
+      assert.deepEqual([sum(rows.map((row) => row.count)), sum(rows.map((row) => row.failures))], [1, 0]);
     });
 
     it('goes on with another own key', async () => {
