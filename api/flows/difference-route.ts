@@ -1,18 +1,19 @@
 // GET …/flows/{flow_id}/difference: what changed between two versions, or a version and the draft.
 import type { z } from 'zod';
-import type { FlowDesign } from '../../db/flows/flow-designs.ts';
-import { getVersion } from '../../db/flows/versions.ts';
+import { measureDraft } from '../../db/flows/flow-designs.ts';
+import { getVersion, measureVersion } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { findChanges } from '../../flow/find-changes.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { getFlow } from './flow-of-path.ts';
+import { loadDraft, requireFlow } from './flow-of-path.ts';
 import { differenceQuery, differenceRecord } from './schemas.ts';
 
 export function differenceRoutes(deps: ApiDeps): Route[] {
@@ -44,13 +45,18 @@ export function differenceRoutes(deps: ApiDeps): Route[] {
 function compare(deps: ApiDeps): ApiMiddleware {
   return async function compare(ctx) {
     const { from, to } = ctx.state.query as z.output<typeof differenceQuery>;
-    const flow = await getFlow(deps.db, ctx);
-    const changes = findChanges(await load(deps, flow, from), await load(deps, flow, to));
+    const { id } = await requireFlow(deps.db, ctx);
+    const bytes = (await measure(deps, id, from)) + (await measure(deps, id, to));
+    await holdAnswerBytes(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);
+    const changes = findChanges(await load(deps, id, from), await load(deps, id, to));
     ctx.body = { changes };
   };
 }
 
-async function load({ db }: ApiDeps, flow: FlowDesign, side: string): Promise<FlowDefinition> {
-  if (side === 'draft') return flow.draft;
-  return (await getVersion(db, flow.id, Number(side))).definition;
+function measure({ db }: ApiDeps, flowId: string, side: string): Promise<number> {
+  return side === 'draft' ? measureDraft(db, flowId) : measureVersion(db, flowId, Number(side));
+}
+
+async function load({ db }: ApiDeps, flowId: string, side: string): Promise<FlowDefinition> {
+  return side === 'draft' ? loadDraft(db, flowId) : (await getVersion(db, flowId, Number(side))).definition;
 }

@@ -15,7 +15,7 @@ import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/ope
 import { draftETag } from './draft-etag.ts';
 import { findPlacedProblems, requireSound, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
-import { getFlow, writeFlow } from './flow-of-path.ts';
+import { getDraft, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
 import { noteUnusedFields } from './note-unused-fields.ts';
 import { codeReaderOf } from './read-code-of.ts';
@@ -93,7 +93,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
 
 function readDraft(deps: ApiDeps): ApiMiddleware {
   return async function readDraft(ctx) {
-    const { draft } = await getFlow(deps.db, ctx);
+    const draft = await getDraft(deps, ctx);
     ctx.status = 200;
     const etag = draftETag(draft);
     ctx.set('ETag', etag);

@@ -1,12 +1,22 @@
 // The flow that the path of a request names, `/api/v1/projects/{project_id}/flows/{flow_id}/…`. The same NOT_FOUND is answered
 // for a flow that does not exist, one of another project, and one that the caller may not see.
 import type { Db, Tx } from '../../db/connect.ts';
-import { type FlowDesign, findFlowOfProject, lockFlowOfProject } from '../../db/flows/flow-designs.ts';
+import {
+  type FlowDesign,
+  findFlowHead,
+  findFlowOfProject,
+  loadDrafts,
+  lockFlowOfProject,
+  measureDraft,
+} from '../../db/flows/flow-designs.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
+import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 
 type Request = { state: ApiContext['state']; params: ApiContext['params'] };
 type LockedFlow = FlowDesign & { organizationId: string };
@@ -22,6 +32,38 @@ export async function getFlow(db: Db, request: Request): Promise<FlowDesign> {
   const flow = await findFlowOfProject(db, request.state.project.id, flowIdOf(request));
   if (!flow) throw flowOfProjectNotFound();
   return flow;
+}
+
+/** Gets the flow without its draft, for requests about what else it has. */
+export async function requireFlow(db: Db, request: Request) {
+  const flow = await findFlowHead(db, request.state.project.id, flowIdOf(request));
+  if (!flow) throw flowOfProjectNotFound();
+  return flow;
+}
+
+/** Waits until the organization may hold the draft of the flow, until the answer is sent. Returns the id of the flow. */
+export async function holdDraft(
+  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  ctx: ApiContext,
+): Promise<string> {
+  const { id } = await requireFlow(db, ctx);
+  await holdAnswerBytes(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
+  return id;
+}
+
+/** Gets the draft of the flow once its organization may hold it. Throws as `takeBytes` does. */
+export async function getDraft(
+  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  ctx: ApiContext,
+): Promise<FlowDefinition> {
+  return loadDraft(deps.db, await holdDraft(deps, ctx));
+}
+
+/** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */
+export async function loadDraft(db: Db, flowId: string): Promise<FlowDefinition> {
+  const draft = (await loadDrafts(db, [flowId])).get(flowId);
+  if (!draft) throw flowOfProjectNotFound();
+  return draft;
 }
 
 /** Does a write in one transaction, which authorizes the caller again and locks the flow. The write records itself. */

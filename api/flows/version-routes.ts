@@ -1,6 +1,6 @@
 // The endpoints of a flow's versions: list, read, publish, and the one in production.
 import { z } from 'zod';
-import { getVersion, listVersions, versionNotFound } from '../../db/flows/versions.ts';
+import { getVersion, listVersions, measureVersion, versionNotFound } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -8,6 +8,7 @@ import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
@@ -25,7 +26,7 @@ import {
 } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
-import { getFlow, writeFlow } from './flow-of-path.ts';
+import { getFlow, holdDraft, requireFlow, writeFlow } from './flow-of-path.ts';
 import { codeReaderOf, readCodeOf } from './read-code-of.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
 import {
@@ -129,6 +130,8 @@ export function versionRoutes(deps: ApiDeps): Route[] {
 function publish(deps: ApiDeps): ApiMiddleware {
   return async function publish(ctx) {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
+    ctx.state.dropBody();
+    await holdDraft(deps, ctx);
     const readCode = codeReaderOf(deps, ctx.state.project.organization_id);
     // Before the flow is locked: code takes its turn.
     await readCodeOf(readCode, listBlocks((await getFlow(deps.db, ctx)).draft));
@@ -146,7 +149,7 @@ function publish(deps: ApiDeps): ApiMiddleware {
 function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, cursor } = ctx.state.query as PageQuery;
-    const flow = await getFlow(db, ctx);
+    const flow = await requireFlow(db, ctx);
     const before = cursor === undefined ? undefined : Number(cursor);
     const rows = await listVersions(db, flow.id, { before, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, ({ version }) => String(version));
@@ -154,10 +157,13 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-function getOne({ db }: ApiDeps): ApiMiddleware {
+function getOne({ db, largeValues }: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
-    const flow = await getFlow(db, ctx);
-    ctx.body = describe(await getVersion(db, flow.id, versionOf(ctx)), flow);
+    const flow = await requireFlow(db, ctx);
+    const version = versionOf(ctx);
+    const bytes = await measureVersion(db, flow.id, version);
+    await holdAnswerBytes(largeValues, ctx, ctx.state.project.organization_id, bytes);
+    ctx.body = describe(await getVersion(db, flow.id, version), flow);
   };
 }
 

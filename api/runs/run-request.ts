@@ -107,9 +107,11 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function getFlow({ definitions }: ApiDeps): ApiMiddleware {
+function getFlow({ definitions, largeValues }: ApiDeps): ApiMiddleware {
   return async function getFlow(ctx) {
     const { flow_version_id, flow_id: flowId, version } = ctx.state.run;
+    const bytes = await definitions.measure(flow_version_id);
+    await holdAnswerBytes(largeValues, ctx, ctx.state.flowIds.organizationId, bytes);
     const { steps } = await definitions.get(flow_version_id);
     answerWithETag(ctx, { flowId, version, steps } satisfies z.input<typeof runFlowRecord>);
   };

@@ -6,7 +6,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
-import { getFlow } from '../flows/flow-of-path.ts';
+import { requireFlow } from '../flows/flow-of-path.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
@@ -108,7 +108,7 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
 function start(deps: ApiDeps): ApiMiddleware {
   return async function start(ctx) {
     const { test_case_id: id } = ctx.state.body as z.output<typeof testRunRequest>;
-    const flow = await getFlow(deps.db, ctx);
+    const flow = await requireFlow(deps.db, ctx);
     const caller = toCaller(ctx.state);
     const wait = { waitMs: 0, gone: readerSignal(ctx.res, deps.stopping) };
     ctx.body =
@@ -122,7 +122,7 @@ function start(deps: ApiDeps): ApiMiddleware {
 function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, cursor: after } = ctx.state.query as z.output<typeof listQuery>;
-    const { id: flowId } = await getFlow(db, ctx);
+    const { id: flowId } = await requireFlow(db, ctx);
     if (after !== undefined && (await findTestRun(db, after))?.flow_id !== flowId) throw unknownCursor();
     const rows = await listTestRuns(db, flowId, { after, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, ({ id }) => id);
@@ -132,7 +132,7 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
 
 function getOne(deps: ApiDeps): ApiMiddleware {
   return async function getOne(ctx) {
-    const { id: flowId } = await getFlow(deps.db, ctx);
+    const { id: flowId } = await requireFlow(deps.db, ctx);
     const { test_run_id: id = '' } = ctx.params;
     const row = UUID_PATTERN.test(id) ? await findTestRun(deps.db, id) : undefined;
     if (row?.flow_id !== flowId) throw notVisible('test run');

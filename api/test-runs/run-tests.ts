@@ -15,6 +15,7 @@ import { startTestRun } from '../../engine/start-test-run.ts';
 import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
+import { loadDraft } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { toRetryLater } from '../http/retry-later.ts';
@@ -66,7 +67,8 @@ async function runTests(
   { waitMs = TOOL_WAIT_MS, gone = new AbortController().signal }: Wait = {},
 ): Promise<TestRun> {
   const { db } = deps;
-  const { flowId, organizationId, draft } = flow;
+  const { flowId, organizationId } = flow;
+  const draft = await loadDraft(db, flowId);
   await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;

@@ -12,7 +12,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
-import { getFlow } from '../flows/flow-of-path.ts';
+import { requireFlow } from '../flows/flow-of-path.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
@@ -145,7 +145,7 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
 
 function save(deps: ApiDeps): ApiMiddleware {
   return async function save(ctx) {
-    const { id: flow_id } = await getFlow(deps.db, ctx);
+    const { id: flow_id } = await requireFlow(deps.db, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
     const caller = toCaller(ctx.state);
     const { test_case_id, created } = await createTestCase(deps, caller, input, ctx.get('If-None-Match'));
@@ -157,7 +157,7 @@ function save(deps: ApiDeps): ApiMiddleware {
 function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
     const { limit, cursor = '' } = ctx.state.query as PageQuery;
-    const { id } = await getFlow(db, ctx);
+    const { id } = await requireFlow(db, ctx);
     const rows = await listTestCasePage(db, id, { after: cursor, limit: limit + 1 });
     const { page, end } = toPage(rows, limit, ({ name }) => name);
     const results = await listResultsOf(
@@ -197,7 +197,7 @@ function remove(deps: ApiDeps): ApiMiddleware {
 }
 
 async function caseOfPath(deps: ApiDeps, ctx: ApiContext): Promise<TestCaseRow> {
-  const { id } = await getFlow(deps.db, ctx);
+  const { id } = await requireFlow(deps.db, ctx);
   return getCase(deps, id, ctx.params.test_case_id ?? '');
 }
 

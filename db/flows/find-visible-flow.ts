@@ -12,7 +12,6 @@ function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
       'project.id as projectId',
       'organization.id as organizationId',
       ...RUN_LIMITS,
-      'flow.draft',
     ])
     .where('flow.id', '=', flowId)
     .where('flow.deleted_at', 'is', null)
@@ -21,7 +20,7 @@ function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
     .where(hasProjectAccess(access));
 }
 
-/** Finds a flow with its draft and what its organization may run, unless it is deleted or the caller cannot access it. */
+/** Finds a flow, without its draft, and what its organization may run, unless it is deleted or the caller cannot access it. */
 export function findVisibleFlow(db: Db, flowId: string, access: ProjectAccess) {
   return visibleFlows(db, flowId, access).executeTakeFirst();
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
@@ -8,6 +9,8 @@ const CACHED_MAX_CHARS = 64 * 1024 * 1024;
 export type FlowDefinitions = {
   /** Loads the definition of a flow version, which never changes, by the version's id. */
   get(flowVersionId: string): Promise<FlowDefinition>;
+  /** Measures such a definition as JSON, in bytes, without loading it. */
+  measure(flowVersionId: string): Promise<number>;
 };
 
 /** Creates the cache of definitions that API and worker of one process share. */
@@ -27,6 +30,14 @@ export function createFlowDefinitions(db: Db): FlowDefinitions {
         .executeTakeFirstOrThrow();
       cache.set(flowVersionId, definition);
       return definition;
+    },
+    async measure(flowVersionId) {
+      const { bytes } = await db
+        .selectFrom('flow_version')
+        .select(sql<number>`octet_length(definition::text)`.as('bytes'))
+        .where('id', '=', flowVersionId)
+        .executeTakeFirstOrThrow();
+      return bytes;
     },
   };
 }

@@ -79,6 +79,17 @@ export function findFlowOfProject(db: Db, projectId: string, flowId: string) {
     .executeTakeFirst();
 }
 
+/** Finds such a flow without its draft, which may have megabytes. */
+export function findFlowHead(db: Db, projectId: string, flowId: string) {
+  return db
+    .selectFrom('flow')
+    .select(['id', 'production_version'])
+    .where('project_id', '=', projectId)
+    .where('id', '=', flowId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
 /** Finds such a flow and locks it: nobody else changes it before the transaction ends. */
 export function lockFlowOfProject(
   tx: Tx,
@@ -93,6 +104,18 @@ export function lockFlowOfProject(
     .executeTakeFirst();
 }
 
+const draftBytes = sql<number>`octet_length(flow.draft::text)`;
+
+/** Measures the draft of a flow as JSON, in bytes; 0 when there is no such flow. */
+export async function measureDraft(db: Db, flowId: string): Promise<number> {
+  const row = await db
+    .selectFrom('flow')
+    .select(draftBytes.as('bytes'))
+    .where('id', '=', flowId)
+    .executeTakeFirst();
+  return row?.bytes ?? 0;
+}
+
 /** Lists the flows of a project by slug, from the one after the slug `after`, with the bytes of their drafts. */
 export function listFlowDesigns(
   db: Db,
@@ -101,7 +124,7 @@ export function listFlowDesigns(
   { after, limit }: { after: string; limit: number },
 ) {
   return designsOf(db, userId)
-    .select(sql<number>`octet_length(flow.draft::text)`.as('bytes'))
+    .select(draftBytes.as('bytes'))
     .where('flow.project_id', '=', projectId)
     .where('flow.slug', '>', after)
     .orderBy('flow.slug')

@@ -83,6 +83,17 @@ export function listVersions(
     .execute();
 }
 
+/** Measures the definition of a published version as JSON, in bytes; 0 when there is no such version. */
+export async function measureVersion(db: Db, flowId: string, version: number): Promise<number> {
+  const row = await db
+    .selectFrom('flow_version')
+    .select(sql<number>`octet_length(definition::text)`.as('bytes'))
+    .where('flow_id', '=', flowId)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  return row?.bytes ?? 0;
+}
+
 /** Gets a published version. Throws NOT_FOUND. */
 export async function getVersion(db: Db | Tx, flowId: string, version: number) {
   const row = await db
