@@ -14,7 +14,7 @@ const REQUESTS = { total: 128 * MB, share: 32 * MB, reserve: 32 * MB };
 const ACTIVITIES = { total: 64 * MB, share: 32 * MB, reserve: 32 * MB };
 
 export type LargeValues = {
-  /** Request bodies, from when they begin to arrive until their run is stored. */
+  /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
   bodies: ByteBudget;
   /** Stored outputs, from when they are read until the answer with them is sent. */
   answers: ByteBudget;

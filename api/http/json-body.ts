@@ -1,4 +1,5 @@
 // Request bodies: parsed, bounded, without unknown fields.
+import { Readable } from 'node:stream';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import type { EndTurn } from '../../fairness/turns.ts';
@@ -36,7 +37,8 @@ type BodyRules = {
 /**
  * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse a body that is too much to parse for one of its members,
  * and each of `before` the parsed JSON, in which an optional field that was null is left out. `describe` makes the error for
- * what does not fit the schema or may be in no body.
+ * what does not fit the schema or may be in no body. The body is in hand until it is dropped, the handlers after it have returned
+ * and the stream, where they answer one, has ended.
  */
 export function readBody(
   deps: BodyDeps,
@@ -80,7 +82,9 @@ export function readBody(
       throw error;
     } finally {
       endTurn?.();
-      giveBack();
+      // A stream may still be made from the body.
+      if (ctx.body instanceof Readable && !ctx.res.closed) ctx.res.once('close', giveBack);
+      else giveBack();
     }
   };
 }

@@ -66,6 +66,8 @@ async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise
     dropNulls(tool.input, input);
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
     if (!parsed.success) throw wrongInput(parsed.error, tool);
+    // The tool may wait for a run, or for turns of its own.
+    call.endLargeWork();
     const output = await tool.run(call, parsed.data);
     return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
   } catch (error) {

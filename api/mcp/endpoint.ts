@@ -38,7 +38,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
     createMcpServer({ deps, ...(authInfo?.extra as Omit<McpCall, 'deps'>) }),
   );
   return async function serveMcp(ctx) {
-    const { user, requestId } = ctx.state;
+    const { user, requestId, endLargeWork } = ctx.state;
     // A process that stops still answers what is under way.
     const signal = readerSignal(ctx.res, undefined);
     const gone = readerSignal(ctx.res, deps.stopping);
@@ -51,7 +51,10 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           clientId: '',
           scopes: user.scopes,
           resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
-          extra: { user, gone, ...toCaller({ principal: user, requestId }) } satisfies Omit<McpCall, 'deps'>,
+          extra: {
+            ...{ user, gone, endLargeWork },
+            ...toCaller({ principal: user, requestId }),
+          } satisfies Omit<McpCall, 'deps'>,
         },
       },
     );

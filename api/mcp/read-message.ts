@@ -10,22 +10,30 @@ import { readBody } from '../http/json-body.ts';
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
-/** Sets `ctx.state.body`. Refuses batches, which MCP no longer has: a message is one call, and is counted as one. */
+/**
+ * Sets `ctx.state.body`, which is in hand until the answer has ended: the SDK keeps the message while a tool runs. Refuses
+ * batches, which MCP no longer has: a message is one call, and is counted as one.
+ */
 export function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
   const read = readBody(deps, z.unknown());
   return async function readMessage(ctx, next) {
+    let isRead = false;
     try {
-      await read(ctx as never, async () => {});
-      if (Array.isArray(ctx.state.body))
-        throw new ServiceError('VALIDATION_ERROR', 'Send one message per request: batches are not accepted.');
+      await read(ctx as never, async () => {
+        if (Array.isArray(ctx.state.body))
+          throw new ServiceError(
+            'VALIDATION_ERROR',
+            'Send one message per request: batches are not accepted.',
+          );
+        isRead = true;
+        await next();
+      });
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
+      if (isRead || !(error instanceof ServiceError)) throw error;
       ctx.status = statusOf(error.code);
       const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : INVALID_REQUEST;
       answerRefusal(ctx, { jsonrpc: '2.0', error: { code, message: error.message }, id: null });
-      return;
     }
-    await next();
   };
 }
 

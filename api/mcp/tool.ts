@@ -5,8 +5,16 @@ import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import type { Caller } from '../test-runs/caller.ts';
 
-/** One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, or the process stops. */
-export type McpCall = Caller & { deps: ApiDeps; user: UserPrincipal; gone: AbortSignal };
+/**
+ * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, or the process stops.
+ * `endLargeWork` ends the turn that a large message has.
+ */
+export type McpCall = Caller & {
+  deps: ApiDeps;
+  user: UserPrincipal;
+  gone: AbortSignal;
+  endLargeWork: () => void;
+};
 
 /** MCP's tool annotations: what clients may assume of a call before they make it. */
 type Hints = {
