@@ -14,6 +14,7 @@ import {
 import { ensureSigningSecret } from '../db/webhooks/webhook-secrets.ts';
 import { type GivenTurn, takeTurn } from '../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
+import type { LargeValues } from '../large-values/large-values.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../net/guarded-post.ts';
 import { isListenerHost, type WebhookListeners } from '../net/webhook-listeners.ts';
 import { log } from '../observability/log.ts';
@@ -32,6 +33,7 @@ export type DeliveryDeps = {
   db: Db;
   encryption: Encryption;
   post: GuardedPost;
+  largeValues: Pick<LargeValues, 'inputs'>;
   /** Present where `weir listen` may be connected to this process. */
   listeners?: WebhookListeners | undefined;
   /** Starts the workflow of a delivery whose turn has come, or signals it. Never rejects. */
@@ -66,7 +68,7 @@ export async function attemptDelivery(
   if (isTurn === undefined) return postponed;
   if (!isTurn) return { ...postponed, waits: true };
   try {
-    const prepared = await prepare(deps, call, number).catch(logError);
+    const prepared = await prepare(deps, call, number, attempt?.signal).catch(logError);
     if (!prepared) return postponed;
     if (prepared === 'over' || 'made' in prepared) return prepared;
     const startedAt = performance.now();
@@ -121,9 +123,10 @@ function send(
 
 /** Does everything that can fail before anything is sent; afterwards the row is `in_flight`. */
 async function prepare(
-  { db, encryption }: DeliveryDeps,
+  { db, encryption, largeValues }: DeliveryDeps,
   call: DeliveryCall,
   attempt: number,
+  signal: AbortSignal | undefined,
 ): Promise<'over' | Forgotten | Prepared> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';
@@ -133,7 +136,7 @@ async function prepare(
   addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
   const service = { actor: 'service', requestId: randomUUID() };
   const secret = await ensureSigningSecret(db, encryption, delivery.organization_id, service);
-  const text = delivery.body ?? (await buildDeliveryBody(db, delivery));
+  const text = delivery.body ?? (await buildDeliveryBody({ db, largeValues }, delivery, signal));
   if (!(await beginAttempt(db, { deliveryId: call.deliveryId, round: call.round, attempt }, text)))
     return 'over';
   const body = Buffer.from(text);

@@ -1,21 +1,26 @@
 // The payload of a webhook (docs/webhooks.md).
 import type { Db } from '../db/connect.ts';
-import { readResult } from '../db/runs/read-result.ts';
+import { measureValue } from '../db/runs/load-references.ts';
+import { readResultText } from '../db/runs/read-result.ts';
 import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { bytesToLoad, sizeOf, type Value } from '../flow/value.ts';
+import type { LargeValues } from '../large-values/large-values.ts';
 import { log } from '../observability/log.ts';
 
 const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 
+type Deps = { db: Db; largeValues: Pick<LargeValues, 'inputs'> };
+
 /**
  * Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit, or can never be read,
- * is left out.
+ * is left out. Waits until the organization may hold what is read for it; rejects with the signal's reason.
  */
 export async function buildDeliveryBody(
-  db: Db,
+  { db, largeValues }: Deps,
   delivery: Omit<DeliveryToAttempt, 'attempt' | 'due_in_ms'>,
+  signal?: AbortSignal,
 ): Promise<string> {
   const { event_type, execution_id, flow_id, organization_id, result, error, started_at, finished_at } =
     delivery;
@@ -38,16 +43,23 @@ export async function buildDeliveryBody(
   // A result that is known to be too long is not read.
   const bytes = result ? measure(result) : 0;
   if (bytes > DELIVERY_BODY_MAX_BYTES) return truncated(bytes);
+  if (!result) return toBody({ ...payload, result });
+  const read = await measureValue(db, execution_id, result);
+  const giveBack = await largeValues.inputs.take(organization_id, read, signal);
   try {
-    const json = result && (await readResult(db, execution_id, result));
-    const body = toBody({ ...payload, result: json });
-    if (Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES) return body;
-    return truncated(Buffer.byteLength(JSON.stringify(json)));
+    const text = await readResultText(db, execution_id, result);
+    // One that was not measured is not parsed either: a message may be as large as a request.
+    const length = Buffer.byteLength(text);
+    if (length > DELIVERY_BODY_MAX_BYTES) return truncated(length);
+    const body = toBody({ ...payload, result: JSON.parse(text) });
+    return Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES ? body : truncated(length);
   } catch (error) {
     // What is away comes back; what is refused or lost would be so again at each attempt.
     if (!(error instanceof ServiceError)) throw error;
     log.warn({ execution_id, err: error }, 'A delivery goes out without its result, which cannot be read.');
-    return truncated(Math.max(sizeOf(result as Value), bytesToLoad(result as Value)));
+    return truncated(Math.max(sizeOf(result), bytesToLoad(result)));
+  } finally {
+    giveBack();
   }
 }
 

@@ -1,5 +1,6 @@
 // Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
 import { ApplicationFailure } from '@temporalio/activity';
+import { measureValue } from '../db/runs/load-references.ts';
 import { readResult } from '../db/runs/read-result.ts';
 import { findOutcome } from '../db/runs/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
@@ -15,7 +16,6 @@ import {
   judgeFlow,
   type Verdict,
 } from '../flow/test-case.ts';
-import { bytesToLoad } from '../flow/value.ts';
 import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { OrganizationValidator } from '../json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
@@ -94,8 +94,9 @@ async function withAnswer<T>(
   switch (outcome.status) {
     case 'completed': {
       const { result } = outcome;
+      const bytes = await measureValue(db, executionId, result);
       // It is a regular activity, which is never told that there is no room.
-      return (await reserveInputMemory(largeValues, organizationId, bytesToLoad(result), attempt, async () =>
+      return (await reserveInputMemory(largeValues, organizationId, bytes, attempt, async () =>
         work({ json: await readResult(db, executionId, result) }),
       )) as T;
     }

@@ -76,6 +76,13 @@ export function bytesToLoad(value: Value): number {
   return value.json === undefined ? (value.bytes ?? 0) : 0;
 }
 
+/** Lists the references that are read to build a value and were not measured, which `bytesToLoad` counts as 0. */
+export function listUnmeasured(value: Value): string[] {
+  if ('items' in value) return value.items.flatMap(listUnmeasured);
+  if ('branches' in value) return Object.values(value.branches).flatMap(listUnmeasured);
+  return value.json === undefined && value.bytes === undefined ? [value.ref] : [];
+}
+
 /** Returns the same value, without inline copies if it is longer than `maxChars` serialized. */
 export function compact(value: Value, maxChars = COMPOSITION_MAX_CHARS): Value {
   return JSON.stringify(value).length <= maxChars ? value : dropCopies(value);

@@ -25,6 +25,7 @@ export async function createWebhookWorker({
   db,
   client,
   connection,
+  largeValues,
   listeners,
   workflowBundle,
 }: WorkerDeps): Promise<QueueWorker> {
@@ -47,6 +48,7 @@ export async function createWebhookWorker({
         ca: config.webhookCaFile && readCaFile(config.webhookCaFile),
         proxy: config.egressProxy,
       }),
+      largeValues,
       listeners,
       beginTurn: (turn) => beginTurn(engine, turn),
     }),

@@ -1,8 +1,9 @@
 import type { Db } from '../../db/connect.ts';
-import { measureOutputs } from '../../db/runs/load-references.ts';
+import { measureOutputs, measureValue } from '../../db/runs/load-references.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import { bytesToLoad, type Value } from '../../flow/value.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
+import type { Value } from '../../flow/value.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import type { ApiContext } from './context.ts';
 import { readerSignal } from './reader-signal.ts';
@@ -43,13 +44,25 @@ export async function measureOutcome(
   { result, pauses }: { result: Value | null; pauses: boolean },
 ): Promise<number> {
   if (pauses) return measurePause(db, callId);
-  return result ? bytesToLoad(result) : 0;
+  return result ? measureValue(db, callId, result) : 0;
 }
 
 /** Measures what is read to describe a pause of a call: its outputs, and its input, which has those that its caller brought. */
 export async function measurePause(db: Db, callId: string): Promise<number> {
   const [outputs, input] = await Promise.all([measureOutputs(db, callId), measureInput(db, callId)]);
   return outputs + input;
+}
+
+/** Waits for a turn at parsing so many bytes for an event, where that is large. Throws as `takeEventBytes` does. */
+export async function takeEventWork(
+  { work }: LargeValues,
+  organizationId: string,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<EndTurn> {
+  return work.take(organizationId, bytes, { signal }).catch((error: unknown) => {
+    throw signal.aborted ? new StreamInterruption('stopping') : error;
+  });
 }
 
 /**

@@ -1,13 +1,14 @@
 // The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
 import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
-import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
+import { loadReferences, measureOutputs, measureValue } from '../../db/runs/load-references.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
 import { composeValues } from '../../flow/compose-values.ts';
 import type { Step } from '../../flow/definition.ts';
 import type { Facts } from '../../flow/look-up-facts.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
-import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
+import { INPUT_REF, type Load, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { measurePause } from '../http/hold-answer-bytes.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
@@ -24,10 +25,14 @@ import type { AcceptedCall } from './store-call.ts';
 
 export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEARTBEAT;
 
-/** Who reads the events. `take` waits until so many bytes of outputs may be in memory; what it returns gives them back. */
+/**
+ * Who reads the events. `take` waits until so many bytes of outputs may be in memory; what it returns gives them back.
+ * `takeWork` waits for a turn at parsing so many.
+ */
 type Reader = {
   mayRead(): Promise<boolean>;
   take(bytes: number): Promise<() => void>;
+  takeWork(bytes: number): Promise<EndTurn>;
   signal: AbortSignal;
 };
 
@@ -55,7 +60,6 @@ export async function* stepEvents(
   }
 
   const plan = toPlan(steps);
-  const load = referenceLoader(deps.db, run.callId);
   let value: Value = { ref: from > 0 ? INPUT_REF : MESSAGE_REF };
   let blocks: BlockRuns = [];
   let underWay = 0n;
@@ -67,6 +71,8 @@ export async function* stepEvents(
     const stepIndex = from + offset;
     const place = { executionId, stepId: step.step_id, stepIndex };
     yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
+    // A loop looks into its input.
+    const inputBytes = step.type === 'sequential' ? 0 : await measureValue(deps.db, run.callId, value);
     const tellInner = createInnerEvents(deps, run, step, place, reader.take);
     let seen = -1;
     for (;;) {
@@ -78,7 +84,7 @@ export async function* stepEvents(
       );
       underWay = yield* tellInner(blocks);
       // Composing reads the outputs, so it is only done when there is a new one.
-      if (completed.size > seen && (yield* tellCompleted(step, place, completed))) break;
+      if (completed.size > seen && (yield* tellCompleted(step, place, completed, inputBytes))) break;
       seen = completed.size;
       if (end) {
         yield* endOf(deps, run, reader, end, place, blocks);
@@ -101,9 +107,15 @@ export async function* stepEvents(
     step: Step,
     place: Place,
     completed: Set<string>,
+    inputBytes: number,
   ): AsyncGenerator<StepEvent, boolean> {
     const ids = listBlocks({ steps: [step] }).map(({ step_id }) => step_id);
-    const giveBack = await reader.take(await measureOutputs(deps.db, run.callId, ids));
+    const bytes = inputBytes + (await measureOutputs(deps.db, run.callId, ids));
+    const giveBack = await reader.take(bytes);
+    const load: Load = async (refs) => {
+      const endTurn = await reader.takeWork(bytes);
+      return loadReferences(deps.db, run.callId, refs).finally(endTurn);
+    };
     try {
       const planned = plan.slice(place.stepIndex, place.stepIndex + 1);
       const { values, missing } = await composeValues(planned, completed, load, value, facts);
@@ -177,7 +189,7 @@ async function* endOf(
       giveBack();
     }
   } else {
-    const giveBack = await reader.take(bytesToLoad(end.result));
+    const giveBack = await reader.take(await measureValue(deps.db, run.callId, end.result));
     try {
       const result = new JsonText(await readResultText(deps.db, run.callId, end.result));
       const session = { executionId, flowId, blockCount };

@@ -8,7 +8,7 @@ import { isStillMember } from '../auth/is-still-member.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
-import { takeEventBytes } from '../http/hold-answer-bytes.ts';
+import { takeEventBytes, takeEventWork } from '../http/hold-answer-bytes.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -133,6 +133,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
     const events = stepEvents(deps, news, run, ended, {
       mayRead: async () => !(await findLostAccess(deps, principal, organizationId, isStillMember)),
       take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),
+      takeWork: (bytes) => takeEventWork(deps.largeValues, organizationId, bytes, signal),
       signal,
     });
     const begun = resumes ? await refuseBeyondCap(deps, organizationId, run, events) : events;

@@ -3,16 +3,19 @@ import { ServiceError } from '../../flow/errors.ts';
 import { findMember } from '../../flow/find-member.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import {
+  bytesToLoad,
   INPUT_REF,
   type Load,
   type LoadTexts,
+  listUnmeasured,
   MESSAGE_REF,
   type Stored,
   type StoredText,
+  type Value,
 } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound } from './run-not-found.ts';
-import { readInputText } from './stored-inputs.ts';
+import { measureInput, readInputText } from './stored-inputs.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /**
@@ -22,7 +25,7 @@ import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts
  */
 export async function loadTexts(db: Db, callId: string, refs: string[]): Promise<Map<string, StoredText>> {
   const stored = new Map<string, StoredText>();
-  const keys = refs.filter((ref) => ref !== MESSAGE_REF && ref !== INPUT_REF);
+  const keys = refs.filter(isBlockKey);
   if (keys.length < refs.length) {
     // PostgreSQL finds no member in a text with U+0000 or half a surrogate pair.
     const input = Buffer.from(await readInputText(db, callId));
@@ -77,6 +80,34 @@ export async function measureOutputs(
     .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
     .executeTakeFirstOrThrow();
   return bytes;
+}
+
+/**
+ * Measures what is read to build a value of a call. The message and the input of a call are read as parts of what it was started
+ * with, which is counted.
+ */
+export async function measureValue(db: Db, callId: string, value: Value): Promise<number> {
+  const refs = [...new Set(listUnmeasured(value))];
+  const keys = refs.filter(isBlockKey);
+  const [input, outputs] = await Promise.all([
+    keys.length < refs.length ? measureInput(db, callId) : 0,
+    keys.length > 0 ? measureOutputsOf(db, callId, keys) : 0,
+  ]);
+  return bytesToLoad(value) + input + outputs;
+}
+
+async function measureOutputsOf(db: Db, callId: string, keys: string[]): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('block_run')
+    .select(sql<number>`coalesce(sum(${outputBytes}), 0)::bigint`.as('bytes'))
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', sql<string>`any(${keys}::text[])`)
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
+function isBlockKey(ref: string): boolean {
+  return ref !== MESSAGE_REF && ref !== INPUT_REF;
 }
 
 function findContinuedInput(input: Buffer): Uint8Array | undefined {

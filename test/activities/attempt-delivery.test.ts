@@ -10,6 +10,7 @@ import { cancelDeliveries } from '../../db/webhooks/cancel-deliveries.ts';
 import { abandonDelivery } from '../../db/webhooks/delivery-attempts.ts';
 import { insertTestDelivery, redeliver } from '../../db/webhooks/open-deliveries.ts';
 import { type GivenTurn, PAIR_MAX, takeTurn } from '../../db/webhooks/webhook-turns.ts';
+import { createByteBudget } from '../../fairness/byte-budget.ts';
 import { ATTEMPTS_MAX, type DeliveryCall } from '../../flow/delivery.ts';
 import { NoAnswer } from '../../net/guarded-post.ts';
 import { captureMetrics } from '../capture-metrics.ts';
@@ -28,6 +29,7 @@ describe('an attempt', () => {
     db,
     encryption: createEncryption([{ id: keyId, key: Buffer.alloc(32, keyId) }]),
     beginTurn: async () => undefined,
+    largeValues: { inputs: createByteBudget(1, 1) },
     post: async () => {
       sent += 1;
       return { status: 204, body: Buffer.from('\0\ud800') };

@@ -195,7 +195,7 @@ describeWithS3('outputs in an object store', function () {
       round: 1,
       status: 'in_flight',
     } as const;
-    const build = async () => JSON.parse(await buildDeliveryBody(weir.db, delivery));
+    const build = async () => JSON.parse(await buildDeliveryBody(weir, delivery));
     assert.equal((await build()).result.length, 100_000);
     await proxy.refuse();
     await assert.rejects(build(), { name: 'ObjectStoreUnavailable' });

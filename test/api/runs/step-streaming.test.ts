@@ -106,7 +106,12 @@ describe('the stream of POST …/step', () => {
         createNews(weir.db),
         run,
         never,
-        { mayRead: async () => usable, take: async () => () => undefined, signal },
+        {
+          mayRead: async () => usable,
+          take: async () => () => undefined,
+          takeWork: async () => () => undefined,
+          signal,
+        },
         0,
       );
       const next = async () => {
@@ -157,7 +162,12 @@ describe('the stream of POST …/step', () => {
       },
       run,
       never,
-      { mayRead: async () => true, take: async () => () => undefined, signal: reading.signal },
+      {
+        mayRead: async () => true,
+        take: async () => () => undefined,
+        takeWork: async () => () => undefined,
+        signal: reading.signal,
+      },
     );
     await events.next();
     const next = events.next();

@@ -46,6 +46,20 @@ describe('large stored values that a small request needs', () => {
     assert(waited, 'it did not wait');
     return answer;
   }
+  /** Notes the turns at large work on values of at least so many bytes, until `stop`. */
+  function watchTurns(least: number) {
+    const takes: number[] = [];
+    const { work } = h.weir.largeValues;
+    const { take } = work;
+    work.take = (owner, bytes, options) => {
+      if (bytes >= least) takes.push(bytes);
+      return take(owner, bytes, options);
+    };
+    const stop = () => {
+      work.take = take;
+    };
+    return { takes, stop };
+  }
   /** A session after its first step. */
   const begin = async (more: object = {}): Promise<string> =>
     only(await client.step(flow, { stepIndex: 0, message: 'm', ...more }), 'run_started').executionId;
@@ -66,20 +80,12 @@ describe('large stored values that a small request needs', () => {
     const large = LARGE.repeat(6);
     const executionId = await begin({ parameters: { large } });
     h.models.will(answer('found'));
-    const takes: number[] = [];
-    const { work } = h.weir.largeValues;
-    const { take } = work;
-    work.take = (owner, bytes, options) => {
-      takes.push(bytes);
-      return take(owner, bytes, options);
-    };
+    const { takes, stop } = watchTurns(large.length);
     const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: large } };
-    const events = await client.step(flow, call).finally(() => {
-      work.take = take;
-    });
+    const events = await client.step(flow, call).finally(stop);
     assert.equal(only(events, 'block_completed').output, 'found');
     // To parse the body, to store it, and for the input of the session.
-    assert.equal(takes.filter((bytes) => bytes >= large.length).length, 3);
+    assert.equal(takes.length, 3);
   });
 
   it('are in hand for a resume of /execute', async () => {
@@ -128,6 +134,48 @@ describe('large stored values that a small request needs', () => {
     const { executionId } = (await h.execute(flow, { message: LARGE })).body;
     const { body } = await waits(() => h.read(flow, executionId, '/fork?step=1'));
     assert.deepEqual([body.message.length, body.accumulatedOutputs], [LARGE.length, { a: 1 }]);
+  });
+
+  it('are in hand for the message that a flow without steps answers', async () => {
+    const empty = await h.weir.createFlow(h.tenant, []);
+    const message = LARGE;
+    const run = () => h.weir.call('POST', `${empty}/execute`, { key: h.tenant.key, body: { message } });
+    const { body } = await waits(run);
+    assert.equal(body.result, LARGE);
+    assert.equal((await waits(() => h.read(empty, body.executionId))).body.result, LARGE);
+  });
+
+  describe('for the events of a loop', () => {
+    /** A session whose next step is a loop, and its call, which brings the list. */
+    async function beginLoop(item: string) {
+      const body = [code('each', 'return 1;')];
+      const loop = { type: 'loop', step_id: 'loop', name: 'loop', max_iterations: 2, body } as const;
+      const looping = await h.weir.createFlow(h.tenant, [
+        code('a', 'return 1;'),
+        loop,
+        code('end', 'return 2;'),
+      ]);
+      const events = await client.step(looping, { stepIndex: 0, message: 'm' });
+      const { executionId } = only(events, 'run_started');
+      const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: [item] } };
+      return async () => {
+        const told = (await client.step(looping, call)).filter(({ data }) => data.stepId === 'loop');
+        return only(told, 'block_completed').output;
+      };
+    }
+
+    it('are in hand as the list that it looks into', async () => {
+      assert.deepEqual(await waits(await beginLoop(LARGE)), [1]);
+    });
+
+    it('have a turn, when they are large', async () => {
+      const large = LARGE.repeat(6);
+      const step = await beginLoop(large);
+      const { takes, stop } = watchTurns(large.length);
+      assert.deepEqual(await step().finally(stop), [1]);
+      // To parse the body, to store it, and to look into the list.
+      assert.equal(takes.length, 3);
+    });
   });
 
   it('are not read for a resume that names no pause of the run', async () => {
