@@ -10,15 +10,21 @@ const BEGINNING = ['run_started', 'block_started', 'block_retrying'];
 
 /**
  * Returns the events of a tool resume, all of them. Where the model may not ask for tools again, waits for its answer first:
- * throws TOOL_ITERATION_LIMIT when it does, because an error is an HTTP error only before the stream begins.
+ * throws TOOL_ITERATION_LIMIT when it does, because an error is an HTTP error only before the stream begins. The events that
+ * were begun are ended when the reader has `gone`: they hold the bytes of the last one, and a stream that nobody has read yet
+ * ends nothing.
  */
 export async function refuseBeyondCap(
   deps: ApiDeps,
   organizationId: string,
   run: AcceptedCall,
   events: AsyncGenerator<StepEvent>,
+  gone: AbortSignal,
 ): Promise<AsyncGenerator<StepEvent>> {
   if (!(await isLastRound(deps, organizationId, run))) return events;
+  const end = () => void events.return(undefined).catch(() => undefined);
+  if (gone.aborted) end();
+  else gone.addEventListener('abort', end, { once: true });
   const begun: StepEvent[] = [];
   const failure = await readBeginning(events, begun).catch((error: unknown) => ({ error }));
   const last = begun.at(-1);

@@ -136,7 +136,8 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       takeWork: (bytes) => takeEventWork(deps.largeValues, organizationId, bytes, signal),
       signal,
     });
-    const begun = resumes ? await refuseBeyondCap(deps, organizationId, run, events) : events;
+    const gone = readerSignal(ctx.res, undefined);
+    const begun = resumes ? await refuseBeyondCap(deps, organizationId, run, events, gone) : events;
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.executionId, format(begun, run.callId, last?.number ?? 0));
   };

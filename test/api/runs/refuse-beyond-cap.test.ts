@@ -1,0 +1,74 @@
+// The last tool round of a block: its answer is looked at before the stream begins, and is in hand meanwhile.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { takeEventBytes } from '../../../api/http/hold-answer-bytes.ts';
+import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
+import { createNews } from '../../../api/runs/news.ts';
+import { refuseBeyondCap } from '../../../api/runs/refuse-beyond-cap.ts';
+import { stepEvents } from '../../../api/runs/step-events.ts';
+import { answer, callTools } from '../../fakes/model-server.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { createStepClient, only, resumeOf, type StepClient } from './step-client.ts';
+import { asking, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
+
+/** More than the buffers on the way to a reader hold. */
+const LARGE = 'x'.repeat(8_000_000);
+
+describe('the bytes of the answer after the last tool round', () => {
+  const h = useToolCalls();
+  let client: StepClient;
+  let flow: string;
+  before(async () => {
+    client = await createStepClient(h.weir, h.tenant);
+    const processor_config = { max_tool_iterations: 1 };
+    flow = await h.weir.createFlow(h.tenant, [asking('ask', 'x', { processor_config }), asking('next')]);
+  });
+
+  /** Pauses a session; answers the request that resumes it, after which the model may not ask for tools again. */
+  async function pause(): Promise<object> {
+    h.models.will(callTools([toolCall('c1')]));
+    const call = { stepIndex: 0, message: 'm', tools: [weather] };
+    const events = await client.step(flow, call);
+    const { executionId } = only(events, 'run_started');
+    const { message: _, ...again } = call;
+    h.models.will(answer(LARGE));
+    return resumeOf({ ...again, executionId }, events);
+  }
+
+  it('are given back when a reader hangs up who has not read all of it', async () => {
+    const body = JSON.stringify(await pause());
+    const { hostname, port } = new URL(h.weir.url);
+    const socket = connect(Number(port), hostname).pause();
+    await once(socket, 'connect');
+    socket.write(
+      `POST /api/v1/seq/${flow}/step HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${h.tenant.key}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    await once(socket, 'readable');
+    assert(h.weir.largeValues.answers.countHeld() >= LARGE.length);
+    socket.destroy();
+    await waitUntil(() => h.weir.largeValues.answers.countHeld() === 0);
+  });
+
+  it('are given back when a reader hangs up before the stream begins', async () => {
+    const events = await client.step(flow, await pause());
+    const [callId = ''] = events.at(-1)?.id.split(':') ?? [];
+    const deps = h.weir as never as ApiDeps;
+    const run = await findAcceptedCall(deps, callId);
+    assert(run?.outcome);
+    const { organizationId } = h.tenant;
+    const gone = new AbortController();
+    const { signal } = new AbortController();
+    const told = stepEvents(deps, createNews(h.weir.db), run, Promise.resolve(run.outcome), {
+      mayRead: async () => true,
+      take: (bytes) => takeEventBytes(h.weir.largeValues, organizationId, bytes, signal),
+      takeWork: async () => () => undefined,
+      signal,
+    });
+    await refuseBeyondCap(deps, organizationId, run, told, gone.signal);
+    assert(h.weir.largeValues.answers.countHeld() >= LARGE.length);
+    gone.abort();
+    await waitUntil(() => h.weir.largeValues.answers.countHeld() === 0);
+  });
+});
