@@ -134,7 +134,7 @@ export function noResultsExpected(messages: ToolCallMessage[]): ServiceError {
   return mismatch(
     [],
     received,
-    'The session waits for no tool results at this step; if it did, another call has gone on from there. Without toolCallMessages, the step begins again.',
+    'The session waits for no tool results at this step; if it did, another call has gone on from there. Without toolCallMessages, the step begins again; a resume that failed can be sent again only as it was.',
   );
 }
 
@@ -142,6 +142,6 @@ export function noResultsExpected(messages: ToolCallMessage[]): ServiceError {
 export function notPaused(): ServiceError {
   return new ServiceError(
     'EXECUTION_ID_INVALID',
-    'executionId must be a run of this flow that waits for tool results at this step: send back what the pause answered.',
+    'executionId must be a run of this flow that waits for tool results at this step: send back what the pause answered. A resume that failed can be sent again only as it was.',
   );
 }
