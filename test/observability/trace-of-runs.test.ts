@@ -33,7 +33,7 @@ describe('the trace of a run', () => {
       `${EXECUTE} > INSERT run`,
       `${EXECUTE} > ${WORKFLOW} > RunActivity:callModel > chat gpt-4o-mini`,
       `${EXECUTE} > ${WORKFLOW} > RunActivity:callModel > SELECT record_block_run`,
-      `${EXECUTE} > ${WORKFLOW} > RunActivity:runCode > sandbox`,
+      `${EXECUTE} > ${WORKFLOW} > RunActivity:callModel > RunBlock:code > sandbox`,
     ])
       assert.ok(paths.includes(path), `${path} is not in\n${paths.join('\n')}`);
     // The last block is run by an activity of its own, or by that of the one before.
