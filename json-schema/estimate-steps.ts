@@ -10,8 +10,8 @@ type Node = { [keyword: string]: Json };
 
 /** Keywords whose schemas are applied to the same value, one after the other. */
 const IN_PLACE = [...REFERENCE_KEYWORDS, 'not', 'if', 'then', 'else'];
-const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
 const IN_PLACE_MAPS = ['dependentSchemas', 'dependencies'];
+const IN_PLACE_GROUPS = ['allOf', 'anyOf', 'oneOf', ...IN_PLACE_MAPS];
 /** Those of them that apply to every value. */
 const ALWAYS_IN_PLACE = [...REFERENCE_KEYWORDS, 'not'];
 /** Keywords whose schemas are applied to parts of the value; several may be applied to the same part. */
@@ -35,6 +35,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
   const places = findPlaces(schema);
   const isDraft07 = dialectOf(schema) === 'draft-07';
   const known = new Map<Node, number>();
+  let refers = false;
 
   function steps(value: Json | undefined): number {
     if (!isNode(value)) return 0;
@@ -42,18 +43,21 @@ export function estimateSteps(schema: Json, maximum: number): number {
     if (before !== undefined) return before;
     // 0 until it is known, so that a reference back to here is not followed.
     known.set(value, 0);
-    const inPlace = [
-      ...IN_PLACE.map((keyword) => steps(follow(value, keyword))),
-      ...[...IN_PLACE_LISTS, ...IN_PLACE_MAPS].flatMap((keyword) => children(value[keyword]).map(steps)),
-    ];
-    const within = [
-      ...WITHIN.map((keyword) => steps(value[keyword])),
-      ...children(value.patternProperties).map(steps),
-      ...APART.map((keyword) => (isNode(value[keyword]) && keyword === 'items' ? 0 : most(value[keyword]))),
-    ];
-    const total = [...inPlace, ...within].reduce((sum, count) => sum + count, 1);
+    let total = 1;
+    for (const keyword of IN_PLACE) total += steps(follow(value, keyword));
+    for (const keyword of IN_PLACE_GROUPS) total += stepsOfAll(value[keyword]);
+    for (const keyword of WITHIN) total += steps(value[keyword]);
+    total += stepsOfAll(value.patternProperties);
+    for (const keyword of APART)
+      if (keyword !== 'items' || !isNode(value.items)) total += most(value[keyword]);
     known.set(value, Math.min(total, maximum));
     return Math.min(total, maximum);
+  }
+
+  function stepsOfAll(value: Json | undefined): number {
+    let total = 0;
+    for (const child of children(value)) total += steps(child);
+    return total;
   }
 
   const most = (value: Json | undefined): number => Math.max(0, ...children(value).map(steps));
@@ -62,6 +66,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
   function follow(node: Node, keyword: string): Json | undefined {
     const value = node[keyword];
     if (!keyword.startsWith('$') || typeof value !== 'string') return value;
+    refers = true;
     const target = decode(value.slice(1));
     const { base, anchors } = places.get(node) ?? { base: schema, anchors: new Map<string, Json>() };
     return target === '' || target.startsWith('/') ? followPointer(base, target) : anchors.get(target);
@@ -84,6 +89,8 @@ export function estimateSteps(schema: Json, maximum: number): number {
   }
 
   const total = steps(schema);
+  // Without a reference, no schema leads back to itself.
+  if (!refers) return total;
   return listEnding([...known.keys()], listApplied).size < known.size ? Number.POSITIVE_INFINITY : total;
 }
 
@@ -123,9 +130,11 @@ function isNode(value: Json | undefined): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const NONE: Json[] = [];
+
 /** Lists the members of a list or map. */
 function children(value: Json | undefined): Json[] {
-  return typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return typeof value === 'object' && value !== null ? Object.values(value) : NONE;
 }
 
 function decode(text: string): string {
