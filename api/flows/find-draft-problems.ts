@@ -3,12 +3,13 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
+import type { ApiDeps } from '../deps.ts';
 import type { Problem } from './describe-file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
+import { findRefusedSchemas } from './find-refused-schemas.ts';
 import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
 import { type PlacedProblem, placeProblem } from './place-problem.ts';
-import { type ReadCode, readCodeOf } from './read-code-of.ts';
+import { codeReaderOf, type ReadCode, readCodeOf } from './read-code-of.ts';
 import type { draftProblems } from './schemas.ts';
 
 /** Lists the problems to solve before a draft can run, with their places for editors. */
@@ -29,25 +30,18 @@ export async function findDraftProblems(
   return (await findPlacedProblems(definition, readCode)).map(({ path, message }) => ({ path, message }));
 }
 
-/** Lists the JSON Schemas that are refused today; a draft may be older than the check. */
-function findSchemasRefusedNow(definition: FlowDefinition): PlacedProblem[] {
-  return listBlocks(definition).flatMap((block) =>
-    (['inputSchema', 'outputSchema'] as const).flatMap((field) => {
-      try {
-        if (block[field] !== undefined) requireUsableSchema(block[field]);
-        return [];
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        const { step_id } = block;
-        return [{ path: `${step_id}.${field}`, message: error.message, step_id, field }];
-      }
-    }),
-  );
-}
-
-/** Throws INVALID_TREE with every problem. The JSON Schemas of a draft were compiled when they were written into it. */
-export async function requireComplete(draft: FlowDefinition, readCode: ReadCode): Promise<void> {
-  const problems = [...(await findPlacedProblems(draft, readCode)), ...findSchemasRefusedNow(draft)];
+/**
+ * Throws INVALID_TREE with every problem, and RATE_LIMITED when the turns to look for them do not come. The JSON Schemas of a
+ * draft were compiled when they were written into it.
+ */
+export async function requireComplete(
+  deps: Pick<ApiDeps, 'largeValues'>,
+  organizationId: string,
+  draft: FlowDefinition,
+): Promise<void> {
+  const placed = await findPlacedProblems(draft, codeReaderOf(deps, organizationId));
+  const refused = await findRefusedSchemas(deps.largeValues.work, organizationId, draft);
+  const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   if (lines.length > 0)
     throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`, { problems });

@@ -1,8 +1,8 @@
 // The endpoints of a flow's versions: list, read, publish, and the one in production.
 import { z } from 'zod';
 import { getVersion, listVersions, measureVersion, versionNotFound } from '../../db/flows/versions.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { listBlocks } from '../../flow/plan.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -27,7 +27,6 @@ import {
 import { draftETag } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
 import { getFlow, holdDraft, requireFlow, writeFlow } from './flow-of-path.ts';
-import { codeReaderOf, readCodeOf } from './read-code-of.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
 import {
   productionRecord,
@@ -36,6 +35,7 @@ import {
   versionDetail,
   versionList,
 } from './schemas.ts';
+import { writeCheckedDraft } from './write-checked-draft.ts';
 
 const FLOW = `${FLOWS_PATH}/:flow_id`;
 const VERSION_PATTERN = /^[1-9]\d{0,8}$/;
@@ -132,15 +132,19 @@ function publish(deps: ApiDeps): ApiMiddleware {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
     ctx.state.dropBody();
     await holdDraft(deps, ctx);
-    const readCode = codeReaderOf(deps, ctx.state.project.organization_id);
-    // Before the flow is locked: code takes its turn.
-    await readCodeOf(readCode, listBlocks((await getFlow(deps.db, ctx)).draft));
-    const version = await writeFlow(deps.db, ctx, async (tx, author, flow) => {
-      requireMatch(ctx.get('If-Match'), draftETag(flow.draft), 'draft');
-      await requireComplete(flow.draft, readCode);
-      const published = await publishFlow(tx, author, flow, note);
-      return describe(await getVersion(tx, flow.id, published), flow);
-    });
+    const check = (draft: FlowDefinition) => {
+      requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
+      return requireComplete(deps, ctx.state.project.organization_id, draft);
+    };
+    const { draft } = await getFlow(deps.db, ctx);
+    const version = await writeCheckedDraft(draft, check, (ifChecked) =>
+      writeFlow(deps.db, ctx, (tx, author, flow) =>
+        ifChecked(flow.draft, async () => {
+          const published = await publishFlow(tx, author, flow, note);
+          return describe(await getVersion(tx, flow.id, published), flow);
+        }),
+      ),
+    );
     ctx.status = 201;
     ctx.body = version;
   };

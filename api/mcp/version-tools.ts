@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import type { Tx } from '../../db/connect.ts';
 import { findVersionById, getVersion } from '../../db/flows/versions.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { listBlocks } from '../../flow/plan.ts';
 import { requireComplete } from '../flows/find-draft-problems.ts';
-import { codeReaderOf, readCodeOf } from '../flows/read-code-of.ts';
 import { promoteFlow, publishFlow } from '../flows/recorded-flow-writes.ts';
 import { noteSchema } from '../flows/schemas.ts';
+import { writeCheckedDraft } from '../flows/write-checked-draft.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { flowId, versionId } from './shapes.ts';
@@ -27,13 +27,14 @@ const publish = defineTool({
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
     const { draft, organization_id: organizationId } = await requireFlowDesign(call, flow_id);
-    const readCode = codeReaderOf(call.deps, organizationId);
-    // Before the flow is locked: code takes its turn.
-    await readCodeOf(readCode, listBlocks(draft));
-    const published = await withLockedFlow(call, flow_id, async (tx, flow) => {
-      await requireComplete(flow.draft, readCode);
-      return getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note));
-    });
+    const check = (asked: FlowDefinition) => requireComplete(call.deps, organizationId, asked);
+    const published = await writeCheckedDraft(draft, check, (ifChecked) =>
+      withLockedFlow(call, flow_id, (tx, flow) =>
+        ifChecked(flow.draft, async () =>
+          getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note)),
+        ),
+      ),
+    );
     return { flow_id, version_id: published.id, version: published.version };
   },
 });

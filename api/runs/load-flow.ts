@@ -6,10 +6,9 @@ import { findShapeProblems } from '../../flow/find-shape-problems.ts';
 import { SLUG_PATTERN, UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { formatPath } from '../../flow/step-path.ts';
-import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Problem } from '../flows/describe-file-problems.ts';
-import { findSchemaProblems } from '../flows/find-schema-problems.ts';
+import { findRefusedSchemas } from '../flows/find-refused-schemas.ts';
 import type { ApiMiddleware, LoadedFlow } from '../http/context.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
 import { invalidTree } from './require-sound-tree.ts';
@@ -22,14 +21,16 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
  * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody.
  */
 export async function loadRunnableFlow(
-  { db, definitions }: Pick<ApiDeps, 'db' | 'definitions'>,
+  { db, definitions, largeValues }: Pick<ApiDeps, 'db' | 'definitions' | 'largeValues'>,
   query: Parameters<typeof findFlowForRun>[1],
 ): Promise<LoadedFlow | undefined> {
   const foundAt = performance.now();
   const found = await findFlowForRun(db, query);
   if (!found) return undefined;
   const definition = await definitions.get(found.flowVersionId);
-  const problems = await findProblems(definition);
+  const problems = await findProblems(definition, (sound) =>
+    findRefusedSchemas(largeValues.work, found.organizationId, sound),
+  );
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
   return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };
@@ -54,16 +55,20 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** The problems of definitions, which never change. */
-const known = new WeakMap<FlowDefinition, Problem[]>();
+/** The problems of definitions, which never change, from when they are looked for. */
+const known = new WeakMap<FlowDefinition, Promise<Problem[]>>();
 
-async function findProblems(definition: FlowDefinition): Promise<Problem[]> {
+/** Finds the problems of a definition, once for all who ask: those of its shape, else those of its JSON Schemas. */
+function findProblems(
+  definition: FlowDefinition,
+  ofSchemas: (definition: FlowDefinition) => Promise<Problem[]>,
+): Promise<Problem[]> {
   const found = known.get(definition);
   if (found) return found;
-  let problems: Problem[] = findShapeProblems(definition);
-  if (problems.length === 0)
-    problems = await findSchemaProblems(definition, async (schema) => void requireUsableSchema(schema));
+  const ofShape: Problem[] = findShapeProblems(definition);
+  const problems = ofShape.length > 0 ? Promise.resolve(ofShape) : ofSchemas(definition);
   known.set(definition, problems);
+  problems.catch(() => known.delete(definition));
   return problems;
 }
 

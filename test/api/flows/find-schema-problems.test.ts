@@ -32,6 +32,23 @@ describe('the JSON Schemas of a flow', () => {
     assert.deepEqual(await check(() => false), { checked: 10, problems: 0 });
   });
 
+  it('let others go on after each that is refused at once', async () => {
+    let others = 0;
+    const goOn = () => {
+      others += 1;
+      next = setImmediate(goOn);
+    };
+    let next = setImmediate(goOn);
+    const seen: number[] = [];
+    const steps = Array.from({ length: 4 }, (_, index) => ({ ...passthrough(`s${index}`), inputSchema: {} }));
+    await findSchemaProblems({ steps }, async () => {
+      seen.push(others);
+      throw new ServiceError('SCHEMA_INVALID', 'refused');
+    });
+    clearImmediate(next);
+    assert.equal(new Set(seen).size, 4, String(seen));
+  });
+
   it('are checked no further once one is wrong and they have taken three seconds', async () => {
     assert.deepEqual(await check(() => true), { checked: 4, problems: 4 });
     assert.deepEqual(await check((schema) => schema === 7), { checked: 7, problems: 1 });

@@ -76,7 +76,7 @@ describe('MCP tools', () => {
       .where('id', '=', flow_id)
       .execute();
     const unpublished = await call('publish_version', { flow_id, note: '' });
-    assert.match(unpublished.text, /one\.inputSchema: .*more than 100000 steps/);
+    assert.match(unpublished.text, /steps\[0\]\.inputSchema: .*more than 100000 steps/);
   });
 
   it('remove fields that are null, and keep the others', async () => {

@@ -1,0 +1,36 @@
+import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
+import type { EndTurn } from '../../fairness/turns.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
+import { takeLargeWork } from '../http/take-bytes.ts';
+import type { Problem } from './describe-file-problems.ts';
+import { findSchemaProblems } from './find-schema-problems.ts';
+
+/** The schemas of most flows are looked at in less. */
+const AT_ONCE_MS = 10;
+
+/**
+ * Finds the JSON Schemas of a stored definition that are refused today: it may be older than the check. Those of a flow may
+ * take seconds together, so they are looked at for some milliseconds at a time, in the organization's turns at large work.
+ * Throws RATE_LIMITED when a turn does not come.
+ */
+export async function findRefusedSchemas(
+  work: LargeWork,
+  organizationId: string,
+  definition: FlowDefinition,
+): Promise<Problem[]> {
+  let began = performance.now();
+  let endTurn: EndTurn = () => undefined;
+  try {
+    return await findSchemaProblems(definition, async (schema) => {
+      if (performance.now() - began > AT_ONCE_MS) {
+        endTurn();
+        endTurn = await takeLargeWork(work, organizationId, LARGE_BYTES);
+        began = performance.now();
+      }
+      requireUsableSchema(schema);
+    });
+  } finally {
+    endTurn();
+  }
+}

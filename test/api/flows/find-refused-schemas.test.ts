@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { findRefusedSchemas } from '../../../api/flows/find-refused-schemas.ts';
+import { LARGE_BYTES, type LargeWork } from '../../../fairness/large-work.ts';
+import { passthrough } from '../../blocks.ts';
+
+const ENDLESS = { $ref: '#' };
+
+describe('the JSON Schemas of a stored flow', () => {
+  afterEach(() => {
+    mock.restoreAll();
+  });
+
+  /** Looks at them; `msEach` pass between two looks at the clock. */
+  async function look(schemas: object[], msEach: number) {
+    let now = 0;
+    mock.method(performance, 'now', () => {
+      now += msEach;
+      return now;
+    });
+    const turns: { owner: string; bytes: number; open: boolean }[] = [];
+    const work: LargeWork = {
+      async take(owner, bytes) {
+        assert.ok(
+          turns.every(({ open }) => !open),
+          'one turn at a time',
+        );
+        const turn = { owner, bytes, open: true };
+        turns.push(turn);
+        return () => {
+          turn.open = false;
+        };
+      },
+    };
+    const steps = schemas.map((inputSchema, index) =>
+      passthrough(`s${index}`, { inputSchema: inputSchema as Record<string, never> }),
+    );
+    const problems = await findRefusedSchemas(work, 'acme', { steps });
+    return { paths: problems.map(({ path }) => path), turns };
+  }
+
+  it('are looked at for some milliseconds at a time, in turns of their organization at large work', async () => {
+    const schemas = Array.from({ length: 8 }, (_, index) => ({ title: String(index) }));
+    const { paths, turns } = await look(schemas, 6);
+    assert.deepEqual(paths, []);
+    assert.ok(turns.length > 2, String(turns.length));
+    for (const turn of turns) assert.deepEqual(turn, { owner: 'acme', bytes: LARGE_BYTES, open: false });
+  });
+
+  it('take no turn where they are looked at within moments', async () => {
+    const { paths, turns } = await look([{}, ENDLESS, {}, ENDLESS], 0);
+    assert.deepEqual(paths, [
+      ['steps', 1, 'inputSchema'],
+      ['steps', 3, 'inputSchema'],
+    ]);
+    assert.deepEqual(turns, []);
+  });
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { writeCheckedDraft } from '../../../api/flows/write-checked-draft.ts';
+import type { FlowDefinition } from '../../../flow/definition.ts';
+import { passthrough } from '../../blocks.ts';
+
+const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });
+
+describe('a write to a flow whose draft is checked', () => {
+  /** Writes while the flow has, one time after the other, the drafts of these steps; answers which were checked and written. */
+  async function write(found: string, ...locked: string[]) {
+    const checked: string[] = [];
+    const nameOf = ({ steps }: FlowDefinition) => steps[0]?.step_id ?? '';
+    const written = await writeCheckedDraft<string>(
+      draftOf(found),
+      async (draft) => {
+        checked.push(nameOf(draft));
+        if (nameOf(draft) === 'wrong') throw new Error('wrong');
+      },
+      (ifChecked) => {
+        const draft = draftOf(locked.shift() ?? '');
+        return ifChecked(draft, async () => nameOf(draft));
+      },
+    );
+    return { checked, written };
+  }
+
+  it('is done once that is sound', async () => {
+    assert.deepEqual(await write('a', 'a'), { checked: ['a'], written: 'a' });
+  });
+
+  it('is done with no draft that was not checked, although it changed meanwhile', async () => {
+    assert.deepEqual(await write('a', 'b', 'c', 'c'), { checked: ['a', 'b', 'c'], written: 'c' });
+    await assert.rejects(write('a', 'wrong', 'wrong'), /wrong/);
+  });
+});
