@@ -96,6 +96,8 @@ interface FlowVersionTable {
   published_by: string | null;
   /** SHA-256 of the definition, for snapshots of drafts. */
   digest: ColumnType<Buffer | null, Buffer | undefined, never>;
+  /** How many blocks the definition has; null until somebody has asked. */
+  block_count: Generated<number | null>;
 }
 
 type StoredError = Extract<RunOutcome, { status: 'failed' }>['error'];

@@ -48,7 +48,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
     connection,
     client,
     db,
-    definitions: createFlowDefinitions(db),
+    definitions: createFlowDefinitions(db, largeValues.work),
     registry,
     requestModelKeys,
     largeValues,

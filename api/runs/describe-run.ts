@@ -1,6 +1,5 @@
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
-import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { describeRunError } from './describe-run-error.ts';
 import { traceIdField } from './trace-id-field.ts';
@@ -10,11 +9,11 @@ type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_r
 /** Describes a run to callers, without its result and blocks. `cost` is in credits, so far. */
 export async function describeRun({ definitions }: Pick<ApiDeps, 'definitions'>, run: DescribedRow) {
   const { flowId, ...state } = describeState(run);
-  const blockCount = listBlocks(await definitions.get(run.flow_version_id)).length;
+  const blockCount = run.block_count ?? (await definitions.countBlocks(run.flow_version_id));
   return { flowId, blockCount, ...state };
 }
 
-/** Describes a run as `describeRun` does, without its flow's number of blocks, for which the flow would have to be loaded. */
+/** Describes a run as `describeRun` does, without its flow's number of blocks, for which the flow may have to be loaded. */
 export function describeState(run: DescribedRow) {
   return {
     executionId: run.execution_id,

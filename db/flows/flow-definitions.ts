@@ -1,43 +1,127 @@
 import { sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
+import { createLargeWork, LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
+import { createPresence } from '../../fairness/presence.ts';
+import { createSharedCache } from '../../fairness/shared-cache.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
+import { listBlocks } from '../../flow/plan.ts';
 import type { Db } from '../connect.ts';
 
-/** Characters of JSON that one process caches. */
-const CACHED_MAX_CHARS = 64 * 1024 * 1024;
+/** Bytes of memory, about, that the definitions cached by one process take. */
+const CACHED_MAX_BYTES = 64 * 1024 * 1024;
+/** The memory of a value in a definition besides its text: that of an empty object and its place in a list. */
+const VALUE_BYTES = 64;
+/** The characters before values in JSON, as numbers. */
+const COMMA = 0x2c;
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
 
 export type FlowDefinitions = {
-  /** Loads the definition of a flow version, which never changes, by the version's id. */
+  /** Loads the definition of a flow version, which never changes, by the version's id. A large one waits for its turn. */
   get(flowVersionId: string): Promise<FlowDefinition>;
   /** Measures such a definition as JSON, in bytes, without loading it. */
   measure(flowVersionId: string): Promise<number>;
+  /** Counts the blocks of a flow version, and stores the number in its row. */
+  countBlocks(flowVersionId: string): Promise<number>;
 };
 
-/** Creates the cache of definitions that API and worker of one process share. */
-export function createFlowDefinitions(db: Db): FlowDefinitions {
-  const cache = new LRUCache<string, FlowDefinition>({
-    maxSize: CACHED_MAX_CHARS,
-    sizeCalculation: (definition) => JSON.stringify(definition).length,
-  });
-  return {
-    async get(flowVersionId) {
-      const cached = cache.get(flowVersionId);
-      if (cached) return cached;
-      const { definition } = await db
-        .selectFrom('flow_version')
-        .select('definition')
-        .where('id', '=', flowVersionId)
-        .executeTakeFirstOrThrow();
-      cache.set(flowVersionId, definition);
+/**
+ * Creates the cache of definitions that API and worker of one process share. Organizations share its room, and take turns at
+ * `work` for what they read into it.
+ */
+export function createFlowDefinitions(
+  db: Db,
+  work: LargeWork = createLargeWork(createPresence()),
+): FlowDefinitions {
+  const cache = createSharedCache<FlowDefinition>(CACHED_MAX_BYTES);
+  const loading = new Map<string, Promise<FlowDefinition>>();
+  const counting = new Map<string, Promise<number>>();
+
+  async function load(flowVersionId: string): Promise<FlowDefinition> {
+    const { organizationId, text, chars } = await findText(db, flowVersionId);
+    const endTurn = await work.take(organizationId, chars);
+    try {
+      // One that is large is read in its turn, so that those that wait are not held in memory.
+      const json = text ?? (await getText(db, flowVersionId));
+      const definition: FlowDefinition = JSON.parse(json);
+      cache.set(organizationId, flowVersionId, definition, estimateBytes(json));
       return definition;
-    },
-    async measure(flowVersionId) {
-      const { bytes } = await db
-        .selectFrom('flow_version')
-        .select(sql<number>`octet_length(definition::text)`.as('bytes'))
-        .where('id', '=', flowVersionId)
-        .executeTakeFirstOrThrow();
-      return bytes;
-    },
-  };
+    } finally {
+      endTurn();
+    }
+  }
+
+  async function get(flowVersionId: string): Promise<FlowDefinition> {
+    return cache.get(flowVersionId) ?? share(loading, flowVersionId, load);
+  }
+
+  async function count(flowVersionId: string): Promise<number> {
+    const { length } = listBlocks(await get(flowVersionId));
+    await db
+      .updateTable('flow_version')
+      .set({ block_count: length })
+      .where('id', '=', flowVersionId)
+      .where('block_count', 'is', null)
+      .execute();
+    return length;
+  }
+
+  async function measure(flowVersionId: string): Promise<number> {
+    const { bytes } = await db
+      .selectFrom('flow_version')
+      .select(sql<number>`octet_length(definition::text)`.as('bytes'))
+      .where('id', '=', flowVersionId)
+      .executeTakeFirstOrThrow();
+    return bytes;
+  }
+
+  return { get, measure, countBlocks: (flowVersionId) => share(counting, flowVersionId, count) };
+}
+
+/** Does work on a flow version; those who ask for it while it is under way share its answer. */
+function share<T>(
+  underWay: Map<string, Promise<T>>,
+  flowVersionId: string,
+  work: (flowVersionId: string) => Promise<T>,
+): Promise<T> {
+  const begun = underWay.get(flowVersionId);
+  if (begun) return begun;
+  const begins = work(flowVersionId).finally(() => underWay.delete(flowVersionId));
+  underWay.set(flowVersionId, begins);
+  return begins;
+}
+
+/** Finds whose a definition is and how many characters it has, with its text where that is not large. */
+function findText(db: Db, flowVersionId: string) {
+  const chars = sql<number>`length(flow_version.definition::text)`;
+  return db
+    .selectFrom('flow_version')
+    .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .select(['project.organization_id as organizationId', chars.as('chars')])
+    .select(
+      sql<string | null>`case when ${chars} < ${LARGE_BYTES} then flow_version.definition::text end`.as(
+        'text',
+      ),
+    )
+    .where('flow_version.id', '=', flowVersionId)
+    .executeTakeFirstOrThrow();
+}
+
+async function getText(db: Db, flowVersionId: string): Promise<string> {
+  const { text } = await db
+    .selectFrom('flow_version')
+    .select(sql<string>`definition::text`.as('text'))
+    .where('id', '=', flowVersionId)
+    .executeTakeFirstOrThrow();
+  return text;
+}
+
+/** Estimates the memory of a definition: of the texts in it, twice, since those of its schemas are kept, and of its values. */
+function estimateBytes(json: string): number {
+  let values = 0;
+  for (let place = 0; place < json.length; place++) {
+    const char = json.charCodeAt(place);
+    if (char === COMMA || char === BRACE || char === BRACKET) values += 1;
+  }
+  return 2 * json.length + VALUE_BYTES * values;
 }

@@ -77,6 +77,7 @@ function selectRuns(db: Db) {
       'run.error',
       'run.started_at',
       'run.finished_at',
+      'flow_version.block_count',
     ])
     .select([costOfRun, hasParkedCall().as('parked')])
     .select([statusOfRun().as('status'), versionOfRun().as('version')]);

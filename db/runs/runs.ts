@@ -180,6 +180,7 @@ export function findRun(db: Db, flowId: string, executionId: string) {
       'run.cancel_requested_at',
       'run.started_at',
       'run.finished_at',
+      'flow_version.block_count',
     ])
     .select([costOfRun, statusOfRun().as('status'), pauseOfRun().as('pause'), versionOfRun().as('version')])
     .where('run.continues', 'is', null)

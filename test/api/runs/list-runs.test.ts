@@ -39,6 +39,32 @@ describe('GET …/runs', () => {
     assert.deepEqual(body.runs, states);
   });
 
+  it('counts the blocks of a version once, and loads it no more', async () => {
+    const flow = await weir.createFlow(tenant, [passthrough('a'), passthrough('b')]);
+    const executionId = await run(`${flow}/execute`);
+    const ofRun = weir.db
+      .selectFrom('flow_version')
+      .innerJoin('run', 'run.flow_version_id', 'flow_version.id')
+      .select(['flow_version.id', 'block_count'])
+      .where('execution_id', '=', executionId);
+    assert.equal((await ofRun.executeTakeFirstOrThrow()).block_count, null);
+    assert.equal((await list(flow)).body.runs[0].blockCount, 2);
+    assert.equal((await ofRun.executeTakeFirstOrThrow()).block_count, 2);
+  });
+
+  it('takes the number of blocks from the version, whose definition it does not load', async () => {
+    const flow = await weir.createFlow(tenant, [passthrough('a'), passthrough('b')]);
+    const executionId = await run(`${flow}/execute`);
+    await weir.db
+      .updateTable('flow_version')
+      .set({ block_count: 7 })
+      .where('id', '=', (eb) =>
+        eb.selectFrom('run').select('flow_version_id').where('execution_id', '=', executionId),
+      )
+      .execute();
+    assert.equal((await list(flow)).body.runs[0].blockCount, 7);
+  });
+
   it('filters by status, mode, environment, version and time', async () => {
     const flow = await weir.createFlow(tenant, [code('a', 'if (message) throw new Error(message);')]);
     const completed = await run(`${flow}/execute`);
