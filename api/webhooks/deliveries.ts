@@ -76,7 +76,7 @@ export function webhookDeliveryRoutes(deps: ApiDeps): Route[] {
       path: `${WEBHOOKS_PATH}/deliveries/:deliveryId`,
       operation: {
         operationId: 'getWebhookDelivery',
-        summary: 'Get a delivery with all its attempts',
+        summary: 'Get a delivery with its attempts',
         tags: ['Webhooks'],
         responses: {
           200: answer('The delivery.', deliveryDetail, { delivery: detailedDelivery }),

@@ -6,7 +6,7 @@ import { deliveryNotFound } from './delivery-not-found.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
 
 /**
- * Gets a delivery of the organization with all its attempts; with `projectId`, only one of that project. An operator has no
+ * Gets a delivery of the organization with its last attempts; with `projectId`, only one of that project. An operator has no
  * `access`. Throws NOT_FOUND.
  */
 export async function getDeliveryDetail(

@@ -84,7 +84,9 @@ export const deliveryDetail = deliveryRecord
       description:
         'The body of every attempt, as it is sent. null before the first attempt, and for an API key when the run is of another project.',
     }),
-    attempts: z.array(attemptRecord),
+    attempts: z
+      .array(attemptRecord)
+      .meta({ description: 'Those of the last 20 rounds, in the order they were made.' }),
   })
   .meta({ id: 'WebhookDeliveryDetail' });
 

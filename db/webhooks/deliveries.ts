@@ -78,9 +78,12 @@ export function findDelivery(
     .executeTakeFirst();
 }
 
-/** Lists the attempts of a delivery, in the order they were made. */
-export function listAttempts(db: Db, deliveryId: string) {
-  return db
+/** Those of the rounds that are kept (open-deliveries.ts). */
+const ATTEMPTS_LISTED_MAX = 120;
+
+/** Lists the attempts of a delivery, in the order they were made: the last 120. */
+export async function listAttempts(db: Db, deliveryId: string) {
+  const newestFirst = await db
     .selectFrom('webhook_attempt')
     .select([
       'round',
@@ -93,9 +96,11 @@ export function listAttempts(db: Db, deliveryId: string) {
       'error_message',
     ])
     .where('delivery_id', '=', deliveryId)
-    .orderBy('round')
-    .orderBy('attempt')
+    .orderBy('round', 'desc')
+    .orderBy('attempt', 'desc')
+    .limit(ATTEMPTS_LISTED_MAX)
     .execute();
+  return newestFirst.reverse();
 }
 
 /**

@@ -78,6 +78,20 @@ const NEW_ROUND = {
   round: sql<number>`round + 1`,
 } as const;
 
+/** Rounds of a delivery whose attempts are kept, the new one included. */
+const ROUNDS_KEPT = 20;
+
+/** Deletes the attempts of rounds that are not kept any more, of deliveries that begin a new one. */
+async function deleteEarlyRounds(db: Db | Tx, calls: DeliveryCall[]): Promise<void> {
+  const full = calls.filter(({ round }) => round > ROUNDS_KEPT);
+  if (full.length === 0) return;
+  const ids = full.map(({ deliveryId }) => deliveryId);
+  const lastRounds = full.map(({ round }) => round - ROUNDS_KEPT);
+  await sql`
+    delete from webhook_attempt using unnest(${ids}::uuid[], ${lastRounds}::int[]) as early (id, last_round)
+    where delivery_id = early.id and webhook_attempt.round <= early.last_round`.execute(db);
+}
+
 /**
  * Begins a new round of a delivery, whatever its status; answers undefined when the organization has no such delivery.
  */
@@ -93,7 +107,9 @@ export async function redeliver(
     .where('id', '=', deliveryId)
     .returning(CALL_COLUMNS)
     .executeTakeFirst();
-  return row && toDeliveryCall(row);
+  const call = row && toDeliveryCall(row);
+  if (call) await deleteEarlyRounds(db, [call]);
+  return call;
 }
 
 /** Begins a new round of up to `limit` deliveries, and answers them, the oldest first. */
@@ -126,9 +142,11 @@ export async function redeliverMany(
     )
     .returning([...CALL_COLUMNS, 'created_at', 'seq'])
     .execute();
-  return rows
+  const calls = rows
     .toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime() || a.seq - b.seq)
     .map(toDeliveryCall);
+  await deleteEarlyRounds(db, calls);
+  return calls;
 }
 
 /**
