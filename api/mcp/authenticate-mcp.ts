@@ -1,13 +1,14 @@
 // Authenticates MCP clients by JWTs issued for MCP (docs/mcp.md); its challenges let them sign in.
 import { loopbackUrls } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
+import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { recordAssistantUse } from '../../db/tenants/connected-assistants.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { setUser } from '../auth/authenticate.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
-import type { UserPrincipal } from '../http/principal.ts';
+import { ownerOf, type UserPrincipal } from '../http/principal.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
 const NOT_VALID =
@@ -32,7 +33,9 @@ export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps):
     if (header === '') return refuse('Sign in first: the header WWW-Authenticate says where.');
     const user = await signInLimiter.check(ctx.req, token, async () => {
       const found = (await tokens.verify(token, audiences)) ?? refuse(NOT_VALID);
-      return (await recordUse(db, found)) ? found : refuse(DISCONNECTED);
+      // Statements of the rest of the request take turns at connections from the rate limit on.
+      const isConnected = await onBehalfOf(ownerOf(found), () => recordUse(db, found));
+      return isConnected ? found : refuse(DISCONNECTED);
     });
     setUser(ctx, user);
     await next();
