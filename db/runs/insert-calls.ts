@@ -8,6 +8,7 @@ import type { Db, Tx } from '../connect.ts';
 import type { Environment, RunMode } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
+import { requireSessionRoom } from './require-session-room.ts';
 import { runNotFound } from './run-not-found.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
 import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from './store-inputs.ts';
@@ -58,9 +59,9 @@ export type NewCall = {
 /**
  * Inserts calls, all or none and once. From here on each is accepted: its workflow finishes it, or the reconciler starts that
  * again. A session comes before its first call. Returns whether the calls are new. A repetition, a resume and a later call of a
- * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over or the session was cancelled,
- * EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when the project was, SnapshotDeleted
- * when the stored draft was, and RATE_LIMITED when the organization has too many runs under way.
+ * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over, or the session was cancelled or
+ * has no room for a further call, EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when
+ * the project was, SnapshotDeleted when the stored draft was, and RATE_LIMITED when the organization has too many runs under way.
  *
  * With inputs that were `stored` elsewhere it needs a transaction, too, and may throw InputBeingDeleted.
  */
@@ -159,6 +160,7 @@ async function continueSession(
       'The session was cancelled, or another call has continued it meanwhile.',
     );
   if (sessionInput) await replaceInput(db, executionId, stored.get(sessionInput));
+  await requireSessionRoom(db, executionId, call);
 }
 
 function toColumn(input: StoredRunInput, stored: StoredInputs): string | null {
