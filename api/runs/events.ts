@@ -1,5 +1,6 @@
 // GET …/jobs/{executionId}/events: a running or finished run as Server-Sent Events.
 import { z } from 'zod';
+import { countBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
@@ -9,6 +10,7 @@ import { isStillMember } from '../auth/is-still-member.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
+import { takeEventBytes } from '../http/hold-answer-bytes.ts';
 import { validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -29,7 +31,7 @@ import {
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
-import { readReceipt } from './receipt.ts';
+import { measureReceipt, readReceipt } from './receipt.ts';
 import { WAIT_ERRORS } from './run-refusals.ts';
 import { type BlockNews, createBlockTeller } from './tell-blocks.ts';
 
@@ -90,9 +92,12 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
     const after = known === 'none' ? undefined : BigInt(sent);
     // The stream ends as soon as this process stops: its reader can go on at another one at once.
     const signal = readerSignal(ctx.res, deps.stopping);
-    const isAllowed = async () =>
-      !(await findLostAccess(deps, principal, flowIds.organizationId, isStillMember));
-    const events = follow(deps, news, run, after, isAllowed, signal);
+    const reader = {
+      organizationId: flowIds.organizationId,
+      mayRead: async () => !(await findLostAccess(deps, principal, flowIds.organizationId, isStillMember)),
+      signal,
+    };
+    const events = follow(deps, news, run, after, reader);
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.execution_id, events);
   };
@@ -104,21 +109,26 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
  */
 async function placeOf({ db }: ApiDeps, run: RunRow, after: bigint): Promise<'none' | 'before' | 'end'> {
   if (after === 0n) return 'before';
-  const { status, blocks } = await listRecordedBlocks(db, run.execution_id, after > 1n ? after - 2n : 0n);
-  if (blocks.length === 0 && after > 1n) return 'none';
-  const isLast = status !== 'started' && !blocks.some(({ recorded }) => BigInt(recorded) >= after);
-  return isLast ? 'end' : 'before';
+  const { status, blocks: later } = await listRecordedBlocks(db, run.execution_id, after - 1n);
+  if (later.length > 0) return 'before';
+  if (after > 1n) {
+    const { blocks: last } = await listRecordedBlocks(db, run.execution_id, after - 2n);
+    if (last.length === 0) return 'none';
+  }
+  return status === 'started' ? 'before' : 'end';
 }
+
+type Reader = { organizationId: string; mayRead(): Promise<boolean>; signal: AbortSignal };
 
 async function* follow(
   deps: ApiDeps,
   news: News,
   run: RunRow,
   after: bigint | undefined,
-  isAllowed: () => Promise<boolean>,
-  signal: AbortSignal,
+  { organizationId, mayRead, signal }: Reader,
 ): AsyncGenerator<string> {
   let last = after ?? 0n;
+  let known = after === undefined ? 0 : await countBlockRuns(deps.db, run.execution_id);
   let beatAt = performance.now();
   yield RETRY;
   if (after === undefined)
@@ -126,28 +136,37 @@ async function* follow(
   const teller = createBlockTeller();
   let lastUnderWay = 0n;
   while (!signal.aborted) {
-    const { underWay, status, blocks } = await news.share(`${run.execution_id} after ${last}`, () =>
+    const { underWay, status, blocks, isFull } = await news.share(`${run.execution_id} after ${last}`, () =>
       readBlocks(deps, run, last),
     );
     for (const block of blocks) {
       for (const event of teller.end(block)) yield formatNews(event);
       last = BigInt(block.recorded);
+      known += 1;
       yield formatEvent(String(last), `block_${block.status}`, describeBlockExecution(block));
     }
+    if (isFull) continue;
     if (status !== 'started') {
-      const end = await news.share(`${run.execution_id} at its end`, () => readEnd(deps, run));
-      yield formatEvent(String(last + 1n), `run_${status}`, end);
+      const bytes = await measureReceipt(deps.db, run.execution_id);
+      const giveBack = await takeEventBytes(deps.largeValues, organizationId, bytes, signal);
+      try {
+        const end = await news.share(`${run.execution_id} at its end`, () => readEnd(deps, run));
+        yield formatEvent(String(last + 1n), `run_${status}`, end);
+      } finally {
+        giveBack();
+      }
       return;
     }
     const ended = new Set(blocks.map(({ block_key }) => block_key));
     const begun = underWay.filter(({ block_key, settled }) => settled && !ended.has(block_key));
     for (const event of teller.tell(begun)) yield formatNews(event);
     for (const { recorded } of begun) if (BigInt(recorded) > lastUnderWay) lastUnderWay = BigInt(recorded);
-    const followed = { executionId: run.execution_id, after: last, underWay: lastUnderWay };
+    const place = { executionId: run.execution_id, after: last, underWay: lastUnderWay };
+    const followed = { ...place, organizationId, known };
     for (let isNews = false; !isNews && !signal.aborted; ) {
       isNews = await news.wait(followed, beatAt + HEARTBEAT_MS - performance.now(), signal);
       if (signal.aborted || performance.now() - beatAt < HEARTBEAT_MS) continue;
-      if (!(await isAllowed())) throw new StreamInterruption('unauthorized');
+      if (!(await mayRead())) throw new StreamInterruption('unauthorized');
       yield HEARTBEAT;
       beatAt = performance.now();
     }

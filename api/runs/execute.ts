@@ -26,7 +26,7 @@ import { describeOutcome } from './describe-outcome.ts';
 import { ifMatchDraft } from './load-draft.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { readReceipt, receiptParameter } from './receipt.ts';
+import { measureReceipt, readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfExecute } from './refuse-without-effect.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requirePauseAllowed } from './require-iterations.ts';
@@ -125,8 +125,9 @@ function execute(deps: ApiDeps): ApiMiddleware {
     if (!outcome) throw new ServiceError('SERVICE_STOPPING', SERVICE_STOPPING, { executionId });
     const pauses = outcome.status === 'tool_calls_required';
     const result = outcome.status === 'completed' ? outcome.result : null;
-    const bytes = await measureOutcome(deps.db, run.callId, { result, pauses });
-    await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flow.organizationId, bytes);
+    const ofOutcome = await measureOutcome(deps.db, run.callId, { result, pauses });
+    const ofReceipt = receipt && resumes ? await measureReceipt(deps.db, executionId) : 0;
+    await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flow.organizationId, ofOutcome + ofReceipt);
     const described = await describeOutcome(deps, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
     answerJson(ctx, {

@@ -40,7 +40,7 @@ import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { readReceipt, receiptParameter } from './receipt.ts';
+import { measureReceipt, readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfJob } from './refuse-without-effect.ts';
 import { idempotencyHeaders, type JobRequest, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
@@ -170,8 +170,10 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const { receipt } = ctx.state.query as z.infer<typeof jobQuery>;
     const ended = run.concluded_by ?? run.execution_id;
     const pauses = run.pause !== null;
-    const bytes = await measureOutcome(deps.db, ended, { result: run.result, pauses });
-    await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, bytes);
+    const ofOutcome = await measureOutcome(deps.db, ended, { result: run.result, pauses });
+    // The receipt of a single call is small.
+    const ofReceipt = receipt && run.concluded_by ? await measureReceipt(deps.db, run.execution_id) : 0;
+    await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, ofOutcome + ofReceipt);
     answerJson(ctx, {
       ...(await describeRun(deps, run)),
       ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),

@@ -8,7 +8,21 @@ const LOOK_MS = 250;
 const REST_TIMES = 24;
 const REST_MAX_MS = 5_000;
 
-type Waiter = { followed: Followed; resolve(isNews: boolean): void; reject(error: unknown): void };
+/**
+ * Block executions of an organization's runs that one look reads, about: those that a follower knows are read each time. Its other
+ * runs are looked at next.
+ */
+const LOOK_MAX_BLOCKS = 10_000;
+
+/** A run that a stream follows, and how many of its block executions the stream knows. */
+type Following = Followed & { organizationId: string; known?: number };
+type Waiter = {
+  followed: Following;
+  /** When it was last looked for; 0: not yet. */
+  lookedAt: number;
+  resolve(isNews: boolean): void;
+  reject(error: unknown): void;
+};
 
 /** News of the runs that streams of this process follow. */
 export type News = {
@@ -18,10 +32,13 @@ export type News = {
    * Waits until the followed run has news: resolves with true then, with false after `maxMs` or when the signal aborts.
    * Rejects when the database fails.
    */
-  wait(followed: Followed, maxMs: number, signal: AbortSignal): Promise<boolean>;
+  wait(followed: Following, maxMs: number, signal: AbortSignal): Promise<boolean>;
 };
 
-/** Looks for news with one query for all streams, which asks once for streams that are equally far, as long as any waits. */
+/**
+ * Looks for news with one query for all streams, which asks once for streams that are equally far, as long as any waits. Of an
+ * organization whose runs are much to read, it asks about some at a time, so that each look is short for all.
+ */
 export function createNews(db: Db): News {
   const waiters = new Set<Waiter>();
   const shared = new Map<string, Promise<unknown>>();
@@ -31,8 +48,9 @@ export function createNews(db: Db): News {
 
   async function look(): Promise<void> {
     // Those who come during the query are asked about in the next.
-    const asked = [...Map.groupBy(waiters, toKey).values()];
     const began = performance.now();
+    const asked = chooseFollowed([...Map.groupBy(waiters, toKey).values()]);
+    for (const waiter of asked.flat()) waiter.lookedAt = began;
     try {
       const followed = asked.flatMap(([first]) => first?.followed ?? []);
       const places = followed.length > 0 ? await findNewsOfRuns(db, followed) : [];
@@ -62,7 +80,7 @@ export function createNews(db: Db): News {
     async wait(followed, maxMs, signal) {
       if (signal.aborted) return false;
       const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-      const waiter = { followed, resolve, reject };
+      const waiter = { followed, lookedAt: 0, resolve, reject };
       const leave = () => resolve(false);
       const timer = setTimeout(leave, Math.max(0, maxMs));
       signal.addEventListener('abort', leave, { once: true });
@@ -77,6 +95,21 @@ export function createNews(db: Db): News {
       }
     },
   };
+}
+
+/** Chooses what is asked about: of each organization what was looked for the longest time ago, as much as one look reads. */
+function chooseFollowed(groups: Waiter[][]): Waiter[][] {
+  const lookedAt = ([first]: Waiter[]) => first?.lookedAt ?? 0;
+  return [...Map.groupBy(groups, ([first]) => first?.followed.organizationId).values()].flatMap((own) => {
+    let blocks = 0;
+    return own
+      .toSorted((a, b) => lookedAt(a) - lookedAt(b))
+      .filter((group) => {
+        const hasRoom = blocks < LOOK_MAX_BLOCKS;
+        if (hasRoom) blocks += 1 + Math.max(...group.map(({ followed }) => followed.known ?? 0));
+        return hasRoom;
+      });
+  });
 }
 
 /** Tells apart what followers wait for. */

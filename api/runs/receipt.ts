@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { listBlockRuns } from '../../db/runs/block-runs.ts';
+import { BLOCK_RUN_BYTES, countBlockRuns, listBlockRuns } from '../../db/runs/block-runs.ts';
 import { PROCESSOR_TYPES } from '../../flow/definition.ts';
 import { errorCode } from '../http/headers.ts';
 import { queryBoolean } from '../http/query.ts';
@@ -49,6 +49,11 @@ export const receipt = {
 
 /** A query parameter with which a caller leaves the receipt out. */
 export const receiptParameter = queryBoolean(true, '`false` leaves out what each block execution used.');
+
+/** Measures the receipt of a run, in bytes. */
+export async function measureReceipt(db: Db, executionId: string): Promise<number> {
+  return BLOCK_RUN_BYTES * (await countBlockRuns(db, executionId));
+}
 
 /** Reads what a run and each of its block executions cost, in credits; up to the call `until`, when given. */
 export async function readReceipt(db: Db, executionId: string, until?: string) {

@@ -30,6 +30,7 @@ export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEA
  * `takeWork` waits for a turn at parsing so many.
  */
 type Reader = {
+  organizationId: string;
   mayRead(): Promise<boolean>;
   take(bytes: number): Promise<() => void>;
   takeWork(bytes: number): Promise<EndTurn>;
@@ -132,7 +133,13 @@ export async function* stepEvents(
 
   /** Waits until there is more to tell, and yields a heartbeat when one is due. */
   async function* wait(): AsyncGenerator<StepEvent, void> {
-    const followed = { executionId: run.callId, after: lastSettled(blocks), underWay };
+    const followed = {
+      organizationId: reader.organizationId,
+      executionId: run.callId,
+      after: lastSettled(blocks),
+      underWay,
+      known: blocks.length,
+    };
     await news.wait(followed, beatAt + heartbeatMs - performance.now(), call.over);
     if (call.failure) throw call.failure.error;
     if (reader.signal.aborted) throw new StreamInterruption('stopping');

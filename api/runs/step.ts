@@ -131,6 +131,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       ? { ended: Promise.resolve(run.outcome) }
       : await start(deps, run, takePlace(ctx.state), signal);
     const events = stepEvents(deps, news, run, ended, {
+      organizationId,
       mayRead: async () => !(await findLostAccess(deps, principal, organizationId, isStillMember)),
       take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),
       takeWork: (bytes) => takeEventWork(deps.largeValues, organizationId, bytes, signal),

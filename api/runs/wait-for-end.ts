@@ -19,10 +19,11 @@ export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
     const { wait } = ctx.state.query as { wait: number };
     const { run, flowIds } = ctx.state;
     if (wait > 0 && run.status === 'started') {
-      const ended = { executionId: run.execution_id, after: RECORDED_MAX };
-      const leave = deps.openRequests.follow(flowIds.organizationId);
+      const { organizationId } = flowIds;
+      const ended = { organizationId, executionId: run.execution_id, after: RECORDED_MAX };
+      const leave = deps.openRequests.follow(organizationId);
       await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(leave);
-      await requireStillAllowed(deps, ctx.state.principal, flowIds.organizationId);
+      await requireStillAllowed(deps, ctx.state.principal, organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
       if (!later) throw runOfFlowNotFound();
       ctx.state.run = later;

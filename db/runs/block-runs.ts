@@ -203,6 +203,20 @@ export function listBlockRuns(db: Db, executionId: string, untilCallId?: string)
     .execute();
 }
 
+/** The memory of one block execution that is listed, about: as a row, and as JSON in an answer. */
+export const BLOCK_RUN_BYTES = 1_000;
+
+/** Counts the block executions of all calls of a run. */
+export async function countBlockRuns(db: Db, executionId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('block_run')
+    .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(isCallOf(executionId))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Selects block executions in the order they started, without inputs and outputs. */
 export function selectBlockRuns(db: Db) {
   return db

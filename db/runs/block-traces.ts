@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { StoredObject } from '../../object-store/object-store.ts';
 import type { Db } from '../connect.ts';
 import type { BlockId } from './block-id.ts';
-import { BLOCK_RUN_COLUMNS } from './block-runs.ts';
+import { BLOCK_RUN_BYTES, BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { isCallOf } from './run-columns.ts';
 import { inputBytes } from './stored-inputs.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
@@ -101,10 +101,11 @@ function selectTraces(db: Db, executionId: string) {
     .where(isCallOf(executionId));
 }
 
-/** Measures what is read for a trace of a run: the requests and outputs of all its calls, in bytes of JSON. */
+/** Measures what is read for a trace of a run: the requests, blocks and outputs of all its calls, in bytes of JSON. */
 export async function measureTrace(db: Db, executionId: string): Promise<number> {
   const outputs = sql`(
-    select coalesce(sum(${outputBytes}), 0) from block_run where block_run.execution_id = run.execution_id
+    select coalesce(sum(coalesce(${outputBytes}, 0) + ${BLOCK_RUN_BYTES}), 0)
+    from block_run where block_run.execution_id = run.execution_id
   )`;
   const { bytes } = await db
     .selectFrom('run')

@@ -21,6 +21,8 @@ export async function findNewsOfRuns(db: Db, followed: readonly Followed[]): Pro
   const ids = followed.map(({ executionId }) => executionId);
   const afters = followed.map(({ after }) => String(after));
   const underWay = followed.map((run) => String(run.underWay ?? RECORDED_MAX));
+  // Looking for blocks reads all those of the run that are recorded.
+  const isOfBlocks = sql`followed.after < ${String(RECORDED_MAX)}::xid8`;
   const { rows } = await sql<{ place: number }>`
     select place::int
     from unnest(${ids}::uuid[], ${afters}::xid8[], ${underWay}::xid8[])
@@ -28,12 +30,12 @@ export async function findNewsOfRuns(db: Db, followed: readonly Followed[]): Pro
     left join run on run.execution_id = followed.execution_id
     where run.execution_id is null
       or ${statusOfRun()} <> 'started'
-      or exists (
+      or ${isOfBlocks} and exists (
         select from block_run
         where block_run.execution_id = followed.execution_id
           and block_run.recorded > followed.after and ${isSettled()}
       )
-      or exists (
+      or ${isOfBlocks} and exists (
         select from run call join block_run on block_run.execution_id = call.execution_id
         where call.continues = followed.execution_id
           and block_run.recorded > followed.after and ${isSettled()}

@@ -13,41 +13,53 @@ export function isSettled() {
     or block_run.finished_at < now() - ${UNSETTLED_SECONDS} * interval '1 second')`;
 }
 
+/** Block executions that are listed at a time: a run may have thousands, and each of its followers holds those it has not sent. */
+const PAGE_MAX = 250;
+
 /**
  * Lists the block executions of a run that were recorded after the one whose `recorded` is `after`, in that order, with the
- * status of the run. Throws RUN_NOT_FOUND.
+ * status of the run: about 250 of them, and whether there may be more (`isFull`). Throws RUN_NOT_FOUND.
  */
 export async function listRecordedBlocks(db: Db, executionId: string, after: bigint) {
   const rows = await db
     .selectFrom('run')
-    .leftJoin('block_run', (join) =>
-      join
-        .on('block_run.execution_id', 'in', (query) =>
-          query
-            .selectFrom('run as call')
-            .select('call.execution_id')
-            .where((call) =>
-              call.or([
-                call('call.execution_id', '=', executionId),
-                call('call.continues', '=', executionId),
-              ]),
-            ),
-        )
-        .on('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
-        .on((eb) => eb.or([eb(statusOfRun(), '<>', 'started'), isSettled()])),
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('block_run')
+          .select(BLOCK_RUN_COLUMNS)
+          .select(['block_run.recorded', 'block_run.finished_at'])
+          .where('block_run.execution_id', 'in', (query) =>
+            query
+              .selectFrom('run as call')
+              .select('call.execution_id')
+              .where((call) =>
+                call.or([
+                  call('call.execution_id', '=', executionId),
+                  call('call.continues', '=', executionId),
+                ]),
+              ),
+          )
+          .where('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
+          .where((block) => block.or([block(statusOfRun(), '<>', 'started'), isSettled()]))
+          .orderBy('block_run.recorded')
+          // Of a restored run, many may have the same number, after which the next ones are asked for.
+          .fetch(PAGE_MAX, 'with ties')
+          .as('block_run'),
+      (join) => join.onTrue(),
     )
     .select(statusOfRun().as('run_status'))
     .select(BLOCK_RUN_COLUMNS)
     .select('block_run.recorded')
     .where('run.execution_id', '=', executionId)
     .orderBy('block_run.recorded')
-    // Of a restored run, many may have the same number.
     .orderBy('block_run.finished_at')
     .execute();
   const [first] = rows;
   if (!first) throw runNotFound(executionId);
   return {
     status: first.run_status,
+    isFull: rows.length >= PAGE_MAX,
     blocks: rows.filter((row): row is Recorded<typeof row> => row.block_key !== null),
   };
 }

@@ -58,6 +58,24 @@ describe('GET …/jobs/{executionId}/events', () => {
     assert.equal((await weir.open(empty.flow, empty.executionId, end?.id)).status, 204);
   });
 
+  it('tells all blocks of a run of hundreds, wherever its reader goes on', async () => {
+    const items = Array.from({ length: 300 }, (_, index) => index);
+    const { flow, executionId, body } = await weir.run([
+      code('list', `return ${JSON.stringify(items)};`),
+      { type: 'loop', step_id: 'each', name: 'each', max_iterations: 300, body: [passthrough('item')] },
+    ]);
+    assert.equal(body.status, 'completed');
+    const events = await weir.list(flow, executionId);
+    assert.deepEqual(
+      events.map(({ data }) => data.key),
+      [undefined, 'list', ...items.map((item) => `item#${item}`), undefined],
+    );
+    for (const index of [0, 1, 40]) {
+      const { id } = events[index] as (typeof events)[number];
+      assert.deepEqual(await weir.list(flow, executionId, id), events.slice(index + 1));
+    }
+  });
+
   it('tells everything to a reader whose Last-Event-ID is beyond the events of the run', async () => {
     const { flow, executionId } = await weir.run([passthrough('a')]);
     const events = await weir.list(flow, executionId);

@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts
 import { watchStatements } from '../../db/watch-statements.ts';
 
 const HOUR_MS = 3_600_000;
+const OF = { organizationId: 'a' };
 
 describe('news of the runs that streams follow', () => {
   let database: TestDatabase;
@@ -30,9 +31,9 @@ describe('news of the runs that streams follow', () => {
     const news = createNews(db);
     const left = new AbortController();
     const others = Array.from({ length: 100 }, () =>
-      news.wait({ executionId: quiet, after: 0n }, HOUR_MS, left.signal),
+      news.wait({ ...OF, executionId: quiet, after: 0n }, HOUR_MS, left.signal),
     );
-    assert.equal(await news.wait({ executionId: busy, after: 0n }, HOUR_MS, never), true);
+    assert.equal(await news.wait({ ...OF, executionId: busy, after: 0n }, HOUR_MS, never), true);
     assert.equal(looks, 1);
     left.abort();
     assert.deepEqual(new Set(await Promise.all(others)), new Set([false]));
@@ -48,9 +49,39 @@ describe('news of the runs that streams follow', () => {
     });
     const news = createNews(db);
     await end(database.db, executionId);
-    const streams = [0n, 0n, 0n, 1n].map((after) => news.wait({ executionId, after }, HOUR_MS, never));
+    const streams = [0n, 0n, 0n, 1n].map((after) => news.wait({ ...OF, executionId, after }, HOUR_MS, never));
     assert.deepEqual(await Promise.all(streams), [true, true, true, true]);
     assert.deepEqual(asked, [executionId, executionId]);
+  });
+
+  it('ask about some runs of an organization at a time where they are much to read, and about all of others', async () => {
+    const { runs } = await openAccount(database.db, 0, 3);
+    const [one = '', two = '', small = ''] = runs;
+    const looks: unknown[][] = [];
+    const db = watchStatements(database.db, (node) => {
+      if (node.kind === 'RawNode')
+        looks.push(node.parameters.map((one) => ('value' in one ? one.value : []))[0] as unknown[]);
+      if (looks.length === 4) thrice.resolve();
+    });
+    const thrice = Promise.withResolvers<void>();
+    const news = createNews(db);
+    const left = new AbortController();
+    const large = { ...OF, after: 0n, known: 10_000 };
+    const followed = [
+      { ...large, executionId: one },
+      { ...large, executionId: two },
+      { organizationId: 'b', after: 0n, executionId: small },
+    ];
+    const waits = followed.map((run) => news.wait(run, HOUR_MS, left.signal));
+    await thrice.promise;
+    left.abort();
+    await Promise.all(waits);
+    assert.deepEqual(looks.slice(0, 4), [
+      [one, small],
+      [two, small],
+      [one, small],
+      [two, small],
+    ]);
   });
 
   it('are looked for on behalf of nobody, so that no organization’s backlog holds up others’ streams', async () => {
@@ -63,7 +94,7 @@ describe('news of the runs that streams follow', () => {
     await end(database.db, executionId);
     const news = createNews(db);
     await withLogContext({ organization_id: 'a' }, () =>
-      news.wait({ executionId, after: 0n }, HOUR_MS, never),
+      news.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never),
     );
     assert.deepEqual(contexts, [undefined]);
   });
@@ -80,7 +111,7 @@ describe('news of the runs that streams follow', () => {
   it('are given up after the time for which their stream waits', async () => {
     const { runs } = await openAccount(database.db, 0, 1);
     const [executionId = ''] = runs;
-    assert.equal(await createNews(database.db).wait({ executionId, after: 0n }, 1, never), false);
+    assert.equal(await createNews(database.db).wait({ ...OF, executionId, after: 0n }, 1, never), false);
   });
 
   it('are given up without a warning of Node when no time is left', async () => {
@@ -89,7 +120,7 @@ describe('news of the runs that streams follow', () => {
     const warnings: string[] = [];
     const note = ({ message }: Error) => warnings.push(message);
     process.on('warning', note);
-    assert.equal(await createNews(database.db).wait({ executionId, after: 0n }, -0.03, never), false);
+    assert.equal(await createNews(database.db).wait({ ...OF, executionId, after: 0n }, -0.03, never), false);
     process.off('warning', note);
     assert.deepEqual(warnings, []);
   });
@@ -102,9 +133,9 @@ describe('news of the runs that streams follow', () => {
       if (away) throw new Error('away');
     });
     const news = createNews(db);
-    await assert.rejects(news.wait({ executionId, after: 0n }, HOUR_MS, never), /away/);
+    await assert.rejects(news.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never), /away/);
     away = false;
     await end(database.db, executionId);
-    assert.equal(await news.wait({ executionId, after: 0n }, HOUR_MS, never), true);
+    assert.equal(await news.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never), true);
   });
 });

@@ -61,6 +61,7 @@ describe('the bytes of the answer after the last tool round', () => {
     const gone = new AbortController();
     const { signal } = new AbortController();
     const told = stepEvents(deps, createNews(h.weir.db), run, Promise.resolve(run.outcome), {
+      organizationId,
       mayRead: async () => true,
       take: (bytes) => takeEventBytes(h.weir.largeValues, organizationId, bytes, signal),
       takeWork: async () => () => undefined,

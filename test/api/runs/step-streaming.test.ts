@@ -107,6 +107,7 @@ describe('the stream of POST …/step', () => {
         run,
         never,
         {
+          organizationId: 'a',
           mayRead: async () => usable,
           take: async () => () => undefined,
           takeWork: async () => () => undefined,
@@ -163,6 +164,7 @@ describe('the stream of POST …/step', () => {
       run,
       never,
       {
+        organizationId: 'a',
         mayRead: async () => true,
         take: async () => () => undefined,
         takeWork: async () => () => undefined,

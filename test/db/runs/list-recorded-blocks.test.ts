@@ -57,6 +57,32 @@ describe('the recorded blocks of a run', () => {
     );
   });
 
+  it('are listed some at a time, all those of the same number together', async () => {
+    const { db } = database;
+    const { runs } = await openAccount(db, 0, 1);
+    const [executionId = ''] = runs;
+    /** Records blocks that ended long ago; of the restored ones, all have the number 500. */
+    const record = (count: number, recorded: string) =>
+      sql`insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, latency_ms, attempts,
+          started_at, finished_at, recorded)
+        select ${executionId}, ${recorded} || i, 'a', 'a', 'passthrough', 'completed', '{"ref":"$message"}', 1, 1,
+          to_timestamp(i), to_timestamp(i), ${sql.raw(recorded)} from generate_series(1, ${count}) i`.execute(
+        db,
+      );
+    await record(260, 'i::text::xid8');
+    await record(300, "'500'::xid8");
+    const list = (after: bigint) => listRecordedBlocks(db, executionId, after);
+    const first = await list(0n);
+    assert.deepEqual(
+      first.blocks.map(({ recorded }) => Number(recorded)),
+      Array.from({ length: 250 }, (_, index) => index + 1),
+    );
+    const { blocks, isFull } = await list(250n);
+    assert.deepEqual([first.isFull, blocks.length, isFull], [true, 310, true]);
+    const last = await list(500n);
+    assert.deepEqual([last.blocks, last.isFull, last.status], [[], false, 'started']);
+  });
+
   it('and the run end by the clock of the database, on which readers wait for them, however wrong that of the worker is', async () => {
     const { db } = database;
     const { organizationId, runs } = await openAccount(db, 0, 2);

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { SESSION_BLOCKS_MAX } from '../../../db/runs/require-session-room.ts';
+import { passthrough } from '../../blocks.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { createStepClient, only, type StepClient } from './step-client.ts';
+
+describe('a session of many block executions', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let client: StepClient;
+  before(async () => {
+    weir = await startWeir();
+    tenant = await weir.createTenant();
+    client = await createStepClient(weir, tenant);
+  });
+  after(() => weir.stop());
+
+  /** A session after its first step, whose call has executed so many blocks. */
+  async function begin(blocks: number) {
+    const flow = await weir.createFlow(tenant, [passthrough('a'), passthrough('b')]);
+    const { executionId } = only(await client.step(flow, { stepIndex: 0, message: 'hi' }), 'run_started');
+    await sql`
+      insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, output, latency_ms,
+        attempts, started_at, finished_at)
+      select execution_id, 'a#' || i, 'a', 'a', 'passthrough', 'completed', '{"ref":"$message"}', '"hi"', 1, 1, now(), now()
+      from run, generate_series(2, ${blocks}) i where continues = ${executionId}`.execute(weir.db);
+    const open = (body: object) => client.open(flow, body);
+    const next = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'hi' } };
+    return { flow, executionId, open, next };
+  }
+
+  it('goes on while it has room, then is 409, and its fork goes on in a new session', async () => {
+    const { flow, executionId, open, next } = await begin(SESSION_BLOCKS_MAX - 1);
+    const last = await open(next);
+    assert.equal(last.status, 200);
+    await last.text();
+    const refused = await open(next);
+    const { detail } = (await refused.json()) as { detail: { code: string; message: string } };
+    assert.deepEqual([refused.status, detail.code], [409, 'CONFLICT']);
+    assert.match(detail.message, /in a new session.*fork/);
+    const fork = await weir.call('GET', `${flow}/jobs/${executionId}/fork?step=1`, { key: tenant.key });
+    assert.equal(fork.status, 200, JSON.stringify(fork.body));
+    assert.equal(only(await client.step(flow, fork.body), 'run_completed').result, 'hi');
+  });
+
+  it('has its receipt held in memory by turns, as large answers are', async () => {
+    const { flow, executionId } = await begin(3_000);
+    const held: number[] = [];
+    const { answers } = weir.largeValues;
+    const { take } = answers;
+    answers.take = (owner, bytes, signal) => {
+      held.push(bytes);
+      return take(owner, bytes, signal);
+    };
+    try {
+      const get = (query: string) =>
+        weir.call('GET', `${flow}/jobs/${executionId}${query}`, { key: tenant.key });
+      assert.equal((await get('')).body.blocks.length, 3_000);
+      assert.deepEqual(held, [3_000_000]);
+      await get('?receipt=false');
+      assert.deepEqual(held, [3_000_000]);
+    } finally {
+      answers.take = take;
+    }
+  });
+});
