@@ -1,5 +1,5 @@
 /** A cache of a bounded size, in which owners share the room. */
-export type SharedCache<Value> = {
+type SharedCache<Value> = {
   get(key: string): Value | undefined;
   /** Keeps a value of this size for an owner; one that is larger than the cache is not kept. */
   set(owner: string, key: string, value: Value, size: number): void;

@@ -7,10 +7,9 @@ import { listBlocks } from '../../flow/plan.ts';
 import type { Db } from '../connect.ts';
 
 /** Bytes of memory, about, that the definitions cached by one process take. */
-const CACHED_MAX_BYTES = 64 * 1024 * 1024;
-/** The memory of a value in a definition besides its text: that of an empty object and its place in a list. */
-const VALUE_BYTES = 64;
-/** The characters before values in JSON, as numbers. */
+const CACHED_MAX_BYTES = 128 * 1024 * 1024;
+/** Measured: an empty object in a list, which has two of these characters, takes 64 bytes. */
+const MARK_BYTES = 32;
 const COMMA = 0x2c;
 const BRACE = 0x7b;
 const BRACKET = 0x5b;
@@ -116,12 +115,15 @@ async function getText(db: Db, flowVersionId: string): Promise<string> {
   return text;
 }
 
-/** Estimates the memory of a definition: of the texts in it, twice, since those of its schemas are kept, and of its values. */
+/**
+ * Estimates the memory of a definition: of its text, twice, since those of its schemas are kept as well, and of its values, which
+ * may take twenty times as much.
+ */
 function estimateBytes(json: string): number {
-  let values = 0;
+  let marks = 0;
   for (let place = 0; place < json.length; place++) {
     const char = json.charCodeAt(place);
-    if (char === COMMA || char === BRACE || char === BRACKET) values += 1;
+    if (char === COMMA || char === BRACE || char === BRACKET) marks += 1;
   }
-  return 2 * json.length + VALUE_BYTES * values;
+  return 2 * json.length + MARK_BYTES * marks;
 }

@@ -24,7 +24,7 @@ export async function requireSessionRoom(db: Db | Tx, executionId: string, callI
   if (blocks >= SESSION_BLOCKS_MAX) throw sessionFull();
 }
 
-export function sessionFull(): ServiceError {
+function sessionFull(): ServiceError {
   return new ServiceError(
     'CONFLICT',
     `The session has executed ${SESSION_BLOCKS_MAX} blocks, or its calls under way may: wait for these, or go on in a new session. GET …/jobs/{executionId}/fork answers the request that begins it.`,
