@@ -36,11 +36,11 @@ export async function findDraftProblems(
  */
 export async function requireComplete(
   deps: Pick<ApiDeps, 'largeValues'>,
-  organizationId: string,
+  owner: string,
   draft: FlowDefinition,
 ): Promise<void> {
-  const placed = await findPlacedProblems(draft, codeReaderOf(deps, organizationId));
-  const refused = await findRefusedSchemas(deps.largeValues.work, organizationId, draft);
+  const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner));
+  const refused = await findRefusedSchemas(deps.largeValues.work, owner, draft);
   const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
   if (lines.length > 0)

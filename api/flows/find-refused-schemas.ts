@@ -11,12 +11,12 @@ const AT_ONCE_MS = 10;
 
 /**
  * Finds the JSON Schemas of a stored definition that are refused today: it may be older than the check. Those of a flow may
- * take seconds together, so they are looked at for some milliseconds at a time, in the organization's turns at large work.
- * Throws RATE_LIMITED when a turn does not come.
+ * take a second together, so they are looked at for some milliseconds at a time, in the owner's turns at large work. Throws
+ * RATE_LIMITED when a turn does not come.
  */
 export async function findRefusedSchemas(
   work: LargeWork,
-  organizationId: string,
+  owner: string,
   definition: FlowDefinition,
 ): Promise<Problem[]> {
   let began = performance.now();
@@ -25,7 +25,7 @@ export async function findRefusedSchemas(
     return await findSchemaProblems(definition, async (schema) => {
       if (performance.now() - began > AT_ONCE_MS) {
         endTurn();
-        endTurn = await takeLargeWork(work, organizationId, LARGE_BYTES);
+        endTurn = await takeLargeWork(work, owner, LARGE_BYTES);
         began = performance.now();
       }
       requireUsableSchema(schema);

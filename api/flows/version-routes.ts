@@ -132,12 +132,13 @@ function publish(deps: ApiDeps): ApiMiddleware {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
     ctx.state.dropBody();
     await holdDraft(deps, ctx);
+    const { organization_id: organizationId } = ctx.state.project;
+    const find = () => getFlow(deps.db, ctx);
     const check = (draft: FlowDefinition) => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
-      return requireComplete(deps, ctx.state.project.organization_id, draft);
+      return requireComplete(deps, organizationId, draft);
     };
-    const { draft } = await getFlow(deps.db, ctx);
-    const version = await writeCheckedDraft(draft, check, (ifChecked) =>
+    const version = await writeCheckedDraft(organizationId, find, check, (ifChecked) =>
       writeFlow(deps.db, ctx, (tx, author, flow) =>
         ifChecked(flow.draft, async () => {
           const published = await publishFlow(tx, author, flow, note);

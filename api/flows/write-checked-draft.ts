@@ -1,14 +1,28 @@
+import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { draftETag } from './draft-etag.ts';
 
 /** Does `work` on a locked flow whose draft was checked; undefined, with nothing done, when that has another draft now. */
 type IfChecked = <T>(locked: FlowDefinition, work: () => Promise<T>) => Promise<T | undefined>;
 
+/** A draft of 2 MiB may take twenty times as much memory while it is checked. */
+const checks = createOrganizationLimit(1);
+
 /**
  * Does a write to a flow whose draft has passed `check`, which may take long and so comes before the flow is locked. `lock`
- * locks the flow and writes to it by `ifChecked`; a draft that changed meanwhile is checked, too.
+ * locks the flow and writes to it by `ifChecked`; a draft that changed meanwhile is checked, too. The owner, an organization or
+ * a user, has one draft checked at a time, which `find` gets when it is its turn.
  */
-export async function writeCheckedDraft<T>(
+export function writeCheckedDraft<T>(
+  owner: string,
+  find: () => Promise<{ draft: FlowDefinition }>,
+  check: (draft: FlowDefinition) => Promise<void>,
+  lock: (ifChecked: IfChecked) => Promise<T | undefined>,
+): Promise<T> {
+  return checks.run(owner, async () => checkAndWrite((await find()).draft, check, lock));
+}
+
+async function checkAndWrite<T>(
   draft: FlowDefinition,
   check: (draft: FlowDefinition) => Promise<void>,
   lock: (ifChecked: IfChecked) => Promise<T | undefined>,

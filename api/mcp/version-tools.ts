@@ -26,9 +26,10 @@ const publish = defineTool({
   }),
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
-    const { draft, organization_id: organizationId } = await requireFlowDesign(call, flow_id);
-    const check = (asked: FlowDefinition) => requireComplete(call.deps, organizationId, asked);
-    const published = await writeCheckedDraft(draft, check, (ifChecked) =>
+    const { userId } = call.user;
+    const find = () => requireFlowDesign(call, flow_id);
+    const check = (draft: FlowDefinition) => requireComplete(call.deps, userId, draft);
+    const published = await writeCheckedDraft(userId, find, check, (ifChecked) =>
       withLockedFlow(call, flow_id, (tx, flow) =>
         ifChecked(flow.draft, async () =>
           getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note)),

@@ -1,5 +1,6 @@
 import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run.ts';
+import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findShapeProblems } from '../../flow/find-shape-problems.ts';
@@ -16,6 +17,9 @@ import { invalidTree } from './require-sound-tree.ts';
 /** The slugs in the path and the version number; without one, the production version is meant. */
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
+/** Definitions of an organization that are looked at at a time: one of 2 MiB may take twenty times as much memory. */
+const loads = createOrganizationLimit(2);
+
 /**
  * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
  * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody.
@@ -27,10 +31,14 @@ export async function loadRunnableFlow(
   const foundAt = performance.now();
   const found = await findFlowForRun(db, query);
   if (!found) return undefined;
-  const definition = await definitions.get(found.flowVersionId);
-  const problems = await findProblems(definition, (sound) =>
-    findRefusedSchemas(largeValues.work, found.organizationId, sound),
-  );
+  const { organizationId, flowVersionId } = found;
+  const { definition, problems } = await loads.run(organizationId, async () => {
+    const definition = await definitions.get(flowVersionId);
+    const problems = await findProblems(definition, (sound) =>
+      findRefusedSchemas(largeValues.work, organizationId, sound),
+    );
+    return { definition, problems };
+  });
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
   return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };

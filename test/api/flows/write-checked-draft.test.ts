@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import { writeCheckedDraft } from '../../../api/flows/write-checked-draft.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { passthrough } from '../../blocks.ts';
@@ -11,7 +12,8 @@ describe('a write to a flow whose draft is checked', () => {
     const checked: string[] = [];
     const nameOf = ({ steps }: FlowDefinition) => steps[0]?.step_id ?? '';
     const written = await writeCheckedDraft<string>(
-      draftOf(found),
+      'acme',
+      async () => ({ draft: draftOf(found) }),
       async (draft) => {
         checked.push(nameOf(draft));
         if (nameOf(draft) === 'wrong') throw new Error('wrong');
@@ -31,5 +33,25 @@ describe('a write to a flow whose draft is checked', () => {
   it('is done with no draft that was not checked, although it changed meanwhile', async () => {
     assert.deepEqual(await write('a', 'b', 'c', 'c'), { checked: ['a', 'b', 'c'], written: 'c' });
     await assert.rejects(write('a', 'wrong', 'wrong'), /wrong/);
+  });
+
+  it('gets its draft when those of the same owner before it are done', async () => {
+    const order: string[] = [];
+    const publish = (owner: string, name: string) =>
+      writeCheckedDraft<string>(
+        owner,
+        async () => {
+          order.push(`find ${name}`);
+          return { draft: draftOf(name) };
+        },
+        () => setImmediate(),
+        (ifChecked) =>
+          ifChecked(draftOf(name), async () => {
+            order.push(`write ${name}`);
+            return name;
+          }),
+      );
+    await Promise.all([publish('a', 'a1'), publish('a', 'a2'), publish('b', 'b1')]);
+    assert.deepEqual(order, ['find a1', 'find b1', 'write a1', 'find a2', 'write b1', 'write a2']);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import { measureTrace } from '../../../db/runs/block-traces.ts';
 import { SESSION_BLOCKS_MAX } from '../../../db/runs/require-session-room.ts';
 import { passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -60,6 +61,11 @@ describe('a session of many block executions', () => {
       assert.deepEqual(held, [3_000_000]);
       await get('?receipt=false');
       assert.deepEqual(held, [3_000_000]);
+      const url = `${weir.url}/api/v1/seq/${flow}/jobs/${executionId}/events`;
+      const stream = await fetch(url, { headers: { authorization: `Bearer ${tenant.key}` } });
+      assert.match(await stream.text(), /event: run_in_progress/);
+      assert.deepEqual(held, [3_000_000, 3_000_000]);
+      assert.ok((await measureTrace(weir.db, executionId)) > 3_000_000);
     } finally {
       answers.take = take;
     }

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { loadRunnableFlow } from '../../../api/runs/load-flow.ts';
+import { insertFlow } from '../../../db/flows/flows.ts';
+import { publishVersion } from '../../../db/flows/versions.ts';
+import { createLargeWork } from '../../../fairness/large-work.ts';
+import { createPresence } from '../../../fairness/presence.ts';
+import { createProject } from '../../db/project-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+import { waitUntil } from '../../wait-until.ts';
+
+describe('the versions that requests run', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('are loaded two at a time for one organization, so that those that wait hold no memory', async () => {
+    const { db } = database;
+    const loading: ((definition: { steps: [] }) => void)[] = [];
+    const definitions = { get: () => new Promise((resolve) => loading.push(resolve)) };
+    const largeValues = { work: createLargeWork(createPresence()) };
+    const deps = { db, definitions, largeValues } as unknown as ApiDeps;
+    async function load(versions: number) {
+      const { organization, project } = await createProject(db);
+      const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+      for (let version = 0; version < versions; version++) await publishVersion(db, flow.id, '');
+      const query = { organization: organization.slug, project: 'main', flow: 'flow' };
+      return Array.from({ length: versions }, (_, index) =>
+        loadRunnableFlow(deps, { ...query, within: { projectId: project.id }, version: index + 1 }),
+      );
+    }
+    const many = await load(4);
+    await waitUntil(() => loading.length === 2);
+    const other = await load(1);
+    await waitUntil(() => loading.length === 3);
+    for (let loaded = 0; loaded < 5; loaded++) {
+      await waitUntil(() => loading.length > loaded);
+      loading[loaded]?.({ steps: [] });
+    }
+    const found = await Promise.all([...many, ...other]);
+    assert.deepEqual(
+      found.map((flow) => flow?.version),
+      [1, 2, 3, 4, 1],
+    );
+  });
+});
