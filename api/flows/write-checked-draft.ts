@@ -1,4 +1,4 @@
-import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { draftETag } from './draft-etag.ts';
 
@@ -6,7 +6,7 @@ import { draftETag } from './draft-etag.ts';
 type IfChecked = <T>(locked: FlowDefinition, work: () => Promise<T>) => Promise<T | undefined>;
 
 /** A draft of 2 MiB may take twenty times as much memory while it is checked. */
-const checks = createOrganizationLimit(1);
+const checks = createOwnerLimit(1);
 
 /**
  * Does a write to a flow whose draft has passed `check`, which may take long and so comes before the flow is locked. `lock`

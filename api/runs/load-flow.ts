@@ -1,6 +1,6 @@
 import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run.ts';
-import { createOrganizationLimit } from '../../fairness/organization-limit.ts';
+import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findShapeProblems } from '../../flow/find-shape-problems.ts';
@@ -18,7 +18,7 @@ import { invalidTree } from './require-sound-tree.ts';
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
 /** Definitions of an organization that are looked at at a time: one of 2 MiB may take twenty times as much memory. */
-const loads = createOrganizationLimit(2);
+const loads = createOwnerLimit(2);
 
 /**
  * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
