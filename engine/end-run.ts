@@ -10,8 +10,9 @@ import { tryStartDelivery } from './start-delivery-workflow.ts';
  */
 export async function endRun(deps: EngineDeps, callId: string, outcome: RunOutcome): Promise<boolean> {
   const { db, inProcessRuns } = deps;
-  if (!(await finishRun(db, callId, outcome))) return false;
-  inProcessRuns?.end(callId, outcome);
+  const recorded = await finishRun(db, callId, outcome);
+  if (!recorded) return false;
+  inProcessRuns?.end(callId, recorded);
   const delivery = await findRunDelivery(db, callId);
   if (delivery) await tryStartDelivery(deps, delivery);
   return true;

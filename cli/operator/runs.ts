@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander';
 import { cancelRun } from '../../api/management/recorded-writes.ts';
+import { describeBlockUnderWay } from '../../api/runs/block-under-way.ts';
 import { describeBlockExecution } from '../../api/runs/describe-block-execution.ts';
 import { describeRunError } from '../../api/runs/describe-run-error.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlockInputs, readOutputText } from '../../db/runs/block-traces.ts';
+import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
@@ -13,7 +15,7 @@ import { RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import { blockTable } from '../terminal/block-table.ts';
+import { blockTable, underWayLine } from '../terminal/block-table.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';
 import {
   parseErrorCode,
@@ -124,9 +126,10 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
     ...describeBlockExecution(block),
     ...values.get(block.block_key),
   }));
+  const blocksUnderWay = (await listBlocksUnderWay(db, executionId)).map(describeBlockUnderWay);
   const result = row.result && (await readResult(db, row.concluded_by ?? executionId, row.result));
   return {
-    json: { ...run, input, ...(row.result && { result }), blocks },
+    json: { ...run, input, ...(row.result && { result }), blocks, blocksUnderWay },
     text: [
       `${run.executionId}  ${run.organization}/${run.project}/${run.flow} v${run.version}`,
       `${run.parked ? PARKED : run.status}, ${run.mode}, ${run.environment}, started ${formatTime(run.startedAt)}` +
@@ -134,6 +137,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
       blockTable(blocks, 'No block has finished.'),
+      ...(blocksUnderWay.length === 0 ? [] : ['', ...blocksUnderWay.map(underWayLine)]),
       ...(options.full ? ['', `Message: ${JSON.stringify(input?.message)}`] : []),
       ...[...values].flatMap(([key, { input, output }]) => [
         '',

@@ -21,8 +21,12 @@ export async function finishRun(
 ): Promise<RunOutcome | undefined> {
   if (await recordOutcome(db, callId, outcome)) return outcome;
   const cancelled: RunOutcome = { status: 'failed', error: CANCELLED };
-  if (outcome.status === 'failed' || !(await recordOutcome(db, callId, cancelled))) return undefined;
+  if (isCancelled(outcome) || !(await recordOutcome(db, callId, cancelled))) return undefined;
   return cancelled;
+}
+
+function isCancelled(outcome: RunOutcome): boolean {
+  return outcome.status === 'failed' && outcome.error.code === CANCELLED.code;
 }
 
 async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): Promise<boolean> {
@@ -61,7 +65,7 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
           ]),
         )
         .where('status', '=', 'started')
-        .$if(status !== 'failed', (run) => run.where('cancel_requested_at', 'is', null))
+        .$if(!isCancelled(outcome), (run) => run.where('cancel_requested_at', 'is', null))
         .returning(['execution_id', 'continues', 'concludes', 'mode', 'started_at']),
     )
     .with('continued', (query) =>

@@ -190,16 +190,20 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       assertCancelled((await weir.read(flow, executionId)).body);
     });
 
-    it('ends a run as cancelled whose short code was running, whatever that answers', async () => {
-      const flow = await weir.createFlow(weir.tenant, [
-        code('short', 'for (const end = Date.now() + 700; Date.now() < end;); return 1;'),
-      ]);
-      const executionId = await weir.start(flow);
-      await firstTaskStarted(weir, executionId);
-      const { status } = await weir.cancel(flow, executionId);
-      const { body } = await weir.finish(flow, executionId, weir.tenant.key);
-      // 200: it had ended before.
-      if (status === 202) assertCancelled(body);
-    });
+    for (const [how, last] of [
+      ['answers', 'return 1;'],
+      ['fails', 'throw new Error("late");'],
+    ] as const)
+      it(`ends a run as cancelled whose short code was running and ${how}`, async () => {
+        const flow = await weir.createFlow(weir.tenant, [
+          code('short', `for (const end = Date.now() + 700; Date.now() < end;); ${last}`),
+        ]);
+        const executionId = await weir.start(flow);
+        await firstTaskStarted(weir, executionId);
+        const { status } = await weir.cancel(flow, executionId);
+        const { body } = await weir.finish(flow, executionId, weir.tenant.key);
+        // 200: it had ended before.
+        if (status === 202) assertCancelled(body);
+      });
   });
 });

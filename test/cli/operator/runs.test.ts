@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { hideBlock, showAttempt } from '../../../db/runs/blocks-under-way.ts';
 import { parkRun, unparkRun } from '../../../db/runs/parked-runs.ts';
 import { fail, ROOT, useOperator } from '../cli-harness.ts';
 
@@ -80,6 +81,24 @@ describe('weir operator', () => {
       await fail(2, weir('runs', 'list', '--since', 'yesterday'));
       assert.match(await fail(1, weir('runs', 'list', 'acme/mian')), /no project acme\/mian/);
       await fail(2, weir('runs', 'list', 'a/b/c/d'));
+    });
+
+    it('shows the block that a run is at, with the last refusal of its provider', async () => {
+      const { db } = cli.database;
+      const setStatus = (status: 'started' | 'completed') =>
+        db.updateTable('run').set({ status }).where('execution_id', '=', executionId).execute();
+      await setStatus('started');
+      const block = { callId: executionId, blockKey: 'ask', stepId: 'ask', name: 'Ask' };
+      const attempt = { ...block, processorType: 'llm' as const, attempts: 2, startedAt: new Date() };
+      await showAttempt(db, attempt, { message: 'The provider is busy.', retryInMs: 20_000 });
+      assert.match(
+        await succeed('runs', 'show', executionId),
+        /\nretrying ask \(Ask\), attempt 2 failed, the next is at .*: The provider is busy\.\n/,
+      );
+      const { blocksUnderWay } = await succeedJson('runs', 'show', executionId);
+      assert.deepEqual([blocksUnderWay.length, blocksUnderWay[0].status], [1, 'retrying']);
+      await hideBlock(db, block);
+      await setStatus('completed');
     });
 
     it('cancels a run that has not ended, once in the audit log', async () => {
