@@ -1,6 +1,6 @@
 // A resume that is sent again (docs/tool-calls.md): it gets the answer of the first, or, where that failed for a reason that may
 // pass, goes on from the pause once more.
-import { findLastPause, listStored } from '../../db/runs/find-last-pause.ts';
+import { findAnsweredPause, listStored } from '../../db/runs/find-answered-pause.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
@@ -43,7 +43,7 @@ export async function findEarlierResume(
   callId: string,
 ): Promise<{ accepted: AcceptedCall } | NewResume> {
   const { execution_id: executionId, concluded_by: last } = run;
-  const ids = [callId];
+  const ids: [string, ...string[]] = [callId];
   for (let tries = 1; tries < TRIES_MAX; tries++) ids.push(deriveCallId(executionId, [callId, tries]));
   const stored = await listStored(deps.db, ids);
   const latest = ids.findLastIndex((id) => stored.has(id));
@@ -51,7 +51,7 @@ export async function findEarlierResume(
   if (!accepted) return { callId, run, goesOn: { after: last } };
   const next = ids[latest + 1];
   const isOver = accepted.callId !== last || run.cancel_requested_at !== null || !mayPass(accepted.outcome);
-  const paused = isOver || !next ? undefined : await findLastPause(deps.db, executionId);
+  const paused = isOver || !next ? undefined : await findAnsweredPause(deps.db, executionId, ids);
   if (!paused || !next) return { accepted };
   const waiting = { ...run, pause: paused.pause, concluded_by: paused.callId };
   return { callId: next, run: waiting, goesOn: { after: last, again: true } };

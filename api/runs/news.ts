@@ -18,7 +18,7 @@ const LOOK_MAX_BLOCKS = 10_000;
 type Following = Followed & { organizationId: string; known?: number };
 type Waiter = {
   followed: Following;
-  /** When it was last looked for; 0: not yet. */
+  /** When it was last looked for, or came. */
   lookedAt: number;
   resolve(isNews: boolean): void;
   reject(error: unknown): void;
@@ -80,7 +80,7 @@ export function createNews(db: Db): News {
     async wait(followed, maxMs, signal) {
       if (signal.aborted) return false;
       const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-      const waiter = { followed, lookedAt: 0, resolve, reject };
+      const waiter = { followed, lookedAt: performance.now(), resolve, reject };
       const leave = () => resolve(false);
       const timer = setTimeout(leave, Math.max(0, maxMs));
       signal.addEventListener('abort', leave, { once: true });

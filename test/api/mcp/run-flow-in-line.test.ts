@@ -10,6 +10,8 @@ import { useTools } from './tools-harness.ts';
 const CROWD = 60;
 /** Fewer than an organization may have connections to the database. */
 const STORING = 10;
+/** For so long, and a little less, a user who asked for something leaves the organization fewer connections. */
+const PRESENT_MS = 10_500;
 /** After a second in line, a caller is let in anew. */
 const LONG_MS = 1_200;
 
@@ -62,6 +64,7 @@ describe('run_flow that waits for a place', () => {
   ): Promise<string> {
     const { weir, tenant, mcpUrl, token } = tools.mcp;
     const bearer = await token('ada');
+    await setTimeout(PRESENT_MS);
     const over = new AbortController();
     const execute = (said: string) =>
       post(`${weir.url}/api/v1/seq/${flow}/execute`, tenant.key, { message: said }, over.signal);

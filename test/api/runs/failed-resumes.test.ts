@@ -1,5 +1,6 @@
 // A resume that failed for a reason that may pass goes on from its pause when it is sent again.
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { countUsage, RUNS } from '../../../db/usage/count-usage.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools, respond } from '../../fakes/model-server.ts';
@@ -187,6 +188,24 @@ describe('a resume that failed', () => {
       const { call, resume } = await failedSession();
       h.models.will(unavailable);
       only(await client.step(flow, call), 'run_failed');
+      const asked = h.models.calls.length;
+      only(await client.step(flow, resume), 'run_failed');
+      assert.equal(h.models.calls.length, asked);
+    });
+
+    it('gets its failure again where another call of the session was made before it failed', async () => {
+      const { executionId } = only(await client.step(flow, { stepIndex: 0, message: 'm' }), 'run_started');
+      const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 1 }, tools: [weather] };
+      h.models.will(callTools([toolCall('c1')]));
+      const resume = stepResumeOf(call, await client.step(flow, call));
+      const held = Promise.withResolvers<ServerResponse>();
+      h.models.will(held.resolve);
+      const resumed = client.step(flow, resume);
+      const response = await held.promise;
+      h.models.will(callTools([toolCall('c2')]));
+      only(await client.step(flow, call), 'step_paused_for_tool_calls');
+      unavailable(response);
+      assert.equal(only(await resumed, 'run_failed').code, 'MODEL_UNAVAILABLE');
       const asked = h.models.calls.length;
       only(await client.step(flow, resume), 'run_failed');
       assert.equal(h.models.calls.length, asked);

@@ -2,20 +2,31 @@ import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { Db } from '../connect.ts';
 import { isCallOf } from './run-columns.ts';
 
-/** Finds the last call of a run that paused, whether or not the run has gone on since, and its pause. */
-export async function findLastPause(
+/**
+ * Finds the pause that a resume has answered, of which these calls are the tries, the first one first, and the call that
+ * paused. Undefined when the run has had another call since.
+ */
+export async function findAnsweredPause(
   db: Db,
   executionId: string,
+  tries: [string, ...string[]],
 ): Promise<{ callId: string; pause: PausePoint } | undefined> {
   const row = await db
     .selectFrom('run')
     .select(['execution_id', 'pause'])
+    .select((run) =>
+      run
+        .selectFrom('run as first')
+        .select(({ eb, ref }) => eb('first.started_at', '>', ref('run.started_at')).as('precedes'))
+        .where('first.execution_id', '=', tries[0])
+        .as('precedes'),
+    )
     .where(isCallOf(executionId))
-    .where('pause', 'is not', null)
+    .where('execution_id', 'not in', tries)
     .orderBy('started_at', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row?.pause ? { callId: row.execution_id, pause: row.pause } : undefined;
+  return row?.pause && row.precedes ? { callId: row.execution_id, pause: row.pause } : undefined;
 }
 
 /** Lists those of the calls that are stored. */
