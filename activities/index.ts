@@ -23,6 +23,7 @@ import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
 import { inSlot } from './in-slot.ts';
+import { createLosesWorkers } from './loses-workers.ts';
 import { createModelCaller } from './model-activities.ts';
 import { runAhead } from './run-ahead.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
@@ -49,9 +50,10 @@ export function createActivities(deps: ActivityDeps) {
         blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
       ),
     },
-    // A process that knows the run has not been lost under it.
-    losesWorkers: async (callId: string, historyLength: number) =>
-      !contexts.has(callId) && runAttempt(() => hasLostWorkersInTask(historyLength)),
+    losesWorkers: createLosesWorkers(
+      (callId) => contexts.has(callId),
+      (historyLength) => runAttempt(() => hasLostWorkersInTask(historyLength)),
+    ),
   };
   return {
     /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */

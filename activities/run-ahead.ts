@@ -21,8 +21,8 @@ type BlockRunners = {
 /**
  * Makes the activity of a block of this type, which runs the `next` blocks of its call too, as long as there is room and they
  * take little time. One that fails in a way that may pass is left to an activity of its own. When workers are lost again and
- * again, each block has its own, and a block that may be why goes on as a regular activity, which is delayed, and parked in the
- * end.
+ * again, each block has its own, and code and passthrough blocks go on as regular activities, which are delayed, and parked in
+ * the end.
  */
 export function runAhead<Call extends BlockCall>(
   { run, losesWorkers }: BlockRunners,

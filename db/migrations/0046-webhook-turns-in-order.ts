@@ -38,7 +38,7 @@ const STATEMENTS = [
     end $$`,
 
   // A place is left free here when its holder died, or in the moment before whoever left it gives it to the next: workers are
-  // told to give it. A delivery that was given its turn long ago keeps it: however late it comes, it is not sent back to wait.
+  // told to give it. A delivery that was given its turn long ago keeps it while there is room and the turn has not lapsed.
   `create or replace function take_webhook_turn(
     the_delivery uuid, the_round integer, the_organization uuid, the_host text, is_workflow boolean, hold interval,
     pair_max integer, host_max integer, organization_max integer
