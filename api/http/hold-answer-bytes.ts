@@ -12,18 +12,27 @@ import { takeBytes, takeLargeWork } from './take-bytes.ts';
 
 /**
  * Waits until an organization may hold an answer of so many bytes; they are given back when that is closed, or refused. A caller
- * that hangs up leaves the line, so that nothing is loaded for nobody.
+ * that hangs up leaves the line, so that nothing is loaded for nobody. `load` may take a turn at large work itself: its own comes
+ * before that at the answer.
  */
 export async function holdAnswerBytes(
   { answers, work }: LargeValues,
   { res, state }: Pick<ApiContext, 'res' | 'state'>,
   organizationId: string,
   bytes: number,
+  load: () => Promise<unknown> = async () => undefined,
 ): Promise<void> {
-  if (bytes < SMALL_BYTES) return;
+  if (bytes < SMALL_BYTES) {
+    await load();
+    return;
+  }
   const gone = () => readerSignal(res, undefined);
   const giveBack = await takeBytes(answers, organizationId, bytes, gone);
-  const endTurn = await takeLargeWork(work, organizationId, bytes, { gone }).catch((error: unknown) => {
+  const takeTurn = async () => {
+    await load();
+    return takeLargeWork(work, organizationId, bytes, { gone });
+  };
+  const endTurn = await takeTurn().catch((error: unknown) => {
     giveBack();
     throw error;
   });

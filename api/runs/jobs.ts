@@ -171,11 +171,12 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const ended = run.concluded_by ?? run.execution_id;
     const pauses = run.pause !== null;
     const ofOutcome = await measureOutcome(deps.db, ended, { result: run.result, pauses });
-    // The receipt of a single call is small.
-    const ofReceipt = receipt && run.concluded_by ? await measureReceipt(deps.db, run.execution_id) : 0;
+    const ofReceipt = receipt ? await measureReceipt(deps.db, run.execution_id) : 0;
+    // Its flow may have to be loaded in a turn at large work, which comes before that at the answer.
+    const described = await describeRun(deps, run);
     await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, ofOutcome + ofReceipt);
     answerJson(ctx, {
-      ...(await describeRun(deps, run)),
+      ...described,
       ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
       ...(run.pause && (await pauseOf(deps, ended, run.pause))),
       ...(await describeProgress(deps, run)),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -111,8 +112,10 @@ function getFlow({ definitions, largeValues }: ApiDeps): ApiMiddleware {
   return async function getFlow(ctx) {
     const { flow_version_id, flow_id: flowId, version } = ctx.state.run;
     const bytes = await definitions.measure(flow_version_id);
-    await holdAnswerBytes(largeValues, ctx, ctx.state.flowIds.organizationId, bytes);
-    const { steps } = await definitions.get(flow_version_id);
+    let steps: FlowDefinition['steps'] = [];
+    await holdAnswerBytes(largeValues, ctx, ctx.state.flowIds.organizationId, bytes, async () => {
+      ({ steps } = await definitions.get(flow_version_id));
+    });
     answerWithETag(ctx, { flowId, version, steps } satisfies z.input<typeof runFlowRecord>);
   };
 }
