@@ -126,7 +126,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const pauses = outcome.status === 'tool_calls_required';
     const result = outcome.status === 'completed' ? outcome.result : null;
     const ofOutcome = await measureOutcome(deps.db, run.callId, { result, pauses });
-    const ofReceipt = receipt && resumes ? await measureReceipt(deps.db, executionId) : 0;
+    const ofReceipt = receipt ? await measureReceipt(deps.db, executionId) : 0;
     await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flow.organizationId, ofOutcome + ofReceipt);
     const described = await describeOutcome(deps, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { measureTrace } from '../../../db/runs/block-traces.ts';
 import { SESSION_BLOCKS_MAX } from '../../../db/runs/require-session-room.ts';
-import { passthrough } from '../../blocks.ts';
+import { code, passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
@@ -66,6 +66,33 @@ describe('a session of many block executions', () => {
       assert.match(await stream.text(), /event: run_in_progress/);
       assert.deepEqual(held, [3_000_000, 3_000_000]);
       assert.ok((await measureTrace(weir.db, executionId)) > 3_000_000);
+    } finally {
+      answers.take = take;
+    }
+  });
+
+  it('has no larger receipts than one call of many: those are held in memory by turns, too', async () => {
+    const body = [passthrough('b')];
+    const flow = await weir.createFlow(tenant, [
+      code('items', 'return Array(80).fill(1);'),
+      { type: 'loop', step_id: 'l', name: 'l', max_iterations: 80, body },
+    ]);
+    const { key } = tenant;
+    const held: number[] = [];
+    const { answers } = weir.largeValues;
+    const { take } = answers;
+    answers.take = (owner, bytes, signal) => {
+      held.push(bytes);
+      return take(owner, bytes, signal);
+    };
+    try {
+      const run = await weir.call('POST', `${flow}/execute`, { key, body: { message: 'hi' } });
+      assert.equal(run.body.blocks.length, 81);
+      await weir.call('GET', `${flow}/jobs/${run.body.executionId}`, { key });
+      assert.deepEqual(
+        held.map((bytes) => Math.floor(bytes / 1_000)),
+        [81, 81],
+      );
     } finally {
       answers.take = take;
     }
