@@ -17,9 +17,11 @@ const BRACKET = 0x5b;
 export type FlowDefinitions = {
   /** Loads the definition of a flow version, which never changes, by the version's id. A large one waits for its turn. */
   get(flowVersionId: string): Promise<FlowDefinition>;
+  /** Returns such a definition where it is loaded. */
+  peek(flowVersionId: string): FlowDefinition | undefined;
   /** Measures such a definition as JSON, in bytes, without loading it. */
   measure(flowVersionId: string): Promise<number>;
-  /** Counts the blocks of a flow version, and stores the number in its row. */
+  /** Counts the blocks of a flow version, and stores the number in its row, where that can be written. */
   countBlocks(flowVersionId: string): Promise<number>;
 };
 
@@ -55,12 +57,13 @@ export function createFlowDefinitions(
 
   async function count(flowVersionId: string): Promise<number> {
     const { length } = listBlocks(await get(flowVersionId));
-    await db
+    const stored = db
       .updateTable('flow_version')
       .set({ block_count: length })
       .where('id', '=', flowVersionId)
       .where('block_count', 'is', null)
       .execute();
+    await stored.catch(() => undefined);
     return length;
   }
 
@@ -73,7 +76,12 @@ export function createFlowDefinitions(
     return bytes;
   }
 
-  return { get, measure, countBlocks: (flowVersionId) => share(counting, flowVersionId, count) };
+  return {
+    get,
+    peek: cache.get,
+    measure,
+    countBlocks: (flowVersionId) => share(counting, flowVersionId, count),
+  };
 }
 
 /** Does work on a flow version; those who ask for it while it is under way share its answer. */

@@ -95,6 +95,14 @@ describe('the definitions of flows', () => {
     await assert.rejects(change({ block_count: 3 }), /never changes/);
   });
 
+  it('have their blocks counted also where the number cannot be stored', async () => {
+    const { id } = await publish([passthrough('a')]);
+    const readOnly = watchStatements(database.db, ({ kind }) => {
+      if (kind === 'UpdateQueryNode') throw new Error('cannot execute UPDATE in a read-only transaction');
+    });
+    assert.equal(await createFlowDefinitions(readOnly).countBlocks(id), 1);
+  });
+
   it('never change when their blocks are counted', async () => {
     const { id } = await publish([passthrough('a')]);
     for (const changes of [{ note: 'x' }, { definition: '{"steps": []}' }])
