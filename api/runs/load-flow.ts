@@ -32,13 +32,16 @@ export async function loadRunnableFlow(
   const found = await findFlowForRun(db, query);
   if (!found) return undefined;
   const { organizationId, flowVersionId } = found;
-  const { definition, problems } = await loads.run(organizationId, async () => {
+  const look = async () => {
     const definition = await definitions.get(flowVersionId);
     const problems = await findProblems(definition, (sound) =>
       findRefusedSchemas(largeValues.work, organizationId, sound),
     );
     return { definition, problems };
-  });
+  };
+  const loaded = definitions.peek(flowVersionId);
+  const isKnown = loaded !== undefined && known.has(loaded);
+  const { definition, problems } = await (isKnown ? look() : loads.run(organizationId, look));
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
   return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { loadRunnableFlow } from '../../../api/runs/load-flow.ts';
+import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
-import { publishVersion } from '../../../db/flows/versions.ts';
+import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
 import { createLargeWork } from '../../../fairness/large-work.ts';
 import { createPresence } from '../../../fairness/presence.ts';
 import { createProject } from '../../db/project-fixture.ts';
@@ -19,7 +20,10 @@ describe('the versions that requests run', () => {
   it('are loaded two at a time for one organization, so that those that wait hold no memory', async () => {
     const { db } = database;
     const loading: ((definition: { steps: [] }) => void)[] = [];
-    const definitions = { get: () => new Promise((resolve) => loading.push(resolve)) };
+    const definitions = {
+      get: () => new Promise((resolve) => loading.push(resolve)),
+      peek: () => undefined,
+    };
     const largeValues = { work: createLargeWork(createPresence()) };
     const deps = { db, definitions, largeValues } as unknown as ApiDeps;
     async function load(versions: number) {
@@ -44,5 +48,31 @@ describe('the versions that requests run', () => {
       found.map((flow) => flow?.version),
       [1, 2, 3, 4, 1],
     );
+  });
+
+  it('are run without waiting for others that are loaded, once they are known', async () => {
+    const { db } = database;
+    const { organization, project } = await createProject(db);
+    const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+    for (let version = 0; version < 3; version++) await publishVersion(db, flow.id, '');
+    const known = await getVersion(db, flow.id, 1);
+    const cached = createFlowDefinitions(db);
+    const loading: ((definition: { steps: [] }) => void)[] = [];
+    const definitions = {
+      get: (id: string) =>
+        id === known.id ? cached.get(id) : new Promise((resolve) => loading.push(resolve)),
+      peek: cached.peek,
+    };
+    const largeValues = { work: createLargeWork(createPresence()) };
+    const deps = { db, definitions, largeValues } as unknown as ApiDeps;
+    const query = { organization: organization.slug, project: 'main', flow: 'flow' };
+    const load = (version: number) =>
+      loadRunnableFlow(deps, { ...query, within: { projectId: project.id }, version });
+    await load(1);
+    const others = [load(2), load(3)];
+    await waitUntil(() => loading.length === 2);
+    assert.equal((await load(1))?.version, 1);
+    for (const loaded of loading) loaded({ steps: [] });
+    await Promise.all(others);
   });
 });
