@@ -46,7 +46,7 @@ export async function acceptResume(
   const { flow, body } = request;
   const { executionId = '', pausedAtStep = '' } = body;
   const run = await findPaused(deps, request, executionId);
-  const definition = run ? await deps.definitions.get(run.flow_version_id) : flow.definition;
+  const definition = run ? await loadDefinition(deps, request, run.flow_version_id) : flow.definition;
   const validator = deps.validator.of(flow.organizationId);
   const requireOverrides = (overrides: BlockOverrides) =>
     requireValidOverrides(validator, definition, 'block_overrides', overrides);
@@ -208,6 +208,18 @@ async function findPaused(
   if (run?.mode !== 'execute' || !isOfSameKind(run, flow)) return undefined;
   linkToTrace(run.trace_context);
   return !pinned || run.version === version ? run : undefined;
+}
+
+/** Loads a version, which may need a turn at large work: that which the request has for its body ends first. */
+async function loadDefinition(
+  { definitions }: ApiDeps,
+  { endLargeWork }: CallRequest<ExecuteRequest>,
+  flowVersionId: string,
+): Promise<FlowDefinition> {
+  const loaded = definitions.peek(flowVersionId);
+  if (loaded) return loaded;
+  endLargeWork?.();
+  return definitions.get(flowVersionId);
 }
 
 /** Returns the part of a conversation that the pause answered: all but the tool results at its end. */

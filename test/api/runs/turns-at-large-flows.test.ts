@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { LARGE_BYTES, type LargeWork } from '../../../fairness/large-work.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';
+import { answer, callTools } from '../../fakes/model-server.ts';
 import { createScopedKey } from '../../scoped-key.ts';
-import { useToolCalls } from './tool-calls-harness.ts';
+import { asking, resumeOf, toolCall, useToolCalls } from './tool-calls-harness.ts';
 
 const LARGE_FLOW = passthrough('a', { prompt: 'x'.repeat(LARGE_BYTES) });
 
@@ -89,5 +90,20 @@ describe('a request about a run of a large flow', () => {
     assert.equal(answer.body.blockCount, 1);
     assert.equal(answer.body.result.length, LARGE_BYTES);
     assert.deepEqual(turns, { asked: 2, heldMeanwhile: 0 });
+  });
+
+  it('ends the turn of a large resume before its flow is loaded', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [asking('ask')]);
+    h.models.will(callTools([toolCall('c1')]), answer('done'));
+    const paused = await h.pause(flow);
+    await makeRunOf(asking('ask', 'x'.repeat(LARGE_BYTES)), paused.executionId);
+    const raw = JSON.stringify(resumeOf(paused)) + ' '.repeat(LARGE_BYTES);
+    const { key } = h.tenant;
+    const headers = { 'content-type': 'application/json' };
+    const { answer: resumed, turns } = await turnsOf(() =>
+      h.weir.call('POST', `${flow}/execute`, { key, raw, headers }),
+    );
+    assert.equal(resumed.body.status, 'completed', JSON.stringify(resumed.body).slice(0, 500));
+    assert.equal(turns.heldMeanwhile, 0);
   });
 });
