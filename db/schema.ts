@@ -96,7 +96,7 @@ interface FlowVersionTable {
   published_by: string | null;
   /** SHA-256 of the definition, for snapshots of drafts. */
   digest: ColumnType<Buffer | null, Buffer | undefined, never>;
-  /** How many blocks the definition has; null until somebody has asked. */
+  /** How many blocks the definition has; null until it has been counted. */
   block_count: Generated<number | null>;
 }
 

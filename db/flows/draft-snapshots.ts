@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FlowDefinition } from '../../flow/definition.ts';
+import { listBlocks } from '../../flow/plan.ts';
 import type { Db, Tx } from '../connect.ts';
 
 /**
@@ -11,7 +12,14 @@ export async function snapshotDraft(db: Db | Tx, flowId: string, draft: FlowDefi
   for (;;) {
     const inserted = await db
       .insertInto('flow_version')
-      .values({ flow_id: flowId, version: null, note: '', definition, digest })
+      .values({
+        flow_id: flowId,
+        version: null,
+        note: '',
+        definition,
+        digest,
+        block_count: listBlocks(draft).length,
+      })
       .onConflict((conflict) =>
         conflict.columns(['flow_id', 'digest']).where('version', 'is', null).doNothing(),
       )

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
@@ -93,6 +94,15 @@ describe('the definitions of flows', () => {
     const change = (changes: object) =>
       database.db.updateTable('flow_version').set(changes).where('id', '=', id).execute();
     await assert.rejects(change({ block_count: 3 }), /never changes/);
+  });
+
+  it('of drafts have their blocks counted when they are stored for a run', async () => {
+    const { db } = database;
+    const { project } = await createProject(db);
+    const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+    const id = await snapshotDraft(db, flow.id, { steps: [passthrough('a'), passthrough('b')] });
+    const stored = db.selectFrom('flow_version').select('block_count').where('id', '=', id);
+    assert.equal((await stored.executeTakeFirstOrThrow()).block_count, 2);
   });
 
   it('have their blocks counted also where the number cannot be stored', async () => {
