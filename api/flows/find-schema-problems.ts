@@ -10,7 +10,10 @@ export type CheckSchema = (schema: JsonSchema) => Promise<void>;
 /** Once there is a problem, no more schemas are compiled after this time: each that is too much takes a second of a thread. */
 const LOOKED_MAX_MS = 3_000;
 
-/** Finds what is wrong with the JSON Schemas of a flow's blocks: all of it, or what is found in three seconds. */
+/**
+ * Finds what is wrong with the JSON Schemas of a flow's blocks: all of it, or what is found in three seconds. Whatever else
+ * `check` throws says nothing of a schema, and is thrown.
+ */
 export async function findSchemaProblems(definition: FlowDefinition, check: CheckSchema): Promise<Problem[]> {
   const began = performance.now();
   const problems: Problem[] = [];
@@ -21,7 +24,7 @@ export async function findSchemaProblems(definition: FlowDefinition, check: Chec
       if (schema === undefined) continue;
       if (problems.length > 0 && performance.now() - began > LOOKED_MAX_MS) return problems;
       await check(schema).catch((error: unknown) => {
-        if (!(error instanceof ServiceError)) throw error;
+        if (!(error instanceof ServiceError) || error.code !== 'SCHEMA_INVALID') throw error;
         problems.push({ path: [...path, field], message: error.message });
         // What is refused before it is compiled is refused at once: others go on before the next.
         return setImmediate();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { findRefusedSchemas } from '../../../api/flows/find-refused-schemas.ts';
+import { RetryLater } from '../../../api/http/retry-later.ts';
 import { LARGE_BYTES, type LargeWork } from '../../../fairness/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 
@@ -45,6 +46,19 @@ describe('the JSON Schemas of a stored flow', () => {
     assert.deepEqual(paths, []);
     assert.ok(turns.length > 2, String(turns.length));
     for (const turn of turns) assert.deepEqual(turn, { owner: 'acme', bytes: LARGE_BYTES, open: false });
+  });
+
+  it('are not taken for refused when a turn does not come', async () => {
+    let now = 0;
+    mock.method(performance, 'now', () => {
+      now += 6;
+      return now;
+    });
+    const work: LargeWork = {
+      take: () => Promise.reject(new RetryLater('RATE_LIMITED', 'try again')),
+    };
+    const steps = Array.from({ length: 8 }, (_, index) => passthrough(`s${index}`, { inputSchema: {} }));
+    await assert.rejects(findRefusedSchemas(work, 'acme', { steps }), { code: 'RATE_LIMITED' });
   });
 
   it('take no turn where they are looked at within moments', async () => {
