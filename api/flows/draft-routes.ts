@@ -98,7 +98,7 @@ function readDraft(deps: ApiDeps): ApiMiddleware {
     const etag = draftETag(draft);
     ctx.set('ETag', etag);
     if (isNamed(ctx.get('If-None-Match'), etag)) ctx.status = 304;
-    else await answerDraft(deps, ctx, draft);
+    else ctx.body = await describeDraft(deps, ctx, draft);
   };
 }
 
@@ -112,19 +112,21 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
     const wrong = await findSchemaProblems(draft, requireValidSchema);
     if (wrong.length > 0) throw wrongDraft(draft, wrong);
+    // Before the draft is written: whoever is refused a turn has written nothing.
+    const described = await describeDraft(deps, ctx, draft);
     await writeFlow(deps.db, ctx, async (tx, author, flow) => {
       requireMatch(match, draftETag(flow.draft), 'draft');
       if (draftETag(draft) !== draftETag(flow.draft))
         await replaceDraft(tx, author, flow, draft, { replaced: true });
     });
-    await answerDraft(deps, ctx, draft);
+    ctx.set('ETag', draftETag(draft));
+    ctx.body = described;
   };
 }
 
-async function answerDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition): Promise<void> {
-  ctx.set('ETag', draftETag(draft));
+async function describeDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition) {
   const { organization_id: organizationId } = ctx.state.project;
-  ctx.body = {
+  return {
     steps: draft.steps,
     problems: await findPlacedProblems(draft, codeReaderOf(deps, organizationId)),
     notes: [...(await noteModels(deps, organizationId, draft)), ...noteUnusedFields(draft)],

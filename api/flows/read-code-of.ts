@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Block } from '../../flow/definition.ts';
 import { type CodeFindings, readCode } from '../../large-values/read-code.ts';
 import type { ApiDeps } from '../deps.ts';
+import { RetryLater } from '../http/retry-later.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 
 /** Reads sources of code, in their order. */
@@ -17,6 +19,25 @@ export function codeReaderOf(
   organizationId: string,
 ): ReadCode {
   return (sources) => waitInTime((signal) => largeValues.readCode(organizationId, sources, signal));
+}
+
+/**
+ * Reads code as `codeReaderOf` does, and where the caller runs when the turns do not come: for the answer to a write, which must
+ * not be refused once that is made.
+ */
+export function codeReaderAfterWrite(deps: Pick<ApiDeps, 'largeValues'>, organizationId: string): ReadCode {
+  const readInTurn = codeReaderOf(deps, organizationId);
+  return (sources) =>
+    readInTurn(sources).catch(async (error: unknown) => {
+      if (!(error instanceof RetryLater)) throw error;
+      const found: CodeFindings[] = [];
+      for (const source of sources) {
+        found.push(readCode(source));
+        // Others go on before the next.
+        await setImmediate();
+      }
+      return found;
+    });
 }
 
 /** Reads the code of a block where the caller runs, for commands: they hold nobody up. */

@@ -4,7 +4,7 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { findDraftProblems } from '../flows/find-draft-problems.ts';
 import { noteModels } from '../flows/note-models.ts';
 import { noteUnusedFields } from '../flows/note-unused-fields.ts';
-import { codeReaderOf } from '../flows/read-code-of.ts';
+import { codeReaderAfterWrite } from '../flows/read-code-of.ts';
 import { replaceDraft } from '../flows/recorded-flow-writes.ts';
 import { draftProblems } from '../flows/schemas.ts';
 import { withLockedFlow } from './require-flow-design.ts';
@@ -43,7 +43,7 @@ export async function editDraft(
     flow_id: flowId,
     step_id: stepId,
     steps: outlineOf(definition),
-    problems: await findDraftProblems(definition, codeReaderOf(call.deps, organizationId)),
+    problems: await findDraftProblems(definition, codeReaderAfterWrite(call.deps, organizationId)),
     notes: [...(await noteModels(call.deps, organizationId, definition)), ...noteUnusedFields(definition)],
   };
 }

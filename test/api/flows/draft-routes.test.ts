@@ -1,6 +1,7 @@
 // Drafts over HTTP.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { RetryLater } from '../../../api/http/retry-later.ts';
 import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
 import { code, useManagement } from '../management/management-harness.ts';
 
@@ -180,6 +181,21 @@ describe('a draft over HTTP', () => {
     }));
     assert.equal((await put(large)).status, 422);
     assert.deepEqual(await read(), kept);
+  });
+
+  it('is not replaced when the turn to read its code does not come: the same request may be sent again', async () => {
+    const { body, etag } = await read();
+    const steps = [{ step_id: 'a', processor_type: 'code', prompt: 'return 1' }];
+    const refuse = mock.method(management.weir.largeValues, 'readCode', async () => {
+      throw new RetryLater('RATE_LIMITED', 'try again');
+    });
+    try {
+      assert.deepEqual(code(await put(steps, etag)), [429, 'RATE_LIMITED']);
+    } finally {
+      refuse.mock.restore();
+    }
+    assert.deepEqual(await read(), { body, etag });
+    assert.equal((await put(steps, etag)).status, 200);
   });
 
   it('is recorded when it changes, and not when it stays the same', async () => {

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { mock } from 'node:test';
+import { RetryLater } from '../../../api/http/retry-later.ts';
 import { passthrough } from '../../blocks.ts';
 import { lockWaiters } from '../../db/lock-waiters.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -139,6 +141,23 @@ describe('MCP tools', () => {
       await closed;
     });
     await waitUntil(async () => (await ask('get_flow', { flow_id })).steps.length === 1);
+  });
+
+  it('answer an edit that was made also when the turn to read its code does not come', async () => {
+    const flow_id = await createFlow();
+    const refuse = mock.method(tools.mcp.weir.largeValues, 'readCode', async () => {
+      throw new RetryLater('RATE_LIMITED', 'try again');
+    });
+    try {
+      const { problems } = await add(flow_id, 'A', { processor_type: 'code', prompt: 'return (' });
+      assert.deepEqual(
+        problems.map(({ path }: { path: string }) => path),
+        ['steps[0].prompt'],
+      );
+    } finally {
+      refuse.mock.restore();
+    }
+    assert.equal((await ask('get_flow', { flow_id })).steps.length, 1);
   });
 
   it('lose no edit when several come at once', async () => {
