@@ -26,7 +26,7 @@ import { describeOutcome } from './describe-outcome.ts';
 import { ifMatchDraft } from './load-draft.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { measureReceipt, readReceipt, receiptParameter } from './receipt.ts';
+import { mayRunMany, measureReceipt, readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfExecute } from './refuse-without-effect.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requirePauseAllowed } from './require-iterations.ts';
@@ -126,7 +126,8 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const pauses = outcome.status === 'tool_calls_required';
     const result = outcome.status === 'completed' ? outcome.result : null;
     const ofOutcome = await measureOutcome(deps.db, run.callId, { result, pauses });
-    const ofReceipt = receipt ? await measureReceipt(deps.db, executionId) : 0;
+    const mayBeLong = receipt && (resumes || mayRunMany(run.definition));
+    const ofReceipt = mayBeLong ? await measureReceipt(deps.db, executionId) : 0;
     await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flow.organizationId, ofOutcome + ofReceipt);
     const described = await describeOutcome(deps, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);

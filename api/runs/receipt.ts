@@ -3,7 +3,10 @@ import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { BLOCK_RUN_BYTES, countBlockRuns, listBlockRuns } from '../../db/runs/block-runs.ts';
+import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { PROCESSOR_TYPES } from '../../flow/definition.ts';
+import { eachStep } from '../../flow/step-path.ts';
 import { errorCode } from '../http/headers.ts';
 import { queryBoolean } from '../http/query.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
@@ -53,6 +56,16 @@ export const receiptParameter = queryBoolean(true, '`false` leaves out what each
 /** Measures the receipt of a run, in bytes. */
 export async function measureReceipt(db: Db, executionId: string): Promise<number> {
   return BLOCK_RUN_BYTES * (await countBlockRuns(db, executionId));
+}
+
+/** Whether a run of the flow may execute so many blocks that its receipt is not small. */
+export function mayRunMany(definition: FlowDefinition): boolean {
+  let bytes = 0;
+  for (const { step } of eachStep(definition)) {
+    bytes += BLOCK_RUN_BYTES;
+    if (step.type === 'loop' || bytes >= SMALL_BYTES) return true;
+  }
+  return false;
 }
 
 /** Reads what a run and each of its block executions cost, in credits; up to the call `until`, when given. */
