@@ -19,7 +19,7 @@ export type ActivityDeps = {
   db: Db;
   definitions: FlowDefinitions;
   /** Bounds the statements that lock one organization's balance. */
-  balanceLimit: OwnerLimit;
+  balanceLimit: Pick<OwnerLimit, 'run'>;
   validator: Validator;
   sandbox: Sandbox;
   largeValues: LargeValues;

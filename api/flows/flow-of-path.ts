@@ -16,7 +16,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
+import { holdAnswerBytes, holdBytesAlone } from '../http/hold-answer-bytes.ts';
 
 type Request = { state: ApiContext['state']; params: ApiContext['params'] };
 type LockedFlow = FlowDesign & { organizationId: string };
@@ -41,22 +41,27 @@ export async function requireFlow(db: Db, request: Request) {
   return flow;
 }
 
-/** Waits until the organization may hold the draft of the flow, until the answer is sent. Returns the id of the flow. */
-export async function holdDraft(
+/**
+ * Gets the flow with its draft once its organization may hold that, until the answer is sent, but in no turn: the draft is
+ * checked in turns of its own. Throws as `takeBytes` does.
+ */
+export async function getFlowToCheck(
   { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
   ctx: ApiContext,
-): Promise<string> {
+): Promise<FlowDesign> {
   const { id } = await requireFlow(db, ctx);
-  await holdAnswerBytes(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
-  return id;
+  await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
+  return getFlow(db, ctx);
 }
 
 /** Gets the draft of the flow once its organization may hold it. Throws as `takeBytes` does. */
 export async function getDraft(
-  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
   ctx: ApiContext,
 ): Promise<FlowDefinition> {
-  return loadDraft(deps.db, await holdDraft(deps, ctx));
+  const { id } = await requireFlow(db, ctx);
+  await holdAnswerBytes(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
+  return loadDraft(db, id);
 }
 
 /** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */

@@ -13,6 +13,7 @@ import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import * as example from '../reference/flow-examples.ts';
 import { changed } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
@@ -26,7 +27,7 @@ import {
 } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
-import { getFlow, holdDraft, requireFlow, writeFlow } from './flow-of-path.ts';
+import { getFlowToCheck, requireFlow, writeFlow } from './flow-of-path.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
 import {
   productionRecord,
@@ -131,14 +132,14 @@ function publish(deps: ApiDeps): ApiMiddleware {
   return async function publish(ctx) {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
     ctx.state.dropBody();
-    await holdDraft(deps, ctx);
     const { organization_id: organizationId } = ctx.state.project;
-    const find = () => getFlow(deps.db, ctx);
+    const gone = readerSignal(ctx.res, undefined);
+    const find = () => getFlowToCheck(deps, ctx);
     const check = (draft: FlowDefinition) => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
       return requireComplete(deps, organizationId, draft);
     };
-    const version = await writeCheckedDraft(organizationId, find, check, (ifChecked) =>
+    const version = await writeCheckedDraft({ organizationId, gone }, find, check, (ifChecked) =>
       writeFlow(deps.db, ctx, (tx, author, flow) =>
         ifChecked(flow.draft, async () => {
           const published = await publishFlow(tx, author, flow, note);

@@ -1,5 +1,6 @@
 import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
+import { waitInTime } from '../http/take-bytes.ts';
 import { draftETag } from './draft-etag.ts';
 
 /** Does `work` on a locked flow whose draft was checked; undefined, with nothing done, when that has another draft now. */
@@ -10,16 +11,22 @@ const checks = createOwnerLimit(1);
 
 /**
  * Does a write to a flow whose draft has passed `check`, which may take long and so comes before the flow is locked. `lock`
- * locks the flow and writes to it by `ifChecked`; a draft that changed meanwhile is checked, too. The owner, an organization or
- * a user, has one draft checked at a time, which `find` gets when it is its turn.
+ * locks the flow and writes to it by `ifChecked`; a draft that changed meanwhile is checked, too. An organization has one draft
+ * checked at a time, which `find` gets when it is its turn. Throws RATE_LIMITED when that does not come, and REQUEST_TIMEOUT when
+ * `gone` aborts first.
  */
-export function writeCheckedDraft<T>(
-  owner: string,
+export async function writeCheckedDraft<T>(
+  { organizationId, gone }: { organizationId: string; gone: AbortSignal },
   find: () => Promise<{ draft: FlowDefinition }>,
   check: (draft: FlowDefinition) => Promise<void>,
   lock: (ifChecked: IfChecked) => Promise<T | undefined>,
 ): Promise<T> {
-  return checks.run(owner, async () => checkAndWrite((await find()).draft, check, lock));
+  const leave = await waitInTime((signal) => checks.enter(organizationId, signal), gone);
+  try {
+    return await checkAndWrite((await find()).draft, check, lock);
+  } finally {
+    leave();
+  }
 }
 
 async function checkAndWrite<T>(

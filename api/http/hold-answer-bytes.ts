@@ -46,6 +46,19 @@ export async function holdAnswerBytes(
   else res.once('prefinish', endTurn).once('close', end);
 }
 
+/** Waits for the bytes of an answer in the same way, without a turn: who looks at what is held takes turns of its own. */
+export async function holdBytesAlone(
+  { answers }: Pick<LargeValues, 'answers'>,
+  { res, state }: Pick<ApiContext, 'res' | 'state'>,
+  organizationId: string,
+  bytes: number,
+): Promise<void> {
+  const giveBack = await takeBytes(answers, organizationId, bytes, () => readerSignal(res, undefined));
+  state.freeAnswer = giveBack;
+  if (res.closed) giveBack();
+  else res.once('close', giveBack);
+}
+
 /** Measures what is read to answer with a call's outcome: its result where it completed, its pause where it `pauses`. */
 export async function measureOutcome(
   db: Db,

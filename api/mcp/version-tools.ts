@@ -8,6 +8,7 @@ import { requireComplete } from '../flows/find-draft-problems.ts';
 import { promoteFlow, publishFlow } from '../flows/recorded-flow-writes.ts';
 import { noteSchema } from '../flows/schemas.ts';
 import { writeCheckedDraft } from '../flows/write-checked-draft.ts';
+import { requireVisibleFlow } from '../test-runs/require-visible-flow.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { flowId, versionId } from './shapes.ts';
@@ -26,10 +27,10 @@ const publish = defineTool({
   }),
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
-    const { userId } = call.user;
+    const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
     const find = () => requireFlowDesign(call, flow_id);
-    const check = (draft: FlowDefinition) => requireComplete(call.deps, userId, draft);
-    const published = await writeCheckedDraft(userId, find, check, (ifChecked) =>
+    const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft);
+    const published = await writeCheckedDraft({ organizationId, gone: call.gone }, find, check, (ifChecked) =>
       withLockedFlow(call, flow_id, (tx, flow) =>
         ifChecked(flow.draft, async () =>
           getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note)),

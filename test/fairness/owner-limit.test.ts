@@ -30,6 +30,20 @@ describe('an owner limit', () => {
     assert.deepEqual(await Promise.all(all), ['a1', 'a2', 'a3', 'a4', 'b1']);
   });
 
+  it('lets those in the line leave it, and their places go to the next', async () => {
+    const limit = createOwnerLimit(1);
+    const leave = await limit.enter('a');
+    const gone = new AbortController();
+    const first = limit.enter('a', gone.signal);
+    const second = limit.enter('a');
+    gone.abort(new Error('gone'));
+    await assert.rejects(first, { message: 'gone' });
+    await assert.rejects(limit.enter('b', gone.signal), { message: 'gone' });
+    leave();
+    (await second)();
+    assert.equal(await limit.run('a', async () => 'done'), 'done');
+  });
+
   it('is free again after work that failed', async () => {
     const limit = createOwnerLimit(1);
     const failing = () => limit.run('a', () => Promise.reject(new Error('no')));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { writeCheckedDraft } from '../../../api/flows/write-checked-draft.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
@@ -7,12 +8,16 @@ import { passthrough } from '../../blocks.ts';
 const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });
 
 describe('a write to a flow whose draft is checked', () => {
+  afterEach(() => {
+    mock.restoreAll();
+  });
+
   /** Writes while the flow has, one time after the other, the drafts of these steps; answers which were checked and written. */
   async function write(found: string, ...locked: string[]) {
     const checked: string[] = [];
     const nameOf = ({ steps }: FlowDefinition) => steps[0]?.step_id ?? '';
     const written = await writeCheckedDraft<string>(
-      'acme',
+      { organizationId: 'acme', gone: new AbortController().signal },
       async () => ({ draft: draftOf(found) }),
       async (draft) => {
         checked.push(nameOf(draft));
@@ -37,9 +42,9 @@ describe('a write to a flow whose draft is checked', () => {
 
   it('gets its draft when those of the same owner before it are done', async () => {
     const order: string[] = [];
-    const publish = (owner: string, name: string) =>
+    const publish = (organizationId: string, name: string) =>
       writeCheckedDraft<string>(
-        owner,
+        { organizationId, gone: new AbortController().signal },
         async () => {
           order.push(`find ${name}`);
           return { draft: draftOf(name) };
@@ -53,5 +58,30 @@ describe('a write to a flow whose draft is checked', () => {
       );
     await Promise.all([publish('a', 'a1'), publish('a', 'a2'), publish('b', 'b1')]);
     assert.deepEqual(order, ['find a1', 'find b1', 'write a1', 'find a2', 'write b1', 'write a2']);
+  });
+
+  it('leaves the line when its caller has gone, or its turn does not come in time', async () => {
+    const draft = draftOf('a');
+    const checking = Promise.withResolvers<void>();
+    const publish = (check: () => Promise<void>, gone = new AbortController().signal) =>
+      writeCheckedDraft(
+        { organizationId: 'acme', gone },
+        async () => ({ draft }),
+        check,
+        (ifChecked) => ifChecked(draft, async () => 'written'),
+      );
+    const first = publish(() => checking.promise);
+    const neverChecked = () => assert.fail('it was checked');
+    const caller = new AbortController();
+    const left = publish(neverChecked, caller.signal);
+    caller.abort();
+    await assert.rejects(left, { code: 'REQUEST_TIMEOUT' });
+    const late = new AbortController();
+    mock.method(AbortSignal, 'timeout', () => late.signal);
+    const refused = publish(neverChecked);
+    late.abort();
+    await assert.rejects(refused, { code: 'RATE_LIMITED' });
+    checking.resolve();
+    assert.equal(await first, 'written');
   });
 });
