@@ -35,16 +35,20 @@ export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReade
     source: string,
     signal: AbortSignal | undefined,
   ): Promise<CodeFindings> {
-    // Others who read the same may give up before it is their turn.
-    for (let other = underWay.get(digest); other; other = underWay.get(digest))
-      await other.catch(() => undefined);
+    const key = `${owner} ${digest}`;
+    // Others of the owner who read the same may give up before it is their turn, and so may this one.
+    for (let other = underWay.get(key); other; other = underWay.get(key))
+      await raceSignal(
+        other.catch(() => undefined),
+        signal,
+      );
     const found = known.get(digest);
     if (found) return found;
     const reading = thread
       .readCode(owner, Buffer.from(source), { signal })
       .then((found) => remember(digest, found))
-      .finally(() => underWay.delete(digest));
-    underWay.set(digest, reading);
+      .finally(() => underWay.delete(key));
+    underWay.set(key, reading);
     return reading;
   }
 
@@ -61,4 +65,17 @@ export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReade
     }
     return findings;
   };
+}
+
+async function raceSignal<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

@@ -54,10 +54,28 @@ describe('createCodeReader', () => {
     assert.equal(asked.length, 1);
   });
 
+  it('waits for the reading of another of the owner no longer than its own signal allows, and for no other owner', async () => {
+    const turn = Promise.withResolvers<void>();
+    const { asked, read } = setUp((reads) => (reads === 1 ? turn.promise : Promise.resolve()));
+    const source = makeSource(HERE_MAX_LENGTH + 1);
+    const first = read('a', [source]);
+    const gone = new AbortController();
+    const second = read('a', [source], gone.signal);
+    gone.abort(new Error('gone'));
+    await assert.rejects(second, { message: 'gone' });
+    assert.equal((await read('b', [source])).length, 1);
+    turn.resolve();
+    await first;
+    assert.deepEqual(
+      asked.map(({ owner }) => owner),
+      ['a', 'b'],
+    );
+  });
+
   it('reads a source once for those who ask at the same time', async () => {
     const { asked, read } = setUp();
     const source = makeSource(HERE_MAX_LENGTH + 1);
-    const found = await Promise.all(['a', 'b', 'c'].map((owner) => read(owner, [source])));
+    const found = await Promise.all([1, 2, 3].map(() => read('a', [source])));
     assert.deepEqual(
       found.flat().map(({ named }) => named),
       [['a'], ['a'], ['a']],
@@ -74,7 +92,7 @@ describe('createCodeReader', () => {
     const source = makeSource(HERE_MAX_LENGTH + 1);
     const gone = new AbortController();
     const first = read('a', [source], gone.signal);
-    const others = Promise.all([read('b', [source]), read('c', [source])]);
+    const others = Promise.all([read('a', [source]), read('a', [source])]);
     gone.abort(new Error('gone'));
     turn.resolve();
     await assert.rejects(first, { message: 'gone' });
@@ -84,7 +102,7 @@ describe('createCodeReader', () => {
     );
     assert.deepEqual(
       asked.map(({ owner }) => owner),
-      ['a', 'b'],
+      ['a', 'a'],
     );
   });
 });
