@@ -12,6 +12,7 @@ import type { Problem } from '../flows/describe-file-problems.ts';
 import { findRefusedSchemas } from '../flows/find-refused-schemas.ts';
 import type { ApiMiddleware, LoadedFlow } from '../http/context.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
+import { waitInTime } from '../http/take-bytes.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
 /** The slugs in the path and the version number; without one, the production version is meant. */
@@ -22,7 +23,8 @@ const loads = createOwnerLimit(2);
 
 /**
  * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
- * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody.
+ * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody. Throws
+ * RATE_LIMITED when others of its organization are loaded for too long.
  */
 export async function loadRunnableFlow(
   { db, definitions, largeValues }: Pick<ApiDeps, 'db' | 'definitions' | 'largeValues'>,
@@ -41,7 +43,8 @@ export async function loadRunnableFlow(
   };
   const loaded = definitions.peek(flowVersionId);
   const isKnown = loaded !== undefined && known.has(loaded);
-  const { definition, problems } = await (isKnown ? look() : loads.run(organizationId, look));
+  const end = isKnown ? undefined : await waitInTime((signal) => loads.enter(organizationId, signal));
+  const { definition, problems } = await look().finally(end);
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
   return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };
