@@ -2,7 +2,7 @@
 export type OwnerLimit = {
   /** Does `work` when fewer than the limit of the owner's are under way, in the order they came. */
   run<T>(owner: string, work: () => Promise<T>): Promise<T>;
-  /** Waits for a place as `run` does; returns the function that leaves it. Rejects with the reason of a signal that aborts first. */
+  /** Waits for a place as `run` does; returns the function that leaves it. Rejects with the reason of an aborted signal. */
   enter(owner: string, signal?: AbortSignal): Promise<() => void>;
 };
 
