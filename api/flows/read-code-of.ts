@@ -40,6 +40,24 @@ export function codeReaderAfterWrite(deps: Pick<ApiDeps, 'largeValues'>, organiz
     });
 }
 
+/**
+ * Reads code as `codeReaderOf` does until a turn does not come; from then on nothing is found in code. For listings, which are
+ * worth more without the problems of code than not at all.
+ */
+export function codeReaderWhileInTime(deps: Pick<ApiDeps, 'largeValues'>, organizationId: string): ReadCode {
+  const readInTurn = codeReaderOf(deps, organizationId);
+  let isLate = false;
+  return async (sources) => {
+    const nothing = sources.map(() => NOTHING);
+    if (isLate) return nothing;
+    return readInTurn(sources).catch((error: unknown) => {
+      if (!(error instanceof RetryLater)) throw error;
+      isLate = true;
+      return nothing;
+    });
+  };
+}
+
 /** Reads the code of a block where the caller runs, for commands: they hold nobody up. */
 export function readCodeHere({ processor_type, prompt }: Block): CodeFindings {
   return processor_type === 'code' && prompt ? readCode(prompt) : NOTHING;

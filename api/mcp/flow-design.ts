@@ -4,7 +4,7 @@ import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findDraftProblems } from '../flows/find-draft-problems.ts';
-import { codeReaderOf } from '../flows/read-code-of.ts';
+import { codeReaderOf, type ReadCode } from '../flows/read-code-of.ts';
 import { draftProblems, storedSteps } from '../flows/schemas.ts';
 
 /** The full steps, as in flow files. */
@@ -32,6 +32,7 @@ export const flowDesign = z.strictObject({
 export async function toFlowDesign(
   deps: Pick<ApiDeps, 'config' | 'largeValues'>,
   flow: FlowDesign,
+  readCode: ReadCode = codeReaderOf(deps, flow.organization_id),
 ): Promise<z.infer<typeof flowDesign>> {
   const path = `${flow.organization_slug}/${flow.project_slug}/${flow.slug}`;
   return {
@@ -44,7 +45,7 @@ export async function toFlowDesign(
     production_version_id: flow.production_version_id,
     latest_version: flow.latest_version,
     has_unpublished_changes: flow.draft_is_latest !== true,
-    problems: await findDraftProblems(flow.draft, codeReaderOf(deps, flow.organization_id)),
+    problems: await findDraftProblems(flow.draft, readCode),
   };
 }
 
