@@ -160,6 +160,16 @@ describe('MCP tools', () => {
     assert.equal((await ask('get_flow', { flow_id })).steps.length, 1);
   });
 
+  it('publish in the turns of the organization, not of the user', async () => {
+    const flow_id = await createFlow();
+    await add(flow_id, 'A', { processor_type: 'code', prompt: 'return 1' });
+    const reads = mock.method(tools.mcp.weir.largeValues, 'readCode');
+    await ask('publish_version', { flow_id, note: '' });
+    const owners = reads.mock.calls.map(({ arguments: [owner] }) => owner);
+    reads.mock.restore();
+    assert.deepEqual(owners, [tools.mcp.tenant.organizationId]);
+  });
+
   it('lose no edit when several come at once', async () => {
     const flow_id = await createFlow();
     const names = Array.from({ length: 12 }, (_, index) => `Block ${index}`);
