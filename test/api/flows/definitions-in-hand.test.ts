@@ -1,7 +1,9 @@
 // Definitions are read for an answer like other stored values: in their turn, and only where they are in the answer.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { updateDraft } from '../../../db/flows/flows.ts';
+import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { passthrough } from '../../blocks.ts';
 import type { Answer } from '../../harness.ts';
@@ -45,6 +47,17 @@ describe('definitions', () => {
     assert.deepEqual((await waits(() => send('GET', `/difference?from=draft&to=${version}`))).body, {
       changes: [],
     });
+  });
+
+  it('are held in no turn at large work while they are checked before they are published', async () => {
+    const { largeValues, db } = management.weir;
+    const steps = [1, 2, 3, 4, 5, 6].map((at) => ({ ...LARGE, step_id: `s${at}` }));
+    await updateDraft(db, management.acme.flowId, { steps });
+    const turns = mock.method(largeValues.work, 'take');
+    const { status } = await send('POST', '/versions', {});
+    turns.mock.restore();
+    const large = turns.mock.calls.filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES);
+    assert.deepEqual([status, large.length], [201, 0]);
   });
 
   it('wait for it as the flow of a run', async () => {
