@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db } from '../../db/connect.ts';
 import { type Followed, findNewsOfRuns } from '../../db/runs/find-news-of-runs.ts';
+import { createSharedReads } from '../../db/shared-reads.ts';
 
 /** How often the database is asked. Announcing each block instead would slow every commit. */
 const LOOK_MS = 250;
@@ -41,7 +42,6 @@ export type News = {
  */
 export function createNews(db: Db): News {
   const waiters = new Set<Waiter>();
-  const shared = new Map<string, Promise<unknown>>();
   // A look is for many organizations: it takes turns at connections for none of them, and is no part of a request.
   const forNobody = AsyncLocalStorage.snapshot();
   let isLooking = false;
@@ -70,13 +70,7 @@ export function createNews(db: Db): News {
   }
 
   return {
-    share<T>(key: string, read: () => Promise<T>): Promise<T> {
-      const underWay = shared.get(key) as Promise<T> | undefined;
-      if (underWay) return underWay;
-      const reading = read().finally(() => shared.delete(key));
-      shared.set(key, reading);
-      return reading;
-    },
+    share: createSharedReads(),
     async wait(followed, maxMs, signal) {
       if (signal.aborted) return false;
       const { promise, resolve, reject } = Promise.withResolvers<boolean>();

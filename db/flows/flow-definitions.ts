@@ -5,6 +5,7 @@ import { createSharedCache } from '../../fairness/shared-cache.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { Db } from '../connect.ts';
+import { createSharedReads } from '../shared-reads.ts';
 
 /** Bytes of memory, about, that the definitions cached by one process take. */
 const CACHED_MAX_BYTES = 128 * 1024 * 1024;
@@ -34,8 +35,8 @@ export function createFlowDefinitions(
   work: LargeWork = createLargeWork(createPresence()),
 ): FlowDefinitions {
   const cache = createSharedCache<FlowDefinition>(CACHED_MAX_BYTES);
-  const loading = new Map<string, Promise<FlowDefinition>>();
-  const counting = new Map<string, Promise<number>>();
+  const shareLoad = createSharedReads();
+  const shareCount = createSharedReads();
 
   async function load(flowVersionId: string): Promise<FlowDefinition> {
     const { organizationId, text, chars } = await findText(db, flowVersionId);
@@ -52,7 +53,7 @@ export function createFlowDefinitions(
   }
 
   async function get(flowVersionId: string): Promise<FlowDefinition> {
-    return cache.get(flowVersionId) ?? share(loading, flowVersionId, load);
+    return cache.get(flowVersionId) ?? shareLoad(flowVersionId, () => load(flowVersionId));
   }
 
   async function count(flowVersionId: string): Promise<number> {
@@ -80,21 +81,8 @@ export function createFlowDefinitions(
     get,
     peek: cache.get,
     measure,
-    countBlocks: (flowVersionId) => share(counting, flowVersionId, count),
+    countBlocks: (flowVersionId) => shareCount(flowVersionId, () => count(flowVersionId)),
   };
-}
-
-/** Does work on a flow version; those who ask for it while it is under way share its answer. */
-function share<T>(
-  underWay: Map<string, Promise<T>>,
-  flowVersionId: string,
-  work: (flowVersionId: string) => Promise<T>,
-): Promise<T> {
-  const begun = underWay.get(flowVersionId);
-  if (begun) return begun;
-  const begins = work(flowVersionId).finally(() => underWay.delete(flowVersionId));
-  underWay.set(flowVersionId, begins);
-  return begins;
 }
 
 /** Finds whose a definition is and how many characters it has, with its text where that is not large. */

@@ -31,6 +31,21 @@ describe('a session of many block executions', () => {
     return { flow, executionId, open, next };
   }
 
+  /** Notes the bytes that answers ask for, until `end` is called. */
+  function watchHeld() {
+    const held: number[] = [];
+    const { answers } = weir.largeValues;
+    const { take } = answers;
+    answers.take = (owner, bytes, signal) => {
+      held.push(bytes);
+      return take(owner, bytes, signal);
+    };
+    const end = () => {
+      answers.take = take;
+    };
+    return { held, end };
+  }
+
   it('goes on while it has room, then is 409, and its fork goes on in a new session', async () => {
     const { flow, executionId, open, next } = await begin(SESSION_BLOCKS_MAX - 1);
     const last = await open(next);
@@ -47,13 +62,7 @@ describe('a session of many block executions', () => {
 
   it('has its receipt held in memory by turns, as large answers are', async () => {
     const { flow, executionId } = await begin(3_000);
-    const held: number[] = [];
-    const { answers } = weir.largeValues;
-    const { take } = answers;
-    answers.take = (owner, bytes, signal) => {
-      held.push(bytes);
-      return take(owner, bytes, signal);
-    };
+    const { held, end } = watchHeld();
     try {
       const get = (query: string) =>
         weir.call('GET', `${flow}/jobs/${executionId}${query}`, { key: tenant.key });
@@ -67,7 +76,7 @@ describe('a session of many block executions', () => {
       assert.deepEqual(held, [3_000_000, 3_000_000]);
       assert.ok((await measureTrace(weir.db, executionId)) > 3_000_000);
     } finally {
-      answers.take = take;
+      end();
     }
   });
 
@@ -78,13 +87,7 @@ describe('a session of many block executions', () => {
       { type: 'loop', step_id: 'l', name: 'l', max_iterations: 80, body },
     ]);
     const { key } = tenant;
-    const held: number[] = [];
-    const { answers } = weir.largeValues;
-    const { take } = answers;
-    answers.take = (owner, bytes, signal) => {
-      held.push(bytes);
-      return take(owner, bytes, signal);
-    };
+    const { held, end } = watchHeld();
     try {
       const run = await weir.call('POST', `${flow}/execute`, { key, body: { message: 'hi' } });
       assert.equal(run.body.blocks.length, 81);
@@ -94,7 +97,7 @@ describe('a session of many block executions', () => {
         [81, 81],
       );
     } finally {
-      answers.take = take;
+      end();
     }
   });
 });
