@@ -8,7 +8,10 @@ import type { Weir } from './weir.ts';
 const RISE_MS = 3_000;
 const BESIDE_MAX_MS = 10_000;
 
-/** Measures runs of one long model call each, all at once, and one caller of three passthroughs beside them. */
+/**
+ * Measures runs of one long model call each, sent at one moment and then in turn until as many are under way, and one caller
+ * of three passthroughs beside the first.
+ */
 export async function measureLongCalls(
   long: LoadGenerator,
   short: LoadGenerator,
@@ -30,11 +33,20 @@ export async function measureLongCalls(
     long.run({ ...waiting, concurrency: longCalls, maxRequests: longCalls, maxMs: longMs }),
     sleep(RISE_MS).then(callShort),
   ]);
+  const inTurn = await long.run({
+    ...waiting,
+    concurrency: longCalls,
+    everyMs: longMs / longCalls,
+    maxRequests: longCalls,
+    maxMs: Number.MAX_SAFE_INTEGER,
+  });
   return {
     'calls at once': longCalls,
     'time of a call, ms': longMs,
-    'added, p50 ms': calls.p50 - longMs,
-    'added, p95 ms': calls.p95 - longMs,
+    'added to those in turn, p50 ms': inTurn.p50 - longMs,
+    'added to those in turn, p95 ms': inTurn.p95 - longMs,
+    'added to those of one moment, p50 ms': calls.p50 - longMs,
+    'added to those of one moment, p95 ms': calls.p95 - longMs,
     'passthroughs alone, p50 ms': alone.p50,
     'passthroughs beside, p50 ms': beside.p50,
     'passthroughs beside, p95 ms': beside.p95,
