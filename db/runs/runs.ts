@@ -11,8 +11,8 @@ import { callNotFound } from './run-not-found.ts';
 import { inputObject, readInput } from './stored-inputs.ts';
 
 /**
- * Records how a call ended or where it paused, and with it the state of its run. A call that was asked to cancel ends as
- * cancelled. Returns the recorded outcome; undefined when the call had ended already.
+ * Records how a call ended or where it paused, and with it the state of its run, unless that has gone on with a later call. A
+ * call that was asked to cancel ends as cancelled. Returns the recorded outcome; undefined when the call had ended already.
  */
 export async function finishRun(
   db: Db | Tx,
@@ -81,6 +81,13 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
         })
         .whereRef('run.execution_id', '=', 'ended.continues')
         .where('run.cancel_requested_at', 'is', null)
+        // A later call of a session may have gone on with it, or ended it, before this one has ended.
+        .where((eb) =>
+          eb.or([
+            eb('run.concluded_by', 'is', null),
+            eb('run.concluded_by', '=', eb.ref('ended.execution_id')),
+          ]),
+        )
         .returning('run.execution_id'),
     )
     .selectFrom('ended')
