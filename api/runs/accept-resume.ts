@@ -94,7 +94,10 @@ async function acceptAtPause(
   const { tools: sent, toolChoice, maxCredits } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
   const callId = deriveCallId(executionId, [request.environment, ...asked]);
-  await requireStateAgain(deps, callId, { ...body, executionId, stepId: pausedAtStep, messages, outputs });
+  await requireStateAgain(deps, callId, {
+    ...{ executionId, messages, resumeState: body.resumeState },
+    outputs: [outputs],
+  });
   const resume = await findEarlierResume(deps, request, run, callId);
   if (resume.accepted) return resume.accepted;
 
@@ -159,29 +162,33 @@ async function requireAnswerOfPause(
 
 /**
  * Throws INVALID_RESUME for a resume that was accepted before and now comes with a token which this service has not signed for
- * it. Where the outputs are left out, they are not compared.
+ * it. Of several outputs, one is enough; where they are left out, they are not compared. Nor is the version of a session, which
+ * goes on with the one that its path stands for by then.
  */
 export async function requireStateAgain(
   deps: ApiDeps,
   callId: string,
   resume: {
     executionId: string;
-    stepId: string;
     messages: ToolCallMessage[];
-    outputs?: { [stepId: string]: Json } | undefined;
+    outputs?: { [stepId: string]: Json }[] | undefined;
     resumeState?: string | undefined;
   },
 ): Promise<void> {
-  const { executionId, stepId, messages, outputs, resumeState } = resume;
+  const { executionId, messages, outputs, resumeState } = resume;
   if (resumeState === undefined) return;
   const accepted = await findAcceptedCall(deps, callId);
   if (!accepted) return;
-  const { flowVersionId } = accepted;
-  const state = { executionId, flowVersionId, step_id: stepId, messages: digestOf(withoutResults(messages)) };
+  const { mode, flowVersionId, definition, from } = accepted;
   await requireState(
     deps.config.apiKeyPepper,
     resumeState,
-    { ...state, ...(outputs && { outputs: digestOf(outputs) }) },
+    {
+      ...{ executionId, step_id: definition.steps[from ?? 0]?.step_id ?? '' },
+      messages: digestOf(withoutResults(messages)),
+      ...(mode !== 'step' && { flowVersionId }),
+      ...(outputs && { outputs: outputs.map(digestOf) }),
+    },
     { isRepeated: true },
   );
 }

@@ -78,9 +78,8 @@ export async function acceptStep(
   if (resumeId)
     await requireStateAgain(deps, resumeId, {
       executionId: session.execution_id,
-      stepId: steps[stepIndex]?.step_id ?? '',
       messages,
-      outputs: ofSteps(definition, body.accumulatedOutputs as Outputs | undefined),
+      outputs: outputsOfPause(definition, body),
       resumeState: body.resumeState,
     });
   const resumes = session && resumeId ? await findEarlierResume(deps, request, session, resumeId) : undefined;
@@ -186,14 +185,12 @@ async function resume(
     );
   if (!pause) throw noResultsExpected(messages);
   requireMatchingResults(messages, pause.tool_call_ids);
+  const outputs = outputsOfPause(definition, body);
   if (body.resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, body.resumeState, {
-      executionId,
-      flowVersionId: run.flowVersionId,
-      step_id,
-      iterations: pause.iterations,
+      ...{ executionId, step_id, iterations: pause.iterations },
       messages: digestOf(withoutResults(messages)),
-      outputs: digestOf(input.continuation?.outputs),
+      ...(outputs && { outputs: outputs.map(digestOf) }),
     });
   const { block_overrides: overrides } = input;
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
@@ -203,6 +200,18 @@ async function resume(
     resume: { step_id, iterations, messages },
   };
   return storeCall(deps, request, { ...run, input: { ...input, continuation } });
+}
+
+/**
+ * Returns the outputs that a resume sends back, and these without those of blocks inside steps. A pause has handed out one or the
+ * other: a client may have added such outputs, and what was a step may be inside another one in the version of today.
+ */
+function outputsOfPause(
+  definition: FlowDefinition,
+  { accumulatedOutputs }: StepRequest,
+): Outputs[] | undefined {
+  const sent = accumulatedOutputs as Outputs | undefined;
+  return sent && [sent, ofSteps(definition, sent) ?? {}];
 }
 
 /** Derives the id of a resume from the fields that make two resumes the same. */

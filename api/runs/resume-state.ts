@@ -19,6 +19,9 @@ type PausedState = {
   outputs: string;
 };
 
+/** The parts of a pause by which a resume is compared with its token. Of several digests of its outputs, one is enough. */
+type ComparedState = Partial<Omit<PausedState, 'outputs'>> & { outputs?: string | string[] };
+
 /** Returns the SHA-256 (hex) of a JSON value; the order of its keys makes no difference. */
 export function digestOf(json: unknown): string {
   return createHash('sha256').update(canonicalJson(json)).digest('hex');
@@ -40,7 +43,7 @@ export function signState(pepper: string, state: PausedState, pausedAt: Date): P
 export async function requireState(
   pepper: string,
   token: string,
-  state: Partial<PausedState>,
+  state: ComparedState,
   { isRepeated = false } = {},
 ): Promise<void> {
   const options = { algorithms: [ALGORITHM], ...(isRepeated && { currentDate: new Date(0) }) };
@@ -49,7 +52,9 @@ export async function requireState(
       throw new ServiceError('INVALID_RESUME', `resumeState is older than ${RESUME_STATE_DAYS} days.`);
     throw unknownState();
   });
-  const changed = Object.entries(state).flatMap(([field, value]) => (payload[field] === value ? [] : field));
+  const changed = Object.entries(state).flatMap(([field, value]) =>
+    [value].flat().some((one) => one === payload[field]) ? [] : field,
+  );
   if (changed.length > 0)
     throw new ServiceError(
       'INVALID_RESUME',

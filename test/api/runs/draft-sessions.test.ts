@@ -1,7 +1,7 @@
 // Runs of a draft that go on after their first call: resumes of …/draft/execute, and sessions of …/draft/step.
 import assert from 'node:assert/strict';
 import { code, passthrough } from '../../blocks.ts';
-import { answer } from '../../fakes/model-server.ts';
+import { answer, callTools } from '../../fakes/model-server.ts';
 import { ASK, type DraftWeir, startDraftWeir } from './draft-harness.ts';
 
 const BROKEN = [code('one', 'return {')];
@@ -54,6 +54,19 @@ describe('a run of the draft that goes on', () => {
     const path = `${flow}/jobs/${executionId}/fork?step=1`;
     const fork = await weir.call('GET', path, { key: weir.key });
     assert.deepEqual([fork.body.version, fork.body.accumulatedOutputs], [0, { one: 'edited' }]);
+  });
+
+  it('is stepped on after an edit with the resumeState of its pause', async () => {
+    const { draft } = await weir.createDraft([ASK]);
+    weir.models.will(callTools([{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]));
+    const tools = [{ type: 'function', function: { name: 'look' } }];
+    const paused = (await weir.step(draft, { ...first, tools })).at(-1)?.data;
+    assert.equal(typeof paused?.resumeState, 'string');
+    await weir.edit(draft, [ASK, passthrough('new')]);
+    weir.models.will(answer('done'));
+    const result = { role: 'tool', tool_call_id: 'a', content: 'it is there' };
+    const resume = { ...paused, toolCallMessages: [...paused.toolCallMessages, result], tools };
+    assert.equal((await weir.step(draft, resume)).at(-2)?.data.output, 'done');
   });
 
   it('tells a reader who comes back to …/draft/step the rest, though the draft is unfinished by then', async () => {
