@@ -139,10 +139,10 @@ async function readValues(
   row: FoundBlock,
   values: readonly BlockValue[],
 ): Promise<(string | undefined)[]> {
-  const bytes = await measureBlockValues(deps, ctx.state.run, row, values);
+  const bytes = await measureBlockValues(deps, row, values);
   await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flowIds.organizationId, bytes);
   const texts: (string | undefined)[] = [];
-  for (const value of values) texts.push(await readBlockValue(deps, ctx.state.run, row, value));
+  for (const value of values) texts.push(await readBlockValue(deps, row, value));
   return texts;
 }
 

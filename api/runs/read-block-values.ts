@@ -3,7 +3,7 @@ import type { FoundBlock } from '../../db/runs/block-traces.ts';
 import { readOutputText } from '../../db/runs/block-traces.ts';
 import { loadReferences, measureOutputs } from '../../db/runs/load-references.ts';
 import { readResult, readResultText } from '../../db/runs/read-result.ts';
-import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
+import { getRunInput } from '../../db/runs/runs.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { listBlocks } from '../../flow/plan.ts';
@@ -17,14 +17,13 @@ export type BlockValue = (typeof BLOCK_VALUES)[number];
 /** Reads one of the values; undefined when the block has none: it sends nothing, or it failed. */
 export async function readBlockValue(
   deps: ApiDeps,
-  run: RunRow,
   row: FoundBlock,
   value: BlockValue,
 ): Promise<string | undefined> {
   const { execution_id: callId, block_key: blockKey } = row;
   if (value === 'output') return readOutputText(deps.db, { callId, blockKey });
   if (value === 'input') return readResultText(deps.db, callId, row.input);
-  const definition = await deps.definitions.get(run.flow_version_id);
+  const definition = await deps.definitions.get(row.flow_version_id);
   const block = listBlocks(definition).find(({ step_id }) => step_id === row.step_id);
   if (!block) return undefined;
   const source = {
@@ -40,7 +39,6 @@ export async function readBlockValue(
 /** Measures what is read for these values, in bytes: at most so many are in memory before they are answered. */
 export async function measureBlockValues(
   { db, definitions }: ApiDeps,
-  run: RunRow,
   row: FoundBlock,
   values: readonly BlockValue[],
 ): Promise<number> {
@@ -48,7 +46,7 @@ export async function measureBlockValues(
   const bytes: { [value in BlockValue]: number } = { input: ofInput, output: row.output_bytes, sent: 0 };
   if (row.processor_type === 'llm' && values.includes('sent')) {
     // A prompt, or one that replaces it, may read the outputs of all steps that it sees.
-    const { steps } = await definitions.get(run.flow_version_id);
+    const { steps } = await definitions.get(row.flow_version_id);
     const stepIds = listBlocks({ steps: listVisibleSteps(steps, row.step_id) ?? [] }).map(
       ({ step_id }) => step_id,
     );

@@ -51,12 +51,12 @@ export function listBlockInputs(db: Db, executionId: string) {
 }
 
 /**
- * Finds a block execution of a run, of those of one call when given; else the last one with this key. With its input, the size
- * of the call's request and of its output as JSON (0: no output).
+ * Finds a block execution of a run, of those of one call when given; else the last one with this key. With its input, the version
+ * that its call ran, and the size of the call's request and of its output as JSON (0: no output).
  */
 export function findBlockTrace(db: Db, executionId: string, blockKey: string, callId?: string) {
   return selectTraces(db, executionId)
-    .select('block_run.input')
+    .select(['block_run.input', 'run.flow_version_id'])
     .select([inputBytes.as('request_bytes'), sql<number>`coalesce(${outputBytes}, 0)`.as('output_bytes')])
     .where('block_run.block_key', '=', blockKey)
     .$if(callId !== undefined, (query) => query.where('block_run.execution_id', '=', callId as string))

@@ -1,0 +1,85 @@
+// A session at a path without a version, which goes on with the version that is published meanwhile.
+import assert from 'node:assert/strict';
+import type { Step } from '../../../flow/definition.ts';
+import { passthrough } from '../../blocks.ts';
+import { answer, callTools } from '../../fakes/model-server.ts';
+import { createStepClient, only, type StepClient } from './step-client.ts';
+import {
+  asking,
+  type Body,
+  detail,
+  resultsOf,
+  toolCall,
+  useToolCalls,
+  weather,
+} from './tool-calls-harness.ts';
+
+describe('a session, after another version was published', () => {
+  const h = useToolCalls();
+  let client: StepClient;
+  before(async () => {
+    client = await createStepClient(h.weir, h.tenant);
+  });
+
+  const earlier: Step[] = [passthrough('a'), passthrough('b')];
+  const last = passthrough('last');
+  /** The flow of a session that is paused at its third step, and the pause with a result. */
+  async function pause(): Promise<{ flow: string; resume: Body }> {
+    const flow = await h.weir.createFlow(h.tenant, [...earlier, asking('ask'), last]);
+    h.models.will(callTools([toolCall('c1')]));
+    const call = { stepIndex: 2, accumulatedOutputs: { a: 1, b: 2 }, tools: [weather] };
+    const paused: Body = only(await client.step(flow, call), 'step_paused_for_tool_calls');
+    const toolCallMessages = [...paused.toolCallMessages, ...resultsOf(paused)];
+    return { flow, resume: { ...paused, toolCallMessages, tools: [weather] } };
+  }
+  const refuse = async (flow: string, body: Body) =>
+    detail(await h.weir.call('POST', `${flow}/step`, { key: h.tenant.key, body }), 400, 'INVALID_RESUME');
+
+  const versions: [string, Step[]][] = [
+    ['has a further step', [...earlier, asking('ask'), last, passthrough('new')]],
+    [
+      'has an earlier step inside another one',
+      [
+        { type: 'parallel', step_id: 'p', name: 'p', branches: { one: [passthrough('a')] } },
+        passthrough('b'),
+        asking('ask'),
+        last,
+      ],
+    ],
+  ];
+  for (const [how, steps] of versions)
+    it(`takes its whole pause back in a version that ${how}, and answers the same again`, async () => {
+      const { flow, resume } = await pause();
+      await h.publish(flow, steps);
+      await refuse(flow, { ...resume, accumulatedOutputs: { a: 1, b: 'changed' } });
+      h.models.will(answer('found'));
+      const events = await client.step(flow, resume);
+      assert.equal(only(events, 'block_completed').output, 'found');
+      assert.deepEqual(await client.step(flow, resume), events);
+      await refuse(flow, { ...resume, resumeState: `${resume.resumeState}x` });
+    });
+
+  it('answers the same resume again where its step has another index by then', async () => {
+    const { flow, resume } = await pause();
+    h.models.will(answer('found'));
+    const events = await client.step(flow, resume);
+    await h.publish(flow, [...earlier, passthrough('new'), asking('ask'), last]);
+    assert.deepEqual(await client.step(flow, resume), events);
+  });
+
+  it('shows in its trace what each call sent in the version that it ran', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [asking('ask', 'old'), last]);
+    h.models.will(answer('1'), answer('2'));
+    const call = { stepIndex: 0, message: 'm' };
+    const { executionId } = only(await client.step(flow, call), 'run_started');
+    await h.publish(flow, [asking('ask', 'new'), last]);
+    await client.step(flow, { ...call, executionId });
+    const sent = h.models.calls.map(({ body: { messages } }) => messages);
+    const { blocks } = (await h.read(flow, executionId, '/blocks')).body;
+    for (const [index, { callId }] of blocks.entries()) {
+      const { body } = await h.read(flow, executionId, `/blocks/ask?call=${callId}`);
+      assert.deepEqual(body.sent.messages, sent[index]);
+    }
+    assert.deepEqual([blocks.length, sent.length], [2, 2]);
+  });
+});
