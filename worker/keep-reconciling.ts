@@ -108,6 +108,12 @@ function duties(deps: Deps): Duty[] {
       everyMs: EVERY_MS,
       perform: async () => (await deleteExpiredKeys(db, EXPIRED_KEYS_MAX)) === EXPIRED_KEYS_MAX,
     },
+    {
+      // Also without retention, which may have been set until a moment ago: what it left half made refuses rows.
+      name: 'Preparing partitions',
+      everyMs: EVERY_TEN_MINUTES_MS,
+      perform: all((signal) => preparePartitionsApart(db, { databaseUrl, retentionDays }, signal)),
+    },
   ];
   if (deps.measures)
     always.push({
@@ -124,11 +130,6 @@ function duties(deps: Deps): Duty[] {
         name: 'Deleting snapshots of drafts',
         everyMs: EVERY_TEN_MINUTES_MS,
         perform: async () => (await deleteDraftSnapshots(db, retentionDays, SNAPSHOTS_MAX)) === SNAPSHOTS_MAX,
-      },
-      {
-        name: 'Preparing partitions',
-        everyMs: EVERY_TEN_MINUTES_MS,
-        perform: all((signal) => preparePartitionsApart(db, { databaseUrl, retentionDays }, signal)),
       },
       {
         name: 'Dropping partitions',

@@ -5,7 +5,7 @@ import { preparePartitions } from '../db/upkeep/prepare-partitions.ts';
 /** Prepares partitions on a connection of its own, whose statements may take longer than others, until `signal` aborts. */
 export async function preparePartitionsApart(
   db: Db,
-  { databaseUrl, retentionDays }: { databaseUrl: string; retentionDays: number },
+  { databaseUrl, retentionDays }: { databaseUrl: string; retentionDays: number | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const own = connect(databaseUrl, 1);

@@ -24,17 +24,19 @@ const LEFT_MIN = 2;
 const LEAD_MS = DAY_MS;
 
 /**
- * Makes the next partitions of each table before their time comes; does nothing while there are enough. Reads and writes go on
- * meanwhile. One process at a time may do this. It may be cut off anywhere, and goes on from there when it is repeated: until
- * then, ids of the time to come are refused, which is a day away at least.
+ * Makes the next partitions of each table before their time comes; does nothing while there are enough. Without retention it
+ * only finishes those that were begun. Reads and writes go on meanwhile. One process at a time may do this. It may be cut off
+ * anywhere, and goes on from there when it is repeated: until then, ids of the time to come are refused, which is a day away at
+ * least.
  */
-export async function preparePartitions(db: Db, retentionDays: number, at?: Date): Promise<void> {
+export async function preparePartitions(db: Db, retentionDays: number | undefined, at?: Date): Promise<void> {
   const now = at ?? (await readClock(db));
   for (const table of PARTITIONED_TABLES) {
     const partitions = await listPartitions(db, table);
-    const ranges = partitions.every(({ attached }) => attached)
-      ? nextRanges(partitions, retentionDays, now)
-      : [];
+    const ranges =
+      retentionDays !== undefined && partitions.every(({ attached }) => attached)
+        ? nextRanges(partitions, retentionDays, now)
+        : [];
     if (ranges.length > 0) await withTableLocks(db, (tx) => announce(tx, table, ranges));
     const announced = (await listPartitions(db, table)).filter(({ attached }) => !attached);
     if (announced.length === 0) continue;

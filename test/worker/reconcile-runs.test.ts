@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { findRunStarts } from '../../db/runs/find-run-starts.ts';
+import { listPartitions, PARTITIONED_TABLES } from '../../db/upkeep/partitions.ts';
+import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';
 import { findRunDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { startRun } from '../../engine/start-run.ts';
 import { deliveryWorkflowId } from '../../flow/delivery.ts';
@@ -13,6 +15,7 @@ import { acceptRun } from '../accept-run.ts';
 import { passthrough } from '../blocks.ts';
 import { captureLog } from '../capture-log.ts';
 import { captureMetrics } from '../capture-metrics.ts';
+import { watchStatements } from '../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -163,6 +166,27 @@ describe('what workers look after', () => {
       await waitUntil(() => state(executionId).catch(() => undefined));
       stopping.abort();
     });
+    await keeping;
+  });
+
+  it('finishes partitions that were half made when retention was no longer set', async () => {
+    const isPrepared = async () => {
+      const made = await Promise.all(PARTITIONED_TABLES.map((table) => listPartitions(weir.db, table)));
+      return made.flat().every(({ attached }) => attached);
+    };
+    const cutOff = watchStatements(weir.db, (node) => {
+      if (JSON.stringify(node).includes('validate constraint')) throw new Error('cut off');
+    });
+    // Of a time that no other test makes partitions for.
+    await assert.rejects(preparePartitions(cutOff, 30, new Date('2100-01-01')), /cut off/);
+    assert.equal(await isPrepared(), false);
+    const stopping = new AbortController();
+    const keeping = keepReconciling(
+      { ...deps(), databaseUrl: weir.config.databaseUrl, retentionDays: undefined },
+      stopping.signal,
+    );
+    await waitUntil(isPrepared);
+    stopping.abort();
     await keeping;
   });
 });

@@ -153,6 +153,12 @@ describe('partitions by time', () => {
     assert.deepEqual(await partitionOf(await run(createTimedId(at(4)))), ['block_run_20260314_20260315']);
   });
 
+  it('are neither made nor missed without retention', async () => {
+    await preparePartitions(database.db, undefined, START);
+    assert.deepEqual(await names(), []);
+    assert.deepEqual(await partitionOf(await run(createTimedId(at(3)))), ['block_run_default']);
+  });
+
   it('span more days where more days are kept', async () => {
     await preparePartitions(database.db, 365, START);
     assert.deepEqual((await names()).slice(0, 2), [
