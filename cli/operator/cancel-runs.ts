@@ -3,10 +3,12 @@ import { announceCancelled, cancelRuns, findCancellable } from '../../db/runs/ca
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import type { RunStatus } from '../../db/schema.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import { listCancellableTestRuns } from '../../db/test-runs/test-run-cancellation.ts';
 import { countRuns } from '../terminal/bulk-result.ts';
 import { confirmMany } from '../terminal/confirm-many.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
+import { cancelTestRun } from './cancel-test-run.ts';
 import { operator } from './operator.ts';
 import type { RunScope } from './run-scope.ts';
 
@@ -15,31 +17,56 @@ const PAGE = 200;
 type CancelFilter = RunScope & { status?: RunStatus; since?: Date; until?: Date };
 
 /**
- * Cancels all runs that the filter finds when it begins, page by page; workers end them. Asks first where these are many. It
- * may be cut off and repeated.
+ * Cancels all runs and test runs that the filter finds when it begins, the runs page by page; workers end them. Asks first
+ * where these are many. It may be cut off and repeated.
  */
 export async function cancelMatching(
   db: Db,
   filter: CancelFilter,
   { dryRun, yes }: { dryRun?: boolean; yes?: boolean },
 ): Promise<CommandResult> {
+  const testRuns = await findTestRuns(db, filter);
   const matching = await findMatching(db, filter);
   if (dryRun) {
-    const text = [...matching, `${countRuns(matching.length)} would be cancelled.`].join('\n');
-    return { json: { matching, cancelled: [] }, text };
+    const matchingTestRuns = testRuns.map(({ id }) => id);
+    const text = [
+      ...matching,
+      ...matchingTestRuns.map((id) => `${id}  (test run)`),
+      `${countBoth(matching.length, testRuns.length)} would be cancelled.`,
+    ].join('\n');
+    return { json: { matching, matchingTestRuns, cancelled: [], cancelledTestRuns: [] }, text };
   }
-  await confirmMany(matching.length, 'cancel', yes);
+  await confirmMany(matching.length + testRuns.length, 'cancel', yes);
   const author = operator();
   const ids: string[] = [];
+  const cancelledTestRuns: string[] = [];
+  // Test runs first, so that they begin no further case.
+  for (const testRun of testRuns) {
+    const ofCases = await cancelTestRun(db, author, testRun);
+    if (!ofCases) continue;
+    cancelledTestRuns.push(testRun.id);
+    ids.push(...ofCases);
+  }
   for (let from = 0; from < matching.length; from += PAGE) {
     if (from > 0) note(`${ids.length} runs so far …`);
     ids.push(...(await cancelPage(db, author, matching.slice(from, from + PAGE), filter)));
   }
   const text =
-    ids.length === 0
+    ids.length + cancelledTestRuns.length === 0
       ? 'No run could be cancelled: all have ended.'
-      : `${countRuns(ids.length)} cancelled. Those under way end within a minute if a worker runs.`;
-  return { json: { cancelled: ids }, text };
+      : `${countBoth(ids.length, cancelledTestRuns.length)} cancelled. Those under way end within a minute if a worker runs.`;
+  return { json: { cancelled: ids, cancelledTestRuns }, text };
+}
+
+function countBoth(runs: number, testRuns: number): string {
+  return testRuns === 0
+    ? countRuns(runs)
+    : `${countRuns(runs)} and ${testRuns} test ${testRuns === 1 ? 'run' : 'runs'}`;
+}
+
+/** Test runs are under way until they have ended: they have no other status to look for. */
+async function findTestRuns(db: Db, { status = 'started', ...scope }: CancelFilter) {
+  return status === 'started' ? listCancellableTestRuns(db, scope) : [];
 }
 
 async function findMatching(db: Db, filter: CancelFilter): Promise<string[]> {

@@ -79,10 +79,17 @@ export function addRunsCommands(program: Command): void {
   addScopeOptions(
     runs
       .command('cancel')
-      .description('cancel a run, or all that the options find; they end while a worker runs')
+      .description(
+        'cancel a run, or all runs and test runs that the options find and that have not ended, those that wait for their caller included; they end while a worker runs',
+      )
       .argument('[executionId]', 'id of the run', parseRunId)
-      .addOption(new Option('--status <status>', 'only runs with this status').choices(OPEN_STATUSES)),
-    'runs under way',
+      .addOption(
+        new Option(
+          '--status <status>',
+          'only runs with this status; started: under way, test runs too',
+        ).choices(OPEN_STATUSES),
+      ),
+    'runs',
   ).action(onDatabase(cancelSome));
   runs
     .command('resume')

@@ -28,8 +28,45 @@ export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<b
   return true;
 }
 
+/**
+ * Lists the test runs that have not ended and were not cancelled. Absent fields match every test run; organization, project and
+ * flow are slugs.
+ */
+export function listCancellableTestRuns(
+  db: Db,
+  {
+    organization,
+    project,
+    flow,
+    since,
+    until,
+  }: { organization?: string; project?: string; flow?: string; since?: Date; until?: Date },
+) {
+  return db
+    .selectFrom('test_run')
+    .innerJoin('flow', 'flow.id', 'test_run.flow_id')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .select([
+      'test_run.id',
+      'project.organization_id as organizationId',
+      'test_run.flow_id as flowId',
+      'test_run.started_at as startedAt',
+    ])
+    .where('test_run.status', '=', 'started')
+    .where('test_run.cancel_requested_at', 'is', null)
+    .$if(organization !== undefined, (query) => query.where('organization.slug', '=', organization as string))
+    .$if(project !== undefined, (query) => query.where('project.slug', '=', project as string))
+    .$if(flow !== undefined, (query) => query.where('flow.slug', '=', flow as string))
+    .$if(since !== undefined, (query) => query.where('test_run.started_at', '>=', since as Date))
+    .$if(until !== undefined, (query) => query.where('test_run.started_at', '<', until as Date))
+    .orderBy('test_run.started_at')
+    .execute();
+}
+export type CancellableTestRun = Awaited<ReturnType<typeof listCancellableTestRuns>>[number];
+
 /** Lists the runs of a test run's cases and judges that are under way, whose workflows are told of a cancellation. */
-export function listTestCaseRunsUnderWay(db: Db, testRunId: string) {
+export function listTestCaseRunsUnderWay(db: Db | Tx, testRunId: string) {
   return db
     .selectFrom('run')
     .select(CALL_IDS)
