@@ -24,7 +24,7 @@ export async function suspend(db: Db, slug: string, { reason }: { reason?: strin
       suspensionReason
         ? `Its callers are told the reason: ${oneLine(suspensionReason)}`
         : 'No reason is given.',
-      `Its runs under way go on. To cancel them: weir operator runs cancel --organization ${slug}`,
+      `Its runs under way go on. To cancel them: weir operator runs cancel --organization ${slug} --status started`,
       `To let it go on: weir operator org resume ${slug}`,
     ].join('\n'),
   };

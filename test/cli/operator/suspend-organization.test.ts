@@ -18,7 +18,10 @@ describe('weir operator org suspend and resume', () => {
     const said = await succeed('org', 'suspend', 'acme', '--reason', ' runaway loop ');
     assert.match(said, /^acme has been suspended since .*Z: it can begin and continue no runs\.\n/);
     assert.match(said, /told the reason: runaway loop\n/);
-    assert.match(said, /weir operator runs cancel --organization acme\n.*weir operator org resume acme\n$/);
+    assert.match(
+      said,
+      /weir operator runs cancel --organization acme --status started\n.*weir operator org resume acme\n$/,
+    );
     const { suspendedAt } = await listed();
     const suspended = { suspendedAt, suspensionReason: 'runaway loop' };
     assert.deepEqual(await listed(), suspended);
