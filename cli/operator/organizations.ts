@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { addOrganization, removeOrganization } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { listOrganizations, lockOrganization, type OrganizationRow } from '../../db/tenants/organizations.ts';
 import { updateRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
@@ -28,7 +29,7 @@ export function addOrganizationCommands(program: Command): void {
     .action(onDatabase(create));
   org
     .command('list')
-    .description('list all organizations, their credits, and which are suspended')
+    .description('list all organizations, their credits and runs under way, and which are suspended')
     .action(onDatabase(list));
   org
     .command('set-quota')
@@ -73,13 +74,17 @@ async function create(
 }
 
 async function list(db: Db): Promise<CommandResult> {
-  const organizations = (await listOrganizations(db)).map(toJson);
+  const underWay = await countRunsUnderWay(db);
+  const organizations = (await listOrganizations(db)).map((row) => ({
+    ...toJson(row),
+    underWay: underWay.get(row.id) ?? 0,
+  }));
   return {
     json: organizations,
     text: formatTable(
-      ['slug', 'name', 'credits', 'suspended'],
-      organizations.map(({ slug, name, credits, suspendedAt, suspensionReason }) => [
-        ...[slug, name, credits],
+      ['slug', 'name', 'id', 'credits', 'under way', 'suspended'],
+      organizations.map(({ slug, name, id, credits, underWay, suspendedAt, suspensionReason }) => [
+        ...[slug, name, id, credits, underWay],
         suspendedAt && [formatTime(suspendedAt), suspensionReason].filter(Boolean).join(': '),
       ]),
       'There are no organizations. Create one with: weir operator org create <slug>',

@@ -3,7 +3,19 @@ import { type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
-import type { Tx } from '../connect.ts';
+import type { Db, Tx } from '../connect.ts';
+
+/** Counts the runs under way of each organization that has some, by its id. */
+export async function countRunsUnderWay(db: Db): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('run')
+    .select(['organization_id', sql<number>`count(*)::int`.as('count')])
+    .where('status', '=', 'started')
+    .where('parked_at', 'is', null)
+    .groupBy('organization_id')
+    .execute();
+  return new Map(rows.map((row) => [row.organization_id, row.count]));
+}
 
 /** Makes the id of the organization, to insert a run with; the statement fails while `most` of its runs are under way. */
 export function withinQuota(organizationId: string, callId: string | null, most: number): RawBuilder<string> {

@@ -11,7 +11,10 @@ describe('weir operator', () => {
 
   describe('org and project', () => {
     it('list what was created, as a table and as JSON', async () => {
-      assert.match(await succeed('org', 'list'), /^SLUG +NAME +CREDITS +SUSPENDED\nacme +Acme +[\d.]+ +-\n$/);
+      assert.match(
+        await succeed('org', 'list'),
+        /^SLUG +NAME +ID +CREDITS +UNDER WAY +SUSPENDED\nacme +Acme +[\da-f-]{36} +[\d.]+ +0 +-\n$/,
+      );
       const [project] = await succeedJson('project', 'list');
       assert.deepEqual([project.organization, project.slug, project.name], ['acme', 'main', 'main']);
     });
