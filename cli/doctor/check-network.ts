@@ -82,9 +82,7 @@ export async function checkWebhooks(
     );
     socket.on('error', () => undefined).destroy();
   }
-  return results.length > 0
-    ? results
-    : [ok('Webhooks go out directly, to certificates that Node.js trusts.')];
+  return results.length > 0 ? results : [ok('No egress proxy is configured for this process.')];
 }
 
 /** Returns the earliest date on which a certificate in a PEM file expires. */
