@@ -29,8 +29,8 @@ export function endOnSignal(stop: () => Promise<unknown>, seconds: number): void
         const now = performance.now();
         if (began === undefined) {
           began = now;
-          if (signal === 'SIGINT')
-            log.info(`Stopping: work under way has up to ${seconds} s to end. Ctrl-C again stops at once.`);
+          const again = signal === 'SIGINT' ? ' Ctrl-C again stops at once.' : '';
+          log.info(`Stopping: work under way has up to ${seconds} s to end.${again}`);
           setTimeout(endAnyway, seconds * 1_000).unref();
           // A rejection ends the process, like every uncaught error.
           void stop();

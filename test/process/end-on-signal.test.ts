@@ -41,20 +41,22 @@ describe('a program that is told to stop before it has reached Temporal', () => 
 });
 
 describe('endOnSignal', () => {
-  it('says on Ctrl-C what the process waits for, and that a second one stops it at once', async () => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, WEIR_LOG_LEVEL: 'info' },
+  const SAID = {
+    SIGINT: 'Stopping: work under way has up to 600 s to end. Ctrl-C again stops at once.',
+    SIGTERM: 'Stopping: work under way has up to 600 s to end.',
+  };
+  for (const [signal, said] of Object.entries(SAID))
+    it(`says on ${signal} what the process waits for`, async () => {
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, WEIR_LOG_LEVEL: 'info' },
+      });
+      const exited = once(child, 'exit');
+      const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
+      assert.equal((await lines.next()).value, 'ready');
+      child.kill(signal as NodeJS.Signals);
+      assert.equal(JSON.parse(String((await lines.next()).value)).msg, said);
+      child.kill('SIGKILL');
+      await exited;
     });
-    const exited = once(child, 'exit');
-    const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
-    assert.equal((await lines.next()).value, 'ready');
-    child.kill('SIGINT');
-    assert.equal(
-      JSON.parse(String((await lines.next()).value)).msg,
-      'Stopping: work under way has up to 600 s to end. Ctrl-C again stops at once.',
-    );
-    child.kill('SIGKILL');
-    await exited;
-  });
 });
