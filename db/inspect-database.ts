@@ -18,8 +18,11 @@ const FACTS = `
   select current_setting('server_version') as version,
     has_schema_privilege(current_schema(), 'CREATE') as "mayChangeSchema",
     coalesce((
-      select bool_and(has_table_privilege(to_regclass('run'), privilege))
-      from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as privilege), true) as "mayWrite",
+      select bool_and(has_table_privilege(pg_class.oid, privilege))
+      from pg_class, unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as privilege
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+        and relname not like 'kysely%'
+    ), true) as "mayWrite",
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max,
     (select count(*)::int from pg_stat_activity
       where usesysid is not null and coalesce(backend_type, 'client backend') = 'client backend') as used`;

@@ -4,8 +4,8 @@ import { log } from '../observability/log.ts';
 
 /** Connections to the engine, providers and collectors, pipes, and the files of Node.js. */
 const OTHERS = 100;
-/** Connections to PostgreSQL besides the pool. */
-const LISTENING = 4;
+/** Connections of a process to PostgreSQL besides its pool, on which it listens, and looks whether the database answers. */
+export const CONNECTIONS_BESIDES_POOL = 4;
 /** Pipes to a sandbox process. */
 const PIPES = 3;
 
@@ -27,7 +27,8 @@ export async function describeFewOpenFiles(
 ): Promise<string | undefined> {
   const { sandboxProcesses, sandboxReserve, modelConcurrency, webhookConcurrency } = limits;
   const ofBlocks = PIPES * (sandboxProcesses + sandboxReserve) + modelConcurrency + webhookConcurrency;
-  const needed = OTHERS + LISTENING + limits.databaseConnections + requests + (blocks ? ofBlocks : 0);
+  const needed =
+    OTHERS + CONNECTIONS_BESIDES_POOL + limits.databaseConnections + requests + (blocks ? ofBlocks : 0);
   const max = await readOpenFilesMax();
   return max < needed
     ? `A process may have ${max} files and connections open, and ${needed} are needed for what is configured`

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts';
 import { findWriteRefusal, READ_ONLY, STANDBY } from '../../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
+import { CONNECTIONS_BESIDES_POOL } from '../../process/few-open-files.ts';
 import { checkClock } from './check-clock.ts';
 import { checkLocks } from './check-locks.ts';
 import { checkSecrets } from './check-secrets.ts';
@@ -10,8 +11,6 @@ import { describe, failure, ok, type Result, warning } from './finding.ts';
 
 const TIMEOUT_MS = 6_000;
 const VERSION_MIN = 15;
-/** Connections of a process besides its pool: it listens on a few of their own. */
-const LISTENING = 3;
 const MIGRATE = 'Run npm run migrate (in Docker Compose: docker compose run --rm migrate).';
 
 /** Looks whether the database is there, up to date, writable and large enough for the processes that connect to it. */
@@ -62,7 +61,7 @@ export async function checkDatabase({
   if (refusal)
     results.push(failure(`The database ${refusal}.`, WRITES[refusal] ?? 'Free or add disk space.'));
   const free = connections.max - connections.used;
-  const needed = databaseConnections + LISTENING;
+  const needed = databaseConnections + CONNECTIONS_BESIDES_POOL;
   if (connections.max < 2 * needed)
     results.push(
       warning(

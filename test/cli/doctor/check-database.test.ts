@@ -34,6 +34,24 @@ describe('weir doctor, of the database,', () => {
     }
   });
 
+  it('says that the user may not write all tables, though it may write most', async () => {
+    const { db } = database;
+    const url = Object.assign(new URL(database.url), { password: 'p' });
+    url.username = `weir_limited_${path.basename(url.pathname)}`;
+    const role = sql.id(url.username);
+    await sql`create role ${role} login password 'p'`.execute(db);
+    try {
+      await sql`grant usage, create on schema public to ${role}`.execute(db);
+      await sql`grant all on all tables in schema public to ${role}`.execute(db);
+      assert.doesNotMatch((await findError(url.href))?.message ?? '', /may not/);
+      await sql`revoke delete on webhook_secret from ${role}`.execute(db);
+      assert.match((await findError(url.href))?.message ?? '', /^The user may not read, .* of all tables\.$/);
+    } finally {
+      await sql`drop owned by ${role}`.execute(db);
+      await sql`drop role ${role}`.execute(db);
+    }
+  });
+
   const LOCKS = {
     'a table': sql`lock table organization in access exclusive mode`,
     'a row': sql`select from organization for update`,
