@@ -32,10 +32,10 @@ export async function examine(): Promise<Finding[]> {
     { name: 'identity', look: (signal) => checkIdentity(config, signal) },
     { name: 'service', look: (signal) => checkService(config, signal) },
     { name: 'objects', look: () => checkObjects(config) },
+    { name: 'models', look: (signal) => checkModels(config, signal) },
   ];
   const checks: Check[] = [
     ...(away ? [{ name: 'service', look: async () => [away] }] : ofService),
-    { name: 'models', look: (signal) => checkModels(config, signal) },
     { name: 'webhooks', look: (signal) => checkWebhooks(config, signal) },
     { name: 'sandbox', look: checkSandbox },
     { name: 'files', look: () => checkOpenFiles(config) },

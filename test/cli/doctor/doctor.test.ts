@@ -91,6 +91,7 @@ describe('weir doctor', () => {
       WEIR_SECRETS_KEYS: SECRETS_KEYS,
       WEIR_URL: 'http://127.0.0.1:1',
       WEIR_API_KEY: 'weir_test_1_a-secret',
+      DEMO_BASE_URL: 'http://127.0.0.1:1/v1',
     };
     await writeFile(path.join(folder, 'env.json'), JSON.stringify(state));
     const { PATH } = env();
