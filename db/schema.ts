@@ -26,6 +26,8 @@ export type RunMode = (typeof RUN_MODES)[number];
 /** `tool_calls_required` and `in_progress` wait for their caller. */
 export const RUN_STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
+/** The statuses of runs that have not ended. */
+export const OPEN_RUN_STATUSES = ['started', 'tool_calls_required', 'in_progress'] as const;
 export type Role = 'owner' | 'admin' | 'member';
 
 interface OrganizationTable {

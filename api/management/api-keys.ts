@@ -1,6 +1,6 @@
 // The endpoints of a project's API keys.
 import type { z } from 'zod';
-import { type ApiKeyRow, listApiKeys, TOO_MANY_API_KEYS } from '../../db/tenants/api-keys.ts';
+import { listApiKeys, TOO_MANY_API_KEYS } from '../../db/tenants/api-keys.ts';
 import { mintApiKey } from '../auth/api-key.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -14,6 +14,7 @@ import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/m
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { addApiKey, endApiKey } from './recorded-writes.ts';
 import { apiKeyList, apiKeyRecord, createApiKeyRequest, newApiKey } from './schemas.ts';
+import { toApiKey } from './to-api-key.ts';
 
 const API_KEYS_PATH = `${PROJECTS_PATH}/:project_id/api-keys`;
 const common = { tags: ['API keys'], security: USERS_ONLY };
@@ -108,25 +109,4 @@ function revokeKey(deps: ApiDeps): ApiMiddleware {
     const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => endApiKey(tx, author, key));
     ctx.body = toApiKey(row);
   };
-}
-
-function toApiKey(row: ApiKeyRow) {
-  return {
-    keyId: row.key_id,
-    projectId: row.project_id,
-    environment: row.environment,
-    name: row.name,
-    scopes: row.scopes,
-    state: stateOf(row),
-    createdBy: row.created_by,
-    createdAt: row.created_at.toISOString(),
-    expiresAt: row.expires_at?.toISOString() ?? null,
-    revokedAt: row.revoked_at?.toISOString() ?? null,
-    lastUsedAt: row.last_used_at?.toISOString() ?? null,
-  };
-}
-
-function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
-  if (row.revoked_at) return 'revoked';
-  return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
 }

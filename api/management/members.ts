@@ -27,6 +27,7 @@ import {
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { addMember, changeRole, removeMember } from './recorded-writes.ts';
 import { addMemberRequest, memberList, memberRecord, updateMemberRequest } from './schemas.ts';
+import { toMember } from './to-member.ts';
 
 const MEMBERS_PATH = `${ORGANIZATIONS_PATH}/:org_id/members`;
 const LAST_OWNER = 'This member is the only owner: an organization needs at least one.';
@@ -161,17 +162,4 @@ async function lockChangeable(
   if (member.role === 'owner') requireRole(caller.role, 'owner');
   if (isLastOwner) throw new ServiceError('CONFLICT', LAST_OWNER);
   return member;
-}
-
-function toMember(row: MemberRow) {
-  return {
-    organizationId: row.organization_id,
-    user_id: row.user_id,
-    role: row.role,
-    name: row.name,
-    email: row.email,
-    emailVerified: row.email_verified ?? false,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-  };
 }

@@ -2,7 +2,6 @@
 // with JWTs; every write is authorized again in its own transaction and recorded in the audit log (recorded-writes.ts).
 // This file has the endpoints of organizations.
 import type { z } from 'zod';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember } from '../../db/tenants/memberships.ts';
 import {
@@ -10,11 +9,7 @@ import {
   organizationSlugTaken,
   updateOrganization,
 } from '../../db/tenants/organizations.ts';
-import {
-  findUserOrganization,
-  listUserOrganizations,
-  type UserOrganization,
-} from '../../db/tenants/user-organizations.ts';
+import { findUserOrganization, listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
 import { authenticateUser } from '../auth/authenticate.ts';
@@ -47,6 +42,7 @@ import {
   organizationRecord,
   updateOrganizationRequest,
 } from './schemas.ts';
+import { toOrganization } from './to-organization.ts';
 
 const ORGANIZATION_PATH = `${ORGANIZATIONS_PATH}/:org_id`;
 const listQuery = pageQuery(slugSchema);
@@ -218,18 +214,5 @@ function deleteOrganization(deps: ApiDeps): ApiMiddleware {
     );
     await cancelDeleted(deps, projectIds);
     ctx.body = { id: organizationId, cancelled };
-  };
-}
-
-function toOrganization(row: Omit<UserOrganization, 'role'> & { role: string }) {
-  return {
-    id: row.id,
-    name: row.name,
-    slug: row.slug,
-    description: row.description,
-    role: row.role,
-    credits: row.balance_microcredits / MICROCREDITS_PER_CREDIT,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
   };
 }

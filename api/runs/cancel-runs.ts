@@ -5,6 +5,7 @@ import { listUnderWay } from '../../db/runs/cancel-run.ts';
 import { cancelRuns, findCancellable } from '../../db/runs/cancel-runs.ts';
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun } from '../../db/runs/list-runs.ts';
+import { OPEN_RUN_STATUSES } from '../../db/schema.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { lockOrganization } from '../../db/tenants/organizations.ts';
 import { cancelEach } from '../../engine/cancel-each.ts';
@@ -24,7 +25,7 @@ import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts'
 
 const cancelRequest = bulkFilter
   .extend({
-    status: z.enum(['started', 'tool_calls_required', 'in_progress']).optional().meta({
+    status: z.enum(OPEN_RUN_STATUSES).optional().meta({
       description: 'Absent: every run that has not ended, those that wait for their caller included.',
     }),
   })

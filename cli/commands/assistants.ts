@@ -1,19 +1,14 @@
 import type { Command } from 'commander';
+import type { toAssistant } from '../../api/management/to-assistant.ts';
 import { callApi } from '../api/call-api.ts';
 import { listAll } from '../api/list-all.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { assistantTable } from '../terminal/assistant-table.ts';
 import { parseId } from '../terminal/parse-argument.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 
 const PATH = '/api/v1/assistants';
 
-type Assistant = {
-  id: string;
-  clientId: string | null;
-  name: string | null;
-  scopes: string[];
-  lastUsedAt: string;
-};
+type Assistant = ReturnType<typeof toAssistant>;
 
 export function addAssistantCommands(program: Command): void {
   const assistant = program
@@ -34,20 +29,7 @@ export function addAssistantCommands(program: Command): void {
 
 async function list(): Promise<CommandResult> {
   const assistants = await listAll<Assistant>(PATH, 'assistants');
-  return {
-    json: assistants,
-    text: formatTable(
-      ['id', 'name', 'client', 'scopes', 'last used'],
-      assistants.map(({ id, name, clientId, scopes, lastUsedAt }) => [
-        id,
-        name ?? '',
-        clientId,
-        scopes.join(' '),
-        formatTime(lastUsedAt),
-      ]),
-      'You have no connected assistants.',
-    ),
-  };
+  return { json: assistants, text: assistantTable(assistants, 'You have no connected assistants.') };
 }
 
 async function disconnect(id: string): Promise<CommandResult> {

@@ -4,7 +4,7 @@ import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/management/s
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { callApi } from '../api/call-api.ts';
 import { getProject } from '../api/find-by-path.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { keyTable } from '../terminal/key-table.ts';
 import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
@@ -67,22 +67,8 @@ async function create(path: string, options: Options): Promise<CommandResult> {
 
 async function list(path: string): Promise<CommandResult> {
   const { apiKeys } = await callApi<z.output<typeof apiKeyList>>('GET', await keysPath(path));
-  return {
-    json: apiKeys,
-    text: formatTable(
-      ['key', 'name', 'scopes', 'state', 'created', 'last used', 'expires'],
-      apiKeys.map((key) => [
-        `weir_${key.environment}_${key.keyId}`,
-        key.name,
-        key.scopes.join(' '),
-        key.state,
-        formatTime(key.createdAt),
-        formatTime(key.lastUsedAt),
-        formatTime(key.expiresAt),
-      ]),
-      'The project has no API keys. Create one with: weir key create <org/project> --name <name>',
-    ),
-  };
+  const empty = 'The project has no API keys. Create one with: weir key create <org/project> --name <name>';
+  return { json: apiKeys, text: keyTable(apiKeys, 'last used', empty) };
 }
 
 async function revoke(path: string, keyId: string): Promise<CommandResult> {

@@ -4,8 +4,8 @@ import { type ListedRun, runListPaths } from '../api/find-run.ts';
 import { listAll } from '../api/list-all.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { runTable } from '../terminal/run-table.ts';
+import { splitScope } from '../terminal/split-scope.ts';
 import { stuckTable } from '../terminal/stuck-table.ts';
-import { UsageError } from '../terminal/usage-error.ts';
 
 /** The options that say which runs, of those that list them and those that change them. */
 export type FilterOptions = {
@@ -50,9 +50,7 @@ async function requireFlow(path: string): Promise<void> {
 /** Finds the lists that hold the runs of a path, all of them without one. Throws for a misspelled path. */
 async function placesOf(path: string | undefined): Promise<{ url: string; flow?: string }[]> {
   if (path === undefined) return (await runListPaths()).map((url) => ({ url }));
-  const [organization = '', project, flow, ...rest] = path.split('/');
-  if (rest.length > 0)
-    throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
+  const { organization = '', project, flow } = splitScope(path);
   if (project === undefined)
     return [{ url: `/api/v1/organizations/${(await getOrganization(organization)).id}/runs` }];
   const { id } = await getProject(`${organization}/${project}`);

@@ -10,7 +10,7 @@ import {
 import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { assistantTable } from '../terminal/assistant-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
@@ -41,20 +41,8 @@ async function list(db: Db, userId: string): Promise<CommandResult> {
     listAssistants(db, userId, { after: last?.id, limit }),
   );
   if (rows.length === 0) await requireMember(db, userId);
-  return {
-    json: rows.map(toAssistant),
-    text: formatTable(
-      ['id', 'name', 'client', 'scopes', 'last used'],
-      rows.map((row) => [
-        row.id,
-        row.name ?? '',
-        row.client_id,
-        row.scopes.join(' '),
-        formatTime(row.last_used_at),
-      ]),
-      'The user has no connected assistants.',
-    ),
-  };
+  const assistants = rows.map(toAssistant);
+  return { json: assistants, text: assistantTable(assistants, 'The user has no connected assistants.') };
 }
 
 /** An empty list must not hide a misspelled id. */

@@ -8,13 +8,13 @@ import { countRuns } from '../terminal/bulk-result.ts';
 import { confirmMany } from '../terminal/confirm-many.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
+import type { Scope } from '../terminal/split-scope.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
 import { operator } from './operator.ts';
-import type { RunScope } from './run-scope.ts';
 
 const PAGE = 200;
 
-type CancelFilter = RunScope & { status?: RunStatus; since?: Date; until?: Date };
+type CancelFilter = Scope & { status?: RunStatus; since?: Date; until?: Date };
 
 /**
  * Cancels all runs and test runs that the filter finds when it begins, the runs page by page; workers end them. Asks first

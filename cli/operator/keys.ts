@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import { mintApiKey } from '../../api/auth/api-key.ts';
 import { addApiKey, endApiKey } from '../../api/management/recorded-writes.ts';
+import { toApiKey } from '../../api/management/to-api-key.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Environment } from '../../db/schema.ts';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
-import { type ApiKeyRow, listApiKeys } from '../../db/tenants/api-keys.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { listApiKeys } from '../../db/tenants/api-keys.ts';
+import { keyTable } from '../terminal/key-table.ts';
 import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
@@ -62,29 +63,16 @@ async function create(
     addApiKey(tx, operator(), { ...key, ...(scopes && { scopes }), ...(expires && { expiresAt: expires }) }),
   );
   return {
-    json: { ...toJson(row), key: minted.plaintext },
+    json: { ...toApiKey(row), key: minted.plaintext },
     text: `${minted.plaintext}\nKeep the key now: it cannot be shown again.`,
   };
 }
 
 async function list(db: Db, path: string): Promise<CommandResult> {
-  const rows = await listApiKeys(db, (await getProject(db, path)).id);
-  return {
-    json: rows.map(toJson),
-    text: formatTable(
-      ['key', 'name', 'scopes', 'state', 'created', 'created by', 'expires'],
-      rows.map((row) => [
-        `weir_${row.environment}_${row.key_id}`,
-        row.name,
-        row.scopes.join(' '),
-        stateOf(row),
-        formatTime(row.created_at),
-        row.created_by ?? 'operator',
-        formatTime(row.expires_at),
-      ]),
-      'The project has no API keys. Create one with: weir operator key create <org/project> --name <name>',
-    ),
-  };
+  const keys = (await listApiKeys(db, (await getProject(db, path)).id)).map(toApiKey);
+  const empty =
+    'The project has no API keys. Create one with: weir operator key create <org/project> --name <name>';
+  return { json: keys, text: keyTable(keys, 'created by', empty) };
 }
 
 async function revoke(db: Db, path: string, keyId: string): Promise<CommandResult> {
@@ -92,26 +80,7 @@ async function revoke(db: Db, path: string, keyId: string): Promise<CommandResul
   const key = { organizationId, projectId, keyId };
   const row = await inTransaction(db, (tx) => endApiKey(tx, operator(), key));
   return {
-    json: toJson(row),
+    json: toApiKey(row),
     text: `Revoked ${keyId}: it stops working at once, and within 10 seconds where a process missed that.`,
   };
-}
-
-function toJson(row: ApiKeyRow) {
-  return {
-    keyId: row.key_id,
-    environment: row.environment,
-    name: row.name,
-    scopes: row.scopes,
-    state: stateOf(row),
-    createdAt: row.created_at,
-    createdBy: row.created_by,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-  };
-}
-
-function stateOf(row: ApiKeyRow): 'revoked' | 'expired' | 'active' {
-  if (row.revoked_at) return 'revoked';
-  return row.expires_at && row.expires_at <= new Date() ? 'expired' : 'active';
 }

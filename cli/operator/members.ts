@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { addMember, changeRole, removeMember } from '../../api/management/recorded-writes.ts';
+import { toMember } from '../../api/management/to-member.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';
@@ -53,7 +54,7 @@ export function addMemberCommands(program: Command): void {
 async function add(db: Db, slug: string, userId: string, { role }: { role: Role }): Promise<CommandResult> {
   const { id: organizationId } = await getOrganization(db, slug);
   const row = await inTransaction(db, (tx) => addMember(tx, operator(), { organizationId, userId, role }));
-  return { json: toJson(row), text: `Added ${userId} to ${slug} as ${role}.` };
+  return { json: toMember(row), text: `Added ${userId} to ${slug} as ${role}.` };
 }
 
 async function list(db: Db, slug: string): Promise<CommandResult> {
@@ -61,12 +62,12 @@ async function list(db: Db, slug: string): Promise<CommandResult> {
   const rows = await readPages<MemberRow>((last, limit) =>
     listMembers(db, id, { after: last?.user_id, limit }),
   );
-  const members = rows.map(toJson);
+  const members = rows.map(toMember);
   return {
     json: members,
     text: formatTable(
       ['user', 'role', 'since'],
-      members.map(({ userId, role, createdAt }) => [userId, role, formatTime(createdAt)]),
+      members.map(({ user_id, role, createdAt }) => [user_id, role, formatTime(createdAt)]),
       'The organization has no members. Add one with: weir operator member add <org> <userId>',
     ),
   };
@@ -77,7 +78,7 @@ async function setRole(db: Db, slug: string, userId: string, role: Role): Promis
   const row = await inTransaction(db, async (tx) =>
     changeRole(tx, operator(), (await lockMember(tx, id, userId)).member, role),
   );
-  return { json: toJson(row), text: `${userId} is now ${role} of ${slug}.` };
+  return { json: toMember(row), text: `${userId} is now ${role} of ${slug}.` };
 }
 
 async function remove(db: Db, slug: string, userId: string): Promise<CommandResult> {
@@ -86,8 +87,4 @@ async function remove(db: Db, slug: string, userId: string): Promise<CommandResu
     removeMember(tx, operator(), (await lockMember(tx, id, userId)).member),
   );
   return { json: { organization: slug, userId }, text: `Removed ${userId} from ${slug}.` };
-}
-
-function toJson(row: MemberRow) {
-  return { userId: row.user_id, role: row.role, createdAt: row.created_at };
 }

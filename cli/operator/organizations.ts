@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { addOrganization, removeOrganization } from '../../api/management/recorded-writes.ts';
+import { toOrganization } from '../../api/management/to-organization.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { listOrganizations, lockOrganization, type OrganizationRow } from '../../db/tenants/organizations.ts';
@@ -68,7 +68,7 @@ async function create(
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
   const row = await inTransaction(db, (tx) => addOrganization(tx, operator(), details));
   return {
-    json: toJson(row),
+    json: describeOrganization(row),
     text: `Created organization ${row.slug}. Its runs need credits: weir operator credits grant ${row.slug} 1000`,
   };
 }
@@ -76,7 +76,7 @@ async function create(
 async function list(db: Db): Promise<CommandResult> {
   const underWay = await countRunsUnderWay(db);
   const organizations = (await listOrganizations(db)).map((row) => ({
-    ...toJson(row),
+    ...describeOrganization(row),
     underWay: underWay.get(row.id) ?? 0,
   }));
   return {
@@ -133,15 +133,7 @@ async function setQuota(db: Db, slug: string, quota: number | 'default'): Promis
   return { json: { organization: slug, runsUnderWay }, text: `${slug} may have ${now}.` };
 }
 
-function toJson(row: OrganizationRow) {
-  return {
-    id: row.id,
-    slug: row.slug,
-    name: row.name,
-    description: row.description,
-    credits: row.balance_microcredits / MICROCREDITS_PER_CREDIT,
-    createdAt: row.created_at,
-    suspendedAt: row.suspended_at,
-    suspensionReason: row.suspension_reason,
-  };
+function describeOrganization(row: OrganizationRow) {
+  const { suspended_at: suspendedAt, suspension_reason: suspensionReason } = row;
+  return { ...toOrganization(row), suspendedAt, suspensionReason };
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { addProject, removeProject } from '../../api/management/recorded-writes.ts';
+import { toProject } from '../../api/management/to-project.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { listOrganizations, lockOrganization } from '../../db/tenants/organizations.ts';
-import { listProjects, type ProjectRow } from '../../db/tenants/projects.ts';
+import { listProjects } from '../../db/tenants/projects.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { type NewProjectPath, parseName, parseNewProjectPath } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
@@ -43,14 +44,15 @@ async function create(
   const { id: organizationId } = await getOrganization(db, organization);
   const details = { name: options.name ?? slug, slug, description: options.description ?? '' };
   const row = await inTransaction(db, (tx) => addProject(tx, operator(), { organizationId, ...details }));
-  return { json: toJson(organization, row), text: `Created project ${organization}/${slug}.` };
+  return { json: { organization, ...toProject(row) }, text: `Created project ${organization}/${slug}.` };
 }
 
 async function list(db: Db, slug: string | undefined): Promise<CommandResult> {
   const organizations = slug === undefined ? await listOrganizations(db) : [await getOrganization(db, slug)];
   const projects = [];
   for (const organization of organizations)
-    for (const row of await listProjects(db, organization.id)) projects.push(toJson(organization.slug, row));
+    for (const row of await listProjects(db, organization.id))
+      projects.push({ organization: organization.slug, ...toProject(row) });
   return {
     json: projects,
     text: formatTable(
@@ -69,15 +71,4 @@ async function remove(db: Db, path: string, { confirm }: { confirm: string }): P
     return removeProject(tx, operator(), organizationId, id);
   });
   return finishDeletion(db, `project ${path}`, { id, projectIds, cancelled });
-}
-
-function toJson(organization: string, row: ProjectRow) {
-  return {
-    id: row.id,
-    organization,
-    slug: row.slug,
-    name: row.name,
-    description: row.description,
-    createdAt: row.created_at,
-  };
 }

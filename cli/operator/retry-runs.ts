@@ -10,8 +10,8 @@ import { type Counts, countReasons, describeCounts } from '../terminal/bulk-resu
 import { confirmMany } from '../terminal/confirm-many.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
+import type { Scope } from '../terminal/split-scope.ts';
 import { operator } from './operator.ts';
-import type { RunScope } from './run-scope.ts';
 import { withAcceptDeps } from './with-accept-deps.ts';
 
 const PAGE = 200;
@@ -20,7 +20,7 @@ const TOLD_AFTER = 25;
 /** Errors after which runs of other organizations may still be accepted. */
 const OF_ORGANIZATION: ErrorCode[] = ['INSUFFICIENT_CREDITS', 'FORBIDDEN', 'RATE_LIMITED'];
 
-type RetryFilter = RunScope & { errorCode?: string; since?: Date; until?: Date };
+type RetryFilter = Scope & { errorCode?: string; since?: Date; until?: Date };
 /** The runs to retry: these, or those that a filter finds. */
 export type Asked = { executionIds: string[] } | RetryFilter;
 

@@ -3,11 +3,9 @@ import type { Command } from 'commander';
 import type { Db } from '../../db/connect.ts';
 import { FEW } from '../terminal/confirm-many.ts';
 import { parseTime } from '../terminal/parse-argument.ts';
+import { splitScope } from '../terminal/split-scope.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { getFlow, getOrganization, getProject } from './find-by-path.ts';
-
-/** The slugs of an organization, of a project in it, and of a flow in that; none: all of the service. */
-export type RunScope = { organization?: string; project?: string; flow?: string };
 
 /** The options that every such command has; of its own it has more. */
 export type ScopeOptions = {
@@ -51,15 +49,6 @@ export async function findScope<Options extends ScopeOptions>(db: Db, ids: strin
   if (flow !== undefined) await getFlow(db, flow);
   if (organization !== undefined) await requirePath(db, organization);
   return { filter: { ...splitScope(organization ?? flow), ...others }, how };
-}
-
-/** Splits the path of an organization, project or flow. Throws UsageError. */
-export function splitScope(path: string | undefined): RunScope {
-  if (path === undefined) return {};
-  const [organization = '', project, flow, ...rest] = path.split('/');
-  if (rest.length > 0)
-    throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
-  return { organization, ...(project !== undefined && { project }), ...(flow !== undefined && { flow }) };
 }
 
 /** Throws NOT_FOUND unless the organization, project or flow is there. */

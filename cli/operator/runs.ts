@@ -11,7 +11,7 @@ import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
+import { OPEN_RUN_STATUSES, RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
@@ -26,12 +26,13 @@ import {
 } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { runTable } from '../terminal/run-table.ts';
+import { splitScope } from '../terminal/split-scope.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { cancelMatching } from './cancel-runs.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 import { resumeRuns } from './resume-runs.ts';
-import { addScopeOptions, findScope, requirePath, type ScopeOptions, splitScope } from './run-scope.ts';
+import { addScopeOptions, findScope, requirePath, type ScopeOptions } from './run-scope.ts';
 
 const LIST_MAX = 1000;
 const RETRY_MAX = 1_000_000;
@@ -87,7 +88,7 @@ export function addRunsCommands(program: Command): void {
         new Option(
           '--status <status>',
           'only runs with this status; started: under way, test runs too',
-        ).choices(OPEN_STATUSES),
+        ).choices(OPEN_RUN_STATUSES),
       ),
     'runs',
   ).action(onDatabase(cancelSome));
@@ -152,18 +153,16 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
         `  input:  ${JSON.stringify(input)}`,
         `  output: ${JSON.stringify(output)}`,
       ]),
-      ...(row.result ? ['', `Result: ${shorten(JSON.stringify(result), options.full)}`] : []),
+      ...(row.result ? ['', `Result: ${shortenResult(JSON.stringify(result), options.full)}`] : []),
     ].join('\n'),
   };
 }
 
 /** Cuts a value that would fill the terminal, unless all of it is asked for. */
-function shorten(text: string, full = false): string {
+function shortenResult(text: string, full = false): string {
   if (full || text.length <= RESULT_MAX_CHARS) return text;
   return `${text.slice(0, RESULT_MAX_CHARS)}… (${text.length} characters: runs show --full prints all)`;
 }
-
-const OPEN_STATUSES = ['started', 'tool_calls_required', 'in_progress'];
 
 async function cancelSome(
   db: Db,

@@ -79,7 +79,7 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
           run.flow,
           run.reason,
           formatTime(run.since),
-          run.lastError && shorten(oneLine(run.lastError)),
+          run.lastError && shortenError(oneLine(run.lastError)),
         ]),
         none,
       ),
@@ -143,6 +143,6 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
   }
 }
 
-function shorten(text: string): string {
+function shortenError(text: string): string {
   return text.length > LAST_ERROR_MAX ? `${text.slice(0, LAST_ERROR_MAX - 1)}…` : text;
 }

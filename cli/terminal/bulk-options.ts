@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { RUN_MODES } from '../../db/schema.ts';
+import { OPEN_RUN_STATUSES, RUN_MODES } from '../../db/schema.ts';
 import { parseErrorCode, parseTime, parseVersionNumber } from './parse-argument.ts';
 
 /** Adds the options that say which runs a command is carried out for, where it takes no id. */
@@ -13,13 +13,7 @@ export function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Comma
   else
     command
       .option('--all', 'all runs that have not ended and that these options find')
-      .addOption(
-        new Option('--status <status>', 'only runs with this status').choices([
-          'started',
-          'tool_calls_required',
-          'in_progress',
-        ]),
-      );
+      .addOption(new Option('--status <status>', 'only runs with this status').choices(OPEN_RUN_STATUSES));
   return command
     .option('--flow <path>', 'only runs of org/project/flow')
     .option('--project <path>', 'only runs of org/project')

@@ -1,13 +1,18 @@
 // Finds a page of a list of runs without walking over runs that are not on it.
 import { type RawBuilder, sql } from 'kysely';
-import { type Environment, RUN_MODES, RUN_STATUSES, type RunMode, type RunStatus } from '../schema.ts';
+import {
+  type Environment,
+  OPEN_RUN_STATUSES,
+  RUN_MODES,
+  RUN_STATUSES,
+  type RunMode,
+  type RunStatus,
+} from '../schema.ts';
 import { idRange } from './id-range.ts';
 import { statusOfRun } from './run-columns.ts';
 import { selectStuckCalls } from './stuck-calls.ts';
 
 const ENVIRONMENTS: Environment[] = ['live', 'test'];
-/** The statuses of runs that have not ended. */
-const OPEN: RunStatus[] = ['started', 'tool_calls_required', 'in_progress'];
 
 /** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
@@ -65,7 +70,7 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
  */
 function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
   const { status, open, mode, environment, version, key } = filter;
-  const statuses = status ? [status] : open ? OPEN : undefined;
+  const statuses = status ? [status] : open ? OPEN_RUN_STATUSES : undefined;
   const run = (where: RawBuilder<boolean>) => sql`
     select run.execution_id, run.started_at from run
     where run.continues is null and ${where} and ${wasStarted(filter)} ${newest}`;

@@ -40,7 +40,7 @@ describe('weir operator assistant', () => {
       select id, 'user-' || number, 'member' from organization, generate_series(1, 1001) as number
       where slug = 'acme'`.execute(cli.database.db);
     assert.equal((await succeedJson('assistant', 'list', 'bob')).length, 1_001);
-    const members: { userId: string }[] = await succeedJson('member', 'list', 'acme');
-    assert.equal(members.filter(({ userId }) => userId.startsWith('user-')).length, 1_001);
+    const members: { user_id: string }[] = await succeedJson('member', 'list', 'acme');
+    assert.equal(members.filter(({ user_id }) => user_id.startsWith('user-')).length, 1_001);
   });
 });
