@@ -4,7 +4,7 @@ import { askEngine } from '../engine/ask-engine.ts';
 import { listProblems, type Problems } from '../engine/list-problems.ts';
 import { PARK_SIGNAL, RUN_FLOW } from '../flow/run.ts';
 import { log } from '../observability/log.ts';
-import { type Failures, repairEach, throwFailures } from './repair-each.ts';
+import { repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 
 /** With the engine's delays, reached some twenty minutes after the first loss. */
@@ -23,13 +23,11 @@ export async function parkRunsLosingWorkers(
   signal?: AbortSignal,
   lostMax = LOST_MAX,
 ): Promise<void> {
-  const failures: Failures = { count: 0 };
   const lost = await askEngine(client, () => listLost(client, taskQueue));
-  await repairEach(
+  const failures = await repairEach(
     lost,
     (run) => run.workflowId,
     (run) => signalPark(client, run, lostMax),
-    failures,
     signal,
   );
   throwFailures(failures);

@@ -6,7 +6,7 @@ import { signalDelivery, startDeliveryWorkflow } from '../engine/start-delivery-
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../flow/delivery.ts';
 import { reconcilerFindings } from '../observability/metrics/worker-metrics.ts';
 import { findEndedWorkflows } from './find-ended-workflows.ts';
-import { type Failures, repairEach, throwFailures } from './repair-each.ts';
+import { repairEach, throwFailures } from './repair-each.ts';
 
 const AGAIN_SECONDS = 60;
 const CLAIMED_MAX = 500;
@@ -32,15 +32,13 @@ export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal
   const due = deliveries
     .map((delivery) => ({ ...delivery, state: ended.get(delivery.workflowId) ?? 'open' }))
     .filter(({ state, status, turn }) => state !== 'open' || status === 'in_flight' || turn !== 'held');
-  const failures: Failures = { count: 0 };
-  await repairEach(
+  const failures = await repairEach(
     due,
     (delivery) => delivery.id,
     async (delivery) => {
       await reconcileDelivery(deps, delivery);
       if (delivery.state !== 'open') reconcilerFindings.add(1, { kind: 'delivery' });
     },
-    failures,
     signal,
   );
   throwFailures(failures);

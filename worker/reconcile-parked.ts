@@ -21,10 +21,10 @@ type Deps = { db: Db; client: Client; taskQueue: string };
  * that has ended go on, which ends it.
  */
 export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: AbortSignal): Promise<void> {
-  const failures: Failures = { count: 0 };
+  const failures: Failures[] = [];
   const callIds = await askEngine(client, () => listParked(client, taskQueue), LIST_MAX_MS);
   for (let page = 0; page < callIds.length && !signal?.aborted; page += PAGE) {
-    await repairEach(
+    const failed = await repairEach(
       await listNotParked(db, callIds.slice(page, page + PAGE)),
       workflowIdOf,
       (run) =>
@@ -34,11 +34,11 @@ export async function reconcileParked({ db, client, taskQueue }: Deps, signal?: 
           if (run.status === 'started') await parkRun(db, run.callId);
           else await workflow.signal(UNPARK_SIGNAL);
         }),
-      failures,
       signal,
     );
+    failures.push(failed);
   }
-  throwFailures(failures);
+  throwFailures(...failures);
 }
 
 /** Lists the calls whose workflows are parked; one that somebody started by hand may have any id. */

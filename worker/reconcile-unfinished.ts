@@ -30,7 +30,7 @@ export async function reconcileUnfinished(
   { repair, isAwaited = async () => false }: Work,
   signal?: AbortSignal,
 ): Promise<void> {
-  const failures: Failures = { count: 0 };
+  const failures: Failures[] = [];
   let rows: UnfinishedRow[];
   let after: UnfinishedRow | undefined;
   do {
@@ -48,16 +48,16 @@ export async function reconcileUnfinished(
     const due = all
       .map((row) => ({ ...row, state: ended.get(row.workflowId) ?? 'open' }))
       .filter((row) => row.cancelled || row.state !== 'open');
-    await repairEach(
+    const failed = await repairEach(
       due,
       (row) => row.id,
       async (row) => {
         await repair(row);
         if (row.state !== 'open' && !(await isAwaited(row))) reconcilerFindings.add(1, { kind: table });
       },
-      failures,
       signal,
     );
+    failures.push(failed);
   } while (rows.length === PAGE && !signal?.aborted);
-  throwFailures(failures);
+  throwFailures(...failures);
 }

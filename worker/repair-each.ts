@@ -8,16 +8,16 @@ const AT_ONCE = 4;
 export type Failures = { count: number; first?: { id: string; error: unknown } };
 
 /**
- * Calls `repair` for each row, a few at a time, until `signal` aborts. A row that fails is counted and holds up no other.
- * Rejects when the engine or the database is away, since then every row would fail.
+ * Calls `repair` for each row, a few at a time, until `signal` aborts. A row that fails is counted in the answer and
+ * holds up no other. Rejects when the engine or the database is away, since then every row would fail.
  */
 export async function repairEach<Row>(
   rows: Row[],
   idOf: (row: Row) => string,
   repair: (row: Row) => Promise<void>,
-  failures: Failures,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<Failures> {
+  const failures: Failures = { count: 0 };
   const left = [...rows];
   while (left.length > 0 && !signal?.aborted)
     await Promise.all(
@@ -29,10 +29,13 @@ export async function repairEach<Row>(
         }),
       ),
     );
+  return failures;
 }
 
 /** Throws one error for all rows that could not be repaired, if any. */
-export function throwFailures({ count, first }: Failures): void {
+export function throwFailures(...all: Failures[]): void {
+  const count = all.reduce((sum, failures) => sum + failures.count, 0);
+  const first = all.find((failures) => failures.first)?.first;
   if (first)
     throw new Error(`${count} could not be repaired, the first (${first.id}) because: ${first.error}`, {
       cause: first.error,

@@ -4,7 +4,7 @@ import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { hearCancellations } from './hear-cancellations.ts';
 import { hearWaitingDeliveries } from './hear-waiting-deliveries.ts';
-import { keepReconciling } from './keep-reconciling.ts';
+import { performDuties } from './perform-duties.ts';
 import type { QueueWorker } from './queue-worker.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -17,13 +17,13 @@ export type RunningWorker = {
   isPolling(): boolean;
   /** Settles when the worker has ended; rejects when it failed. */
   ended: Promise<void>;
-  /** Stops repairing what died elsewhere; the worker continues what it runs. */
-  stopReconciling(): void;
+  /** Ends the duties; the worker continues what it runs. */
+  stopDuties(): void;
   /** Asks the worker to end; what it runs may finish within the grace time. */
   shutdown(): void;
 };
 
-/** Starts a worker and its reconciler. */
+/** Starts a worker and its duties. */
 export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, client, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace);
@@ -36,7 +36,7 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
       'This worker belongs to a version. It gets runs once that version is current or ramping: docs/operating/worker-versions.md.',
     );
   const stopping = new AbortController();
-  const reconciling = keepReconciling(
+  const duties = performDuties(
     {
       db,
       databaseUrl: config.databaseUrl,
@@ -52,9 +52,9 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     hear({ ...deps, taskQueue: config.taskQueue }, config.databaseUrl, stopping.signal),
   );
   const running = new Set(workers);
-  const stopReconciling = () => stopping.abort();
+  const stopDuties = () => stopping.abort();
   const shutdown = () => {
-    stopReconciling();
+    stopDuties();
     for (const worker of running) worker.shutdown();
     running.clear();
   };
@@ -67,8 +67,8 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
   );
   return {
     isPolling: () => workers.every((worker) => worker.isPolling()),
-    ended: allEnded([...ends, reconciling, ...hearing]),
-    stopReconciling,
+    ended: allEnded([...ends, duties, ...hearing]),
+    stopDuties,
     shutdown,
   };
 }

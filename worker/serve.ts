@@ -57,7 +57,7 @@ if (!stopping.signal.aborted) {
 /** Drains the API first: the runs it waits for need the worker. */
 async function stop(): Promise<void> {
   stopping.abort();
-  void worker?.then(({ stopReconciling }) => stopReconciling());
+  void worker?.then(({ stopDuties }) => stopDuties());
   await api.close();
   // It may be beginning still, on the connections that are closed below.
   const running = await worker;

@@ -20,12 +20,11 @@ export async function startWaitingDeliveries(deps: EngineDeps, signal?: AbortSig
 /** The same at one host. */
 export async function startWaitingAt(deps: EngineDeps, host: string, signal?: AbortSignal): Promise<void> {
   const turns = await giveTurns(deps.db, { host, after: randomUUID(), atMost: HOST_MAX });
+  // None is counted: `beginTurn` logs its failures itself.
   await repairEach(
     turns,
     ({ call }) => call.deliveryId,
     (turn) => beginTurn(deps, turn),
-    // None is counted: `beginTurn` logs its failures itself.
-    { count: 0 },
     signal,
   );
 }

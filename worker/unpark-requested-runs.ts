@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { listUnparkRequested } from '../db/runs/parked-runs.ts';
 import { UNPARK_SIGNAL, workflowIdOf } from '../flow/run.ts';
-import { type Failures, repairEach, throwFailures } from './repair-each.ts';
+import { repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 
 const UNPARKED_MAX = 500;
@@ -18,8 +18,7 @@ export async function unparkRequestedRuns(
   { db, client, deployment }: Deps,
   signal?: AbortSignal,
 ): Promise<void> {
-  const failures: Failures = { count: 0 };
-  await repairEach(
+  const failures = await repairEach(
     await listUnparkRequested(db, UNPARKED_MAX),
     workflowIdOf,
     (run) =>
@@ -27,7 +26,6 @@ export async function unparkRequestedRuns(
         if (deployment) await moveToCurrentVersion(client, workflow.workflowId);
         await workflow.signal(UNPARK_SIGNAL);
       }),
-    failures,
     signal,
   );
   throwFailures(failures);

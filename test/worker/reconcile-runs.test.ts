@@ -7,7 +7,7 @@ import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';
 import { findRunDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { startRun } from '../../engine/start-run.ts';
 import { deliveryWorkflowId } from '../../flow/delivery.ts';
-import { keepReconciling } from '../../worker/keep-reconciling.ts';
+import { performDuties } from '../../worker/perform-duties.ts';
 import { reconcileRuns } from '../../worker/reconcile-runs.ts';
 import { registerSearchAttributes } from '../../worker/register-search-attributes.ts';
 import { repairEach } from '../../worker/repair-each.ts';
@@ -145,7 +145,7 @@ describe('what workers look after', () => {
       begun += 1;
       stopping.abort();
     };
-    await repairEach(Array.from({ length: 100 }), String, mend, { count: 0 }, stopping.signal);
+    await repairEach(Array.from({ length: 100 }), String, mend, stopping.signal);
     assert.ok(begun < 100);
     const before = await accept();
     await reconcileRuns(deps(), 0, stopping.signal);
@@ -162,7 +162,7 @@ describe('what workers look after', () => {
     await weir.db.transaction().execute(async (tx) => {
       for (const table of ['test_run', 'webhook_delivery', 'idempotency_key', 'reservation'])
         await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(tx);
-      keeping = keepReconciling({ ...deps(), databaseUrl: weir.url, retentionDays: 30 }, stopping.signal);
+      keeping = performDuties({ ...deps(), databaseUrl: weir.url, retentionDays: 30 }, stopping.signal);
       await waitUntil(() => state(executionId).catch(() => undefined));
       stopping.abort();
     });

@@ -45,7 +45,7 @@ type Deps = {
  * Repairs what requests and workflows that died have left, and deletes what is old, until `signal` aborts. Each duty has its
  * own pace: one that takes long, or fails, holds up no other.
  */
-export async function keepReconciling(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function performDuties(deps: Deps, signal: AbortSignal): Promise<void> {
   await Promise.all(duties(deps).map((duty) => repeatDuty(deps.db, duty, signal)));
 }
 
