@@ -68,7 +68,7 @@ export async function attemptDelivery(
   if (isTurn === undefined) return postponed;
   if (!isTurn) return { ...postponed, waits: true };
   try {
-    const prepared = await prepare(deps, call, number, attempt?.signal).catch(logError);
+    const prepared = await prepare(deps, call, number, attempt.signal).catch(logError);
     if (!prepared) return postponed;
     if (prepared === 'over' || 'made' in prepared) return prepared;
     const startedAt = performance.now();
@@ -126,7 +126,7 @@ async function prepare(
   { db, encryption, largeValues }: DeliveryDeps,
   call: DeliveryCall,
   attempt: number,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<'over' | Forgotten | Prepared> {
   const delivery = await findDeliveryToAttempt(db, call.deliveryId);
   if (!delivery) return 'over';

@@ -42,7 +42,10 @@ export async function inspectDatabase(connectionString: string, timeoutMs: numbe
     const begun = performance.now();
     const clock = await client.query('select clock_timestamp() as now');
     return {
-      ...{ version, mayChangeSchema, mayWrite, connections: { used, max } },
+      version,
+      mayChangeSchema,
+      mayWrite,
+      connections: { used, max },
       pending: known.filter((name) => !applied.includes(name)),
       unknown: applied.filter((name) => !known.includes(name)),
       now: { at: clock.rows[0].now, takenMs: performance.now() - begun },

@@ -8,10 +8,14 @@ import { type CodeReader, createCodeReader } from './code-reader.ts';
 import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
+/** The bytes of request bodies, and of answers, that one organization may have in hand. */
+export const REQUESTS_SHARE_BYTES = 32 * MB;
+/** The bytes of inputs, and of models' answers, that one organization may have in hand. */
+export const ACTIVITIES_SHARE_BYTES = 32 * MB;
 /** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly: hence the reserve. */
-const REQUESTS = { total: 128 * MB, share: 32 * MB, reserve: 32 * MB };
+const REQUESTS = { total: 128 * MB, share: REQUESTS_SHARE_BYTES, reserve: 32 * MB };
 /** An organization may hold prompts and answers for as long as its models take. */
-const ACTIVITIES = { total: 64 * MB, share: 32 * MB, reserve: 32 * MB };
+const ACTIVITIES = { total: 64 * MB, share: ACTIVITIES_SHARE_BYTES, reserve: 32 * MB };
 
 export type LargeValues = {
   /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
@@ -62,8 +66,3 @@ export function createLargeValues(): LargeValues {
     },
   };
 }
-
-/** The bytes of request bodies, and of answers, that one organization may have in hand. */
-export const REQUESTS_SHARE_BYTES = REQUESTS.share;
-/** The bytes of inputs, and of models' answers, that one organization may have in hand. */
-export const ACTIVITIES_SHARE_BYTES = ACTIVITIES.share;

@@ -162,7 +162,8 @@ function stateOf(lease: Lease, { name, perMinute }: Quota): Omit<QuotaState, 'al
   const fullInUs = Math.max(0, fullInUsOf(lease) - lease.left * stepUs);
   const leftUs = stepUs * perMinute - fullInUs;
   return {
-    ...{ name, perMinute },
+    name,
+    perMinute,
     remaining: Math.max(0, Math.floor(leftUs / stepUs)),
     resetSeconds: Math.ceil(fullInUs / SECOND_US),
     retrySeconds: Math.max(1, Math.ceil((stepUs - leftUs) / SECOND_US)),

@@ -31,7 +31,9 @@ export async function listModels(
     const { price, context_tokens, image_mime_types, tools, json_schema } = deps.registry.capabilities(model);
     const credits = key === 'service' ? CREDITS_PER_USD : 0;
     return {
-      ...{ model, key, tools },
+      model,
+      key,
+      tools,
       inputPrice: price.input * credits,
       outputPrice: price.output * credits,
       contextTokens: context_tokens,

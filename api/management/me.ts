@@ -59,7 +59,10 @@ async function describeUser({ db, config }: ApiDeps, user: UserPrincipal): Promi
     userId,
     ...profile,
     organizations: shown.map(({ id, slug, name, role }) => ({
-      ...{ id, slug, name, role },
+      id,
+      slug,
+      name,
+      role,
       projects: (projectsOf.get(id) ?? []).map(toNamed),
     })),
     invitations: await describeInvitations(db, user),

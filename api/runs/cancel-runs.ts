@@ -89,7 +89,9 @@ function cancelMatching(deps: ApiDeps): ApiMiddleware {
       await ctx.state.authorizeAgain?.(tx);
       const details = JSON.parse(JSON.stringify({ ...filter, cursor, cancelled: marked.size }));
       await recordChange(tx, author, {
-        ...{ organizationId, action: 'runs.cancel', resourceId: projectId },
+        organizationId,
+        action: 'runs.cancel',
+        resourceId: projectId,
         details,
       });
       return ids.filter((id) => marked.has(id));

@@ -124,7 +124,13 @@ async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Pro
   // Callers send no keys with a space.
   const once = `retry ${run.execution_id}`;
   const request = {
-    ...{ slugs, flow, modelKeys, environment, keyId, pinned: true, body: undefined },
+    slugs,
+    flow,
+    modelKeys,
+    environment,
+    keyId,
+    pinned: true,
+    body: undefined,
     requestId: retrier.requestId,
     idempotencyKey: {
       projectId,

@@ -107,8 +107,11 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
     }
     const { state, res } = ctx;
     const { retried, refused, stoppedBy, last } = await retryEach(deps, runs, {
-      ...{ within: accessOf(state.principal), projectId },
-      ...{ environment: state.principal.environment, keyId: state.key?.key_id, modelKeys: state.modelKeys },
+      within: accessOf(state.principal),
+      projectId,
+      environment: state.principal.environment,
+      keyId: state.key?.key_id,
+      modelKeys: state.modelKeys,
       requestId: state.requestId,
       inTurn: acceptInTurn(deps, state, () => readerSignal(res, deps.cutOff)),
     });

@@ -115,7 +115,10 @@ async function storeHeld(
   if (!accepted) return undefined;
   const fresh = { completed: new Set<string>(), cancelled: false, mode, startedAt: new Date() };
   const context = {
-    ...{ organizationId, flowVersionId, requestId, input },
+    organizationId,
+    flowVersionId,
+    requestId,
+    input,
     ...fresh,
     awaited: isAwaited(mode),
   };

@@ -92,7 +92,9 @@ function cancelPage(db: Db, author: Author, ids: string[], filter: CancelFilter)
       Object.groupBy(cancelled, (run) => run.organizationId),
     ))
       await recordChange(tx, author, {
-        ...{ organizationId, action: 'runs.cancel', resourceId: organizationId },
+        organizationId,
+        action: 'runs.cancel',
+        resourceId: organizationId,
         details: { ...JSON.parse(JSON.stringify(filter)), cancelled: runs.length },
       });
     return done;

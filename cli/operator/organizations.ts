@@ -120,7 +120,9 @@ async function setQuota(db: Db, slug: string, quota: number | 'default'): Promis
   await inTransaction(db, async (tx) => {
     if (!(await updateRunsUnderWayMax(tx, id, runsUnderWay))) return;
     await recordChange(tx, operator(), {
-      ...{ organizationId: id, action: 'organization.set_quota', resourceId: id },
+      organizationId: id,
+      action: 'organization.set_quota',
+      resourceId: id,
       details: { runsUnderWay },
     });
   });

@@ -12,7 +12,9 @@ export async function suspend(db: Db, slug: string, { reason }: { reason?: strin
   await inTransaction(db, async (tx) => {
     if (!(await suspendOrganization(tx, id, reason))) return;
     await recordChange(tx, operator(), {
-      ...{ organizationId: id, action: 'organization.suspend', resourceId: id },
+      organizationId: id,
+      action: 'organization.suspend',
+      resourceId: id,
       details: { reason: reason ?? null },
     });
   });

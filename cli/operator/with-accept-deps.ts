@@ -15,7 +15,11 @@ export async function withAcceptDeps<T>(db: Db, work: (deps: AcceptDeps) => Prom
   const largeValues = createLargeValues();
   try {
     return await work({
-      ...{ db, definitions: createFlowDefinitions(db, largeValues.work), validator, largeValues, registry },
+      db,
+      definitions: createFlowDefinitions(db, largeValues.work),
+      validator,
+      largeValues,
+      registry,
       resolvePublic: WEBHOOK_RULES.resolvePublic,
       config: { ...WEBHOOK_RULES.config, ...config },
       requestModelKeys: {

@@ -45,7 +45,8 @@ export async function insertInvitation(tx: Tx, { organizationId, email, role, in
     .insertInto('invitation')
     .values({
       organization_id: organizationId,
-      ...{ email, role },
+      email,
+      role,
       invited_by: invitedBy,
       expires_at: sql<Date>`now() + ${VALID_DAYS} * interval '24 hours'`,
     })
