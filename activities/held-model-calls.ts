@@ -8,7 +8,7 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { type Announced, type Announcements, createAnnouncer } from './announcer.ts';
 import { isKeepable } from './attempt-progress.ts';
-import { CallForsaken } from './is-drained.ts';
+import { CallForsaken } from './call-forsaken.ts';
 import type { Attempt } from './run-attempt.ts';
 
 /**

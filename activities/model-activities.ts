@@ -1,7 +1,7 @@
 // The activities of llm blocks. A call begins inside the workflow task, as a local activity. When it takes long, it goes on in
 // its process, and a regular activity on that process's own task queue takes it over; what else has to be repeated or to wait is
 // a regular activity that any worker may have.
-import { hasStopped } from '../db/runs/cancel-run.ts';
+import { hasStopped } from '../db/runs/run-cancellation.ts';
 import type { ModelBlockCall } from '../flow/model-call.ts';
 import type { Unfinished } from '../flow/ran-ahead.ts';
 import { type BlockCall, BUSY, type Busy, isBusy } from '../flow/run.ts';
@@ -9,7 +9,7 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { keyOf, untilNotAnnounced } from './announce-calls.ts';
+import { keyOf, untilNotAnnounced } from './announcements.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { awaitEnd, concludeModelCall, seeThrough } from './conclude-model-call.ts';

@@ -4,9 +4,10 @@ import { OpenAI } from 'openai';
 import { Agent } from 'undici';
 import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { JSON_DEPTH_MAX } from '../flow/limits.ts';
 import { createByteCollector } from '../large-values/byte-collector.ts';
 import { traceHeaders } from '../observability/tracing.ts';
-import { isDeeper } from './read-model-json.ts';
+import { isDeeper } from './is-deeper.ts';
 import { reserveAnswerMemory } from './reserve-memory.ts';
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
@@ -18,8 +19,6 @@ const REST_MAX_MS = 60;
 
 /** Practically none: the SDK's own timeout would also count the wait for memory. */
 const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
-
-const ERROR_DEPTH_MAX = 64;
 
 /** Waits for head and body of an answer as long as their request may take; without it, `fetch` gives up after 5 minutes. */
 const PATIENT = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
@@ -144,7 +143,7 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
 function toErrorObject(body: string): string {
   const text = body.trim();
   const object = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
-  const isText = isDeeper(parseJson(object), ERROR_DEPTH_MAX);
+  const isText = isDeeper(parseJson(object), JSON_DEPTH_MAX);
   return isText ? JSON.stringify({ error: { message: object } }) : object;
 }
 

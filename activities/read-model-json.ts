@@ -4,8 +4,8 @@ import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { findInexactNumber } from '../flow/find-inexact-number.ts';
 import { findJsonExcess, JSON_KEYS_MAX } from '../flow/find-json-excess.ts';
-
-const JSON_DEPTH_MAX = 64;
+import { JSON_DEPTH_MAX } from '../flow/limits.ts';
+import { isDeeper } from './is-deeper.ts';
 
 /** Reads the JSON value of an answer, with or without a Markdown fence; undefined when there is none. Throws OUTPUT_TOO_LARGE. */
 export function readModelJson(text: string): Json | undefined {
@@ -23,10 +23,4 @@ export function readModelJson(text: string): Json | undefined {
     }
   }
   return undefined;
-}
-
-/** Whether a JSON value has more than `levels` levels of nesting. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1));
 }

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../flow/errors.ts';
+import { JSON_DEPTH_MAX } from '../flow/limits.ts';
 import { REFUSED_KEYS } from '../flow/refused-keys.ts';
 import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
-import { isDeeper } from './read-model-json.ts';
+import { isDeeper } from './is-deeper.ts';
 
 /** The most tool calls in one answer; each needs a result. */
 const ANSWER_TOOL_CALLS_MAX = 128;
 const EXTRA_DEPTH_MAX = 16;
-const ARGUMENTS_DEPTH_MAX = 64;
 const QUOTED_MAX_LENGTH = 100;
 const ID_MAX_LENGTH = 256;
 
@@ -24,7 +24,7 @@ const toolCalls = z.array(
       // The interface says text; some servers send the object itself.
       arguments: z
         .union([z.string(), z.record(z.string(), z.unknown())])
-        .refine((written) => !isDeeper(written, ARGUMENTS_DEPTH_MAX), tooDeep(ARGUMENTS_DEPTH_MAX))
+        .refine((written) => !isDeeper(written, JSON_DEPTH_MAX), tooDeep(JSON_DEPTH_MAX))
         .nullish(),
     }),
     // Google's signature of its thoughts, which it wants back. A value that no resume could send is not given to the caller.

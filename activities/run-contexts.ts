@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import { isCancelRequested } from '../db/runs/cancel-run.ts';
+import { isCancelRequested } from '../db/runs/run-cancellation.ts';
 import { getRunContext, type RunContext } from '../db/runs/runs.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { log } from '../observability/log.ts';

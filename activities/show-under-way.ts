@@ -3,7 +3,7 @@ import type { Db } from '../db/connect.ts';
 import { type BlockAttempt, hideBlock, type Refusal, showAttempt } from '../db/runs/blocks-under-way.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import { CallForsaken } from './is-drained.ts';
+import { CallForsaken } from './call-forsaken.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import type { Attempt } from './run-attempt.ts';
 import { SandboxUnavailable } from './sandbox/guest-process.ts';

@@ -1,10 +1,11 @@
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
-import { sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import { FileMigrationProvider, type Migration, Migrator } from 'kysely/migration';
 import { log } from '../observability/log.ts';
 import { buildIndexes } from './build-indexes.ts';
 import type { Db, Tx } from './connect.ts';
+import { listAppliedMigrations } from './list-applied-migrations.ts';
 import { withLockTimeout } from './with-lock-timeout.ts';
 
 const FILES = new FileMigrationProvider({
@@ -35,10 +36,8 @@ async function listNewerMigrations(
   db: Db,
   known: Record<string, Migration>,
 ): Promise<Record<string, Migration>> {
-  const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
-  if (tables.length === 0) return {};
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-  const newer = rows.map((row) => row.name).filter((name) => !known[name]);
+  const query = (text: string) => db.executeQuery<{ name: string }>(CompiledQuery.raw(text));
+  const newer = (await listAppliedMigrations({ query })).filter((name) => !known[name]);
   if (newer.length > 0)
     log.warn(`A newer release has applied ${newer.join(', ')}, which this one leaves as it is.`);
   return Object.fromEntries(newer.map((name) => [name, { up: async () => undefined }]));

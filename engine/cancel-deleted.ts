@@ -1,4 +1,4 @@
-import { cancelLeft, listCancelled } from '../db/upkeep/cancel-deleted.ts';
+import { cancelLeft, listCancelled } from '../db/upkeep/cancel-of-deleted.ts';
 import { log } from '../observability/log.ts';
 import { cancelEach } from './cancel-each.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from './cancel-workflow.ts';

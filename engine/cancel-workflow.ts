@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { listUnderWay } from '../db/runs/cancel-run.ts';
+import { listUnderWay } from '../db/runs/run-cancellation.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { CANCELLED, type CallIds, workflowIdOf } from '../flow/run.ts';
 import { askEngine } from './ask-engine.ts';

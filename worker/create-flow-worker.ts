@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
-import { createAnnouncements } from '../activities/announce-calls.ts';
+import { createAnnouncements } from '../activities/announcements.ts';
 import { createHeldModelCalls } from '../activities/held-model-calls.ts';
 import { createSlots } from '../activities/in-slot.ts';
 import { createActivities } from '../activities/index.ts';
-import { workerShutdown } from '../activities/is-drained.ts';
 import { createTakeOverActivities } from '../activities/model-activities.ts';
 import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
+import { workerShutdown } from '../activities/worker-shutdown.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createEngineProbe } from '../engine/create-engine-probe.ts';

@@ -1,5 +1,5 @@
 import { tellOutage } from '../db/connection/database-outage.ts';
-import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/cancel-run.ts';
+import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/run-cancellation.ts';
 import { cancelRunWorkflow, cancelUnderWay } from '../engine/cancel-workflow.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { log } from '../observability/log.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { releaseLeftReservations } from '../db/credits/reservations.ts';
 import { deleteExpiredKeys } from '../db/runs/idempotency-keys.ts';
-import { cancelLeft } from '../db/upkeep/cancel-deleted.ts';
+import { cancelLeft } from '../db/upkeep/cancel-of-deleted.ts';
 import { deleteDraftSnapshots } from '../db/upkeep/delete-draft-snapshots.ts';
 import { dropPartitions } from '../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../db/usage/count-usage.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findInexactNumber } from '../../flow/find-inexact-number.ts';
-import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
+import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import { freeBytes } from '../../large-values/free-bytes.ts';
 import { LARGE_JSON_BYTES } from '../../large-values/large-json.ts';
@@ -16,11 +16,10 @@ import { readerSignal } from './reader-signal.ts';
 import { type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork, waitInTime } from './take-bytes.ts';
 
-export const BODY_MAX_DEPTH = 64;
 /** The field in which callers send back earlier outputs: whatever a block may answer is accepted there. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output may be as deep as a body, and every step around or after it may add a level. */
-const ECHOED_MAX_DEPTH = BODY_MAX_DEPTH + FLOW_STEPS_MAX + 2;
+const ECHOED_MAX_DEPTH = JSON_DEPTH_MAX + FLOW_STEPS_MAX + 2;
 
 /** Words problems in what callers send. */
 export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
@@ -126,7 +125,7 @@ function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceE
     if (value === null || typeof value !== 'object') return;
     const depth = (above?.depth ?? 0) + 1;
     const echoed = above?.echoed || (depth === 3 && above?.key === ECHOED_FIELD);
-    const most = echoed ? ECHOED_MAX_DEPTH : BODY_MAX_DEPTH;
+    const most = echoed ? ECHOED_MAX_DEPTH : JSON_DEPTH_MAX;
     if (depth > most) throw invalid(pathOf(key, above), `is nested deeper than ${most} levels`);
     places.push({ value, key, above, depth, echoed });
   };

@@ -8,7 +8,7 @@ import {
   grantStartingCredits,
   MICROCREDITS_PER_CREDIT,
 } from '../../db/credits/ledger.ts';
-import { cancelFromAfar } from '../../db/runs/cancel-run.ts';
+import { cancelFromAfar } from '../../db/runs/run-cancellation.ts';
 import type { Role } from '../../db/schema.ts';
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
 import { type Author, recordChange, recordUserChange } from '../../db/tenants/audit-entries.ts';
@@ -17,7 +17,7 @@ import { deleteInvitationsBy } from '../../db/tenants/invitations.ts';
 import { deleteMember, insertMember, type MemberRow, updateRole } from '../../db/tenants/memberships.ts';
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
 import { deleteProjects, insertProject, projectNotFound } from '../../db/tenants/projects.ts';
-import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-deleted.ts';
+import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-of-deleted.ts';
 
 import { ServiceError } from '../../flow/errors.ts';
 

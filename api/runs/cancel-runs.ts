@@ -1,10 +1,10 @@
 // POST …/projects/{project_id}/runs/cancel: cancels the runs under way that a filter finds.
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
-import { listUnderWay } from '../../db/runs/cancel-run.ts';
 import { cancelRuns, findCancellable } from '../../db/runs/cancel-runs.ts';
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun } from '../../db/runs/list-runs.ts';
+import { listUnderWay } from '../../db/runs/run-cancellation.ts';
 import { OPEN_RUN_STATUSES } from '../../db/schema.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { lockOrganization } from '../../db/tenants/organizations.ts';

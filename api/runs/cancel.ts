@@ -1,6 +1,6 @@
 // POST …/jobs/{executionId}/cancel: stops a run and its spending.
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
-import { requestCancel } from '../../db/runs/cancel-run.ts';
+import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
 import { CANCELLED } from '../../flow/run.ts';

@@ -1,6 +1,7 @@
 // A resume that is sent again (docs/tool-calls.md): it gets the answer of the first, or, where that failed for a reason that may
 // pass, goes on from the pause once more.
-import { findAnsweredPause, listStored } from '../../db/runs/find-answered-pause.ts';
+import { findAnsweredPause } from '../../db/runs/find-answered-pause.ts';
+import { listStoredCalls } from '../../db/runs/list-stored-calls.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
@@ -45,7 +46,7 @@ export async function findEarlierResume(
   const { execution_id: executionId, concluded_by: last } = run;
   const ids: [string, ...string[]] = [callId];
   for (let tries = 1; tries < TRIES_MAX; tries++) ids.push(deriveCallId(executionId, [callId, tries]));
-  const stored = await listStored(deps.db, ids);
+  const stored = await listStoredCalls(deps.db, ids);
   const latest = ids.findLastIndex((id) => stored.has(id));
   const accepted = latest < 0 ? undefined : await replay(deps, request, ids[latest] as string);
   if (!accepted) return { callId, run, goesOn: { after: last } };

@@ -1,6 +1,6 @@
 // cancel_run: cancels any run that the caller may see, also of a flow that was never published, or a whole test run.
 import { inTransaction } from '../../db/connect.ts';
-import { requestCancel } from '../../db/runs/cancel-run.ts';
+import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findFlowOfRun, findRun } from '../../db/runs/runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { type Cancelled, cancelLeft } from '../../db/upkeep/cancel-deleted.ts';
+import { type Cancelled, cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
 import { describeDeletion } from '../commands/describe-deletion.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
-import { CANCELLATION, CANCELLED_CHANNEL, IS_OPEN } from './cancel-run.ts';
+import { CANCELLATION, CANCELLED_CHANNEL, IS_OPEN } from './run-cancellation.ts';
 
 /** A run that was marked as cancelled, with where it belongs. */
 type CancelledRun = { id: string; organizationId: string; projectId: string };

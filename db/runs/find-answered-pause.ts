@@ -28,13 +28,3 @@ export async function findAnsweredPause(
     .executeTakeFirst();
   return row?.pause && row.precedes ? { callId: row.execution_id, pause: row.pause } : undefined;
 }
-
-/** Lists those of the calls that are stored. */
-export async function listStored(db: Db, callIds: string[]): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom('run')
-    .select('execution_id')
-    .where('execution_id', 'in', callIds)
-    .execute();
-  return new Set(rows.map((row) => row.execution_id));
-}

@@ -25,6 +25,10 @@ const COLUMNS = [
   'last_used_at',
 ] as const;
 
+/** Whether a key is neither revoked nor expired. */
+export const IS_LIVE_KEY = sql<boolean>`
+  api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > now())`;
+
 export type NewApiKey = {
   projectId: string;
   keyId: string;
@@ -51,8 +55,7 @@ async function insertInto(tx: Tx, key: NewApiKey) {
     .selectFrom('api_key')
     .select((eb) => eb.fn.countAll<number>().as('active'))
     .where('project_id', '=', key.projectId)
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .where(IS_LIVE_KEY)
     .executeTakeFirstOrThrow();
   if (active >= ACTIVE_API_KEYS_MAX) throw new ServiceError('CONFLICT', TOO_MANY_API_KEYS);
   return tx

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import type { Role } from '../schema.ts';
+import { IS_LIVE_KEY } from './api-keys.ts';
 import { PROJECT_COLUMNS, type UserProject } from './user-projects.ts';
 
 /** Finds the project of an API key, in which the key acts as a member; undefined when the key is revoked or expired. */
@@ -12,10 +13,7 @@ export function findKeyProject(db: Db, apiKeyId: string): Promise<UserProject | 
     .select(PROJECT_COLUMNS)
     .select(sql<Role>`'member'`.as('role'))
     .where('api_key.id', '=', apiKeyId)
-    .where('api_key.revoked_at', 'is', null)
-    .where((eb) =>
-      eb.or([eb('api_key.expires_at', 'is', null), eb('api_key.expires_at', '>', sql<Date>`now()`)]),
-    )
+    .where(IS_LIVE_KEY)
     .where('project.deleted_at', 'is', null)
     .where('organization.deleted_at', 'is', null)
     .executeTakeFirst();

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
-import { CANCELLATION, IS_OPEN } from '../runs/cancel-run.ts';
+import { CANCELLATION, IS_OPEN } from '../runs/run-cancellation.ts';
 import { CALL_IDS } from '../runs/run-columns.ts';
 
 const runsOf = (testRunId: string) => sql`(

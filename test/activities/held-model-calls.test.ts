@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { CallForsaken } from '../../activities/call-forsaken.ts';
 import { createHeldModelCalls, type HeldModelCall } from '../../activities/held-model-calls.ts';
-import { CallForsaken } from '../../activities/is-drained.ts';
 import { createModelSpeeds } from '../../activities/model-speeds.ts';
 import type { Value } from '../../flow/value.ts';
 

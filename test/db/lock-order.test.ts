@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db } from '../../db/connect.ts';
 import { releaseLeftReservations, reserveCredits } from '../../db/credits/reservations.ts';
-import { requestCancel } from '../../db/runs/cancel-run.ts';
+import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findOutcome, finishRun } from '../../db/runs/runs.ts';
 import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';

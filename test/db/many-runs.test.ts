@@ -14,7 +14,7 @@ import { findRun } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
 import { insertProject } from '../../db/tenants/projects.ts';
-import { cancelLeft } from '../../db/upkeep/cancel-deleted.ts';
+import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { BODY_MAX_DEPTH } from '../../../api/http/json-body.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
-import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
+import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../../flow/limits.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 describe('request bodies', () => {
@@ -49,7 +48,7 @@ describe('request bodies', () => {
       'UNSUPPORTED_MEDIA_TYPE',
     ],
     ['a content encoding', '{}', { 'content-encoding': 'gzip' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['nesting past the limit', nested(BODY_MAX_DEPTH - 1), {}, 422, 'VALIDATION_ERROR'],
+    ['nesting past the limit', nested(JSON_DEPTH_MAX - 1), {}, 422, 'VALIDATION_ERROR'],
     ['very deep nesting', nested(1_000_000), {}, 422, 'VALIDATION_ERROR'],
     ['a __proto__ key', '{"message":"","parameters":{"__proto__":{}}}', {}, 422, 'VALIDATION_ERROR'],
     [
@@ -152,7 +151,7 @@ describe('request bodies', () => {
     ['tens of thousands of rows', large(Array(40_000).fill(Object.fromEntries(keys(10)))), {}],
     ['tens of thousands of keys', large(Object.fromEntries(keys(90_000))), {}],
     ['a charset of utf-8', '{"message":"é"}', { 'content-type': 'application/json; charset="UTF-8"' }],
-    ['nesting at the limit', nested(BODY_MAX_DEPTH - 2), {}],
+    ['nesting at the limit', nested(JSON_DEPTH_MAX - 2), {}],
     ['a body at the size limit', JSON.stringify({ message: 'x'.repeat(BODY_MAX_BYTES - 14) }), {}],
   ];
   for (const [rule, raw, headers] of accepted)

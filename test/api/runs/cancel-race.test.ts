@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Tx } from '../../../db/connect.ts';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
-import { requestCancel } from '../../../db/runs/cancel-run.ts';
+import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { CANCELLED } from '../../../flow/run.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { requestCancel } from '../../../db/runs/cancel-run.ts';
+import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { findRun } from '../../../db/runs/runs.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools, hang } from '../../fakes/model-server.ts';

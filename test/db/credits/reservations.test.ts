@@ -8,7 +8,7 @@ import {
   releaseLeftReservations,
   reserveCredits,
 } from '../../../db/credits/reservations.ts';
-import { requestCancel } from '../../../db/runs/cancel-run.ts';
+import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { CANCELLED } from '../../../flow/run.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

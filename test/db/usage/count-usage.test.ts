@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { up } from '../../../db/migrations/0024-usage.ts';
-import { requestCancel } from '../../../db/runs/cancel-run.ts';
+import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
 import { countUsage } from '../../../db/usage/count-usage.ts';

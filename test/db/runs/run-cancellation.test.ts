@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hasStopped, requestCancel } from '../../../db/runs/cancel-run.ts';
+import { hasStopped, requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { beginSession, openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { watchStatements } from '../watch-statements.ts';

@@ -1,7 +1,7 @@
 // Cancels the work of deleted projects: runs, test runs and deliveries under way, and runs that wait for their caller.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
-import { CANCELLATION, IS_OPEN, requestCancel } from '../runs/cancel-run.ts';
+import { CANCELLATION, IS_OPEN, requestCancel } from '../runs/run-cancellation.ts';
 import { CALL_IDS } from '../runs/run-columns.ts';
 import { cancelDeliveries } from '../webhooks/cancel-deliveries.ts';
 
