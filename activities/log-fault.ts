@@ -6,7 +6,7 @@ import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
 import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
-import { SandboxUnavailable } from './sandbox/guest-process.ts';
+import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
 
 /**
  * Logs an error that callers are not told, with the id of the run, test run or delivery that they know: a fault of the

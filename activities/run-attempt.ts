@@ -13,10 +13,10 @@ import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { describeActivity } from './describe-activity.ts';
 import { isTurnedAway } from './in-slot.ts';
 import { isDrained } from './is-drained.ts';
-import { workerShutdown } from './worker-shutdown.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
-import { SandboxUnavailable } from './sandbox/guest-process.ts';
+import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
+import { workerShutdown } from './worker-shutdown.ts';
 
 /** A regular activity learns within this time that it is cancelled. */
 export const HEARTBEAT_INTERVAL_MS = 3_000;

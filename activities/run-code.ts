@@ -10,8 +10,8 @@ import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import type { Attempt } from './run-attempt.ts';
-import { SandboxCrashed } from './sandbox/guest-process.ts';
 import type { CodeCall, CodeResult, CodeTurn } from './sandbox/sandbox.ts';
+import { SandboxCrashed } from './sandbox/sandbox-errors.ts';
 
 /** When the same code crashes this many sandboxes in a row, the code is at fault. */
 const CRASHES_MAX = 3;

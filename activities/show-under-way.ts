@@ -6,7 +6,7 @@ import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import type { Attempt } from './run-attempt.ts';
-import { SandboxUnavailable } from './sandbox/guest-process.ts';
+import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
 
 /** A shorter block costs no write. */
 const SHOWN_AFTER_MS = 1_000;

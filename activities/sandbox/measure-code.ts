@@ -1,6 +1,6 @@
 import { ServiceError } from '../../flow/errors.ts';
 import { sandboxDuration, sandboxTimeouts } from '../../observability/metrics/worker-metrics.ts';
-import { SandboxCrashed, SandboxUnavailable } from './guest-process.ts';
+import { SandboxCrashed, SandboxUnavailable } from './sandbox-errors.ts';
 
 /** Measures one run of user code, and how it ended. */
 export async function measureCode<T>(work: () => Promise<T>): Promise<T> {

@@ -2,8 +2,9 @@
 // in the background.
 import { sandboxProcesses } from '../../observability/metrics/worker-metrics.ts';
 import { findConfinement } from './confinement.ts';
-import { type GuestProcess, SandboxUnavailable, startGuest } from './guest-process.ts';
+import { type GuestProcess, startGuest } from './guest-process.ts';
 import { BUSY_MAX_MS, IDLE_MAX_MS, RUNS_MAX } from './limits.ts';
+import { SandboxUnavailable } from './sandbox-errors.ts';
 
 type Member = {
   guest: GuestProcess;

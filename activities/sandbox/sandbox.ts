@@ -8,10 +8,11 @@ import { sandboxWaiting } from '../../observability/metrics/worker-metrics.ts';
 import type { Output } from '../serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
-import { type GuestCall, SandboxUnavailable } from './guest-process.ts';
+import type { GuestCall } from './guest-process.ts';
 import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
 import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
+import { SandboxUnavailable } from './sandbox-errors.ts';
 
 /** One run of a block's source; `timeoutMs` is processor time. */
 export type CodeCall = {

@@ -4,7 +4,7 @@ import type { Progress } from '../../activities/attempt-progress.ts';
 import { createSlots, inSlot } from '../../activities/in-slot.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import { type Attempt, REFUSALS_MAX, runAttempt } from '../../activities/run-attempt.ts';
-import { SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
+import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
 import type { Refusal } from '../../db/runs/blocks-under-way.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY } from '../../flow/limits.ts';

@@ -6,9 +6,10 @@ import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { SandboxUnavailable, startGuest } from '../../activities/sandbox/guest-process.ts';
+import { startGuest } from '../../activities/sandbox/guest-process.ts';
 import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
+import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
 import { createLargeJson } from '../../large-values/large-json.ts';
 import { waitUntil } from '../wait-until.ts';
 import { copySandbox } from './copy-sandbox.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
 import type { Attempt } from '../../activities/run-attempt.ts';
-import { SandboxUnavailable } from '../../activities/sandbox/guest-process.ts';
+import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
 import { showRefusal, showUnderWay } from '../../activities/show-under-way.ts';
 import { findStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';
