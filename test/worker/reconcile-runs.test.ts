@@ -181,7 +181,7 @@ describe('what workers look after', () => {
     await assert.rejects(preparePartitions(cutOff, 30, new Date('2100-01-01')), /cut off/);
     assert.equal(await isPrepared(), false);
     const stopping = new AbortController();
-    const keeping = keepReconciling(
+    const keeping = performDuties(
       { ...deps(), databaseUrl: weir.config.databaseUrl, retentionDays: undefined },
       stopping.signal,
     );
