@@ -50,12 +50,16 @@ export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
     if (step.type === 'loop') checkLoop(step, report);
   }
   if (count > FLOW_STEPS_MAX)
-    problems.push({
-      path: ['steps'],
-      message: `A flow has at most ${FLOW_STEPS_MAX} steps, nested ones included; this one has ${count}.`,
-      incomplete: false,
-    });
+    problems.push({ path: ['steps'], message: tooManySteps(count), incomplete: false });
   return problems;
+}
+
+export function tooManySteps(count: number): string {
+  return `A flow has at most ${FLOW_STEPS_MAX} steps, nested ones included; this one has ${count}.`;
+}
+
+export function tooManyBranches(count: number): string {
+  return `A parallel step has at most ${BRANCHES_MAX} branches; this one has ${count}.`;
 }
 
 type Report = (field: PathSegment[], message: string, incomplete?: boolean) => void;
@@ -86,11 +90,7 @@ function checkConfig({ processor_type, processor_config }: SequentialStep, repor
 function checkParallel(step: ParallelStep, report: Report): void {
   const branches = Object.entries(step.branches);
   if (branches.length === 0) report(['branches'], 'A parallel step needs at least one branch.');
-  if (branches.length > BRANCHES_MAX)
-    report(
-      ['branches'],
-      `A parallel step has at most ${BRANCHES_MAX} branches; this one has ${branches.length}.`,
-    );
+  if (branches.length > BRANCHES_MAX) report(['branches'], tooManyBranches(branches.length));
   for (const [name, steps] of branches) {
     if (steps.length === 0) report(['branches', name], 'A branch needs at least one step.');
     if (RESERVED_NAMES.has(name)) report(['branches', name], `${name} can't be the name of a branch.`);

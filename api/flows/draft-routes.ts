@@ -12,6 +12,7 @@ import * as example from '../reference/flow-examples.ts';
 import { changed, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
+import { completeSteps } from './complete-steps.ts';
 import { draftETag } from './draft-etag.ts';
 import { findPlacedProblems, requireSound, wrongDraft } from './find-draft-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
@@ -20,8 +21,8 @@ import { noteModels } from './note-models.ts';
 import { noteUnusedFields } from './note-unused-fields.ts';
 import { codeReaderOf } from './read-code-of.ts';
 import { replaceDraft } from './recorded-flow-writes.ts';
+import { requireFewSteps } from './require-few-steps.ts';
 import { draftRecord, draftRequest } from './schemas.ts';
-import { completeSteps } from './written-flow.ts';
 
 const DRAFT_PATH = `${FLOWS_PATH}/:flow_id/draft`;
 const common = { tags: ['Flows'] };
@@ -86,7 +87,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
           428: refusal('The header If-Match is missing.', examplesOf(ifMatchMissing())),
         },
       },
-      handlers: [...toWrite, readBody(deps, draftRequest), putDraft(deps)],
+      handlers: [...toWrite, readBody(deps, draftRequest, { before: [requireFewSteps] }), putDraft(deps)],
     },
   ];
 }

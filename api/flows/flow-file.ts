@@ -7,13 +7,14 @@ import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { describeIssue } from '../http/describe-issue.ts';
+import { completeSteps } from './complete-steps.ts';
 import { describeFileProblems, type FileProblem, type Problem } from './describe-file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { type CheckSchema, findSchemaProblems } from './find-schema-problems.ts';
 import { findFieldMeant, mendFlowFile } from './mend-flow-file.ts';
 import { findNonJson, parseText } from './parse-text.ts';
 import { readCodeHere } from './read-code-of.ts';
-import { completeSteps, flowFileSchema } from './written-flow.ts';
+import { flowFileSchema } from './written-flow.ts';
 
 export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
 /** Twice the depth of steps, each of which may have to be mended twice. */

@@ -1,7 +1,6 @@
 // The shape of flows as people write them. The rules of a tree beyond its shape are in flow/find-tree-problems.ts.
 import { z } from 'zod';
 import {
-  type FlowDefinition,
   type Json,
   type JsonSchema,
   type LoopStep,
@@ -9,10 +8,7 @@ import {
   PROCESSOR_TYPES,
   REASONING_EFFORTS,
   type SequentialStep,
-  type Step,
 } from '../../flow/definition.ts';
-import { deriveStepId } from '../../flow/derive-step-id.ts';
-import { RESERVED_NAMES } from '../../flow/find-tree-problems.ts';
 import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
@@ -56,7 +52,7 @@ export const parsedObject = z
 
 type Unnamed<S> = Omit<S, 'step_id' | 'name' | 'branches' | 'body'> & { step_id?: string; name?: string };
 /** A step as written. `completeSteps` fills in what was left out. */
-type WrittenStep =
+export type WrittenStep =
   | Unnamed<SequentialStep>
   | (Unnamed<ParallelStep> & { branches: { [branch: string]: WrittenStep[] } })
   | (Unnamed<LoopStep> & { body: WrittenStep[] });
@@ -210,39 +206,3 @@ export const flowFileSchema = z
     steps,
   })
   .meta({ title: 'Weir flow file' });
-
-/**
- * Fills in what was left out: a step_id from the name (or the type, without a name), unique in the flow and the same each
- * time for the same steps; a name from the step_id.
- */
-export function completeSteps(written: WrittenStep[]): FlowDefinition {
-  const taken = new Set<string>(RESERVED_NAMES);
-  collectIds(written, taken);
-  return { steps: complete(written, taken) };
-}
-
-function collectIds(written: WrittenStep[], taken: Set<string>): void {
-  for (const step of written) {
-    if (step.step_id !== undefined) taken.add(step.step_id);
-    if ('body' in step) collectIds(step.body, taken);
-    if ('branches' in step) for (const branch of Object.values(step.branches)) collectIds(branch, taken);
-  }
-}
-
-function complete(written: WrittenStep[], taken: Set<string>): Step[] {
-  return written.map((step) => {
-    const step_id = step.step_id ?? deriveId(step, taken);
-    const named = { type: step.type, step_id, name: step.name ?? step_id };
-    if ('body' in step) return { ...step, ...named, type: step.type, body: complete(step.body, taken) };
-    if (!('branches' in step)) return { ...step, ...named, type: step.type };
-    const branches = Object.entries(step.branches).map(([name, steps]) => [name, complete(steps, taken)]);
-    return { ...step, ...named, type: step.type, branches: Object.fromEntries(branches) };
-  });
-}
-
-function deriveId(step: WrittenStep, taken: Set<string>): string {
-  const fallback = 'processor_type' in step ? step.processor_type : step.type;
-  const id = deriveStepId(step.name ?? '', fallback, taken);
-  taken.add(id);
-  return id;
-}

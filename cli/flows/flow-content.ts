@@ -1,6 +1,6 @@
 // The content of a flow that a file holds: its names and steps, and beside it its test cases.
+import { completeSteps } from '../../api/flows/complete-steps.ts';
 import { draftRequest } from '../../api/flows/schemas.ts';
-import { completeSteps } from '../../api/flows/written-flow.ts';
 import { canonicalJson } from '../../flow/canonical-json.ts';
 import type { Json, Step } from '../../flow/definition.ts';
 

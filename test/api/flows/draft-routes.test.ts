@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { RetryLater } from '../../../api/http/retry-later.ts';
-import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
+import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../../flow/limits.ts';
 import { code, useManagement } from '../management/management-harness.ts';
 
 const pass = (step_id: string) => ({ step_id, processor_type: 'passthrough' });
@@ -181,6 +181,25 @@ describe('a draft over HTTP', () => {
     }));
     assert.equal((await put(large)).status, 422);
     assert.deepEqual(await read(), kept);
+  });
+
+  it('is refused for too many steps or branches before the shape of each is looked at', async () => {
+    const many = Array(300_000).fill(1);
+    const branches = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`b${at}`, 1]));
+    const parallel = { type: 'parallel', step_id: 'wide', branches: branches(BRANCHES_MAX + 1) };
+    const nested = [{ type: 'loop', body: [{ type: 'parallel', branches: { a: many } }] }];
+    const cases: [what: string, steps: unknown, path: string, stepId: string | null][] = [
+      ['steps', many, 'steps', null],
+      ['steps inside others', nested, 'steps', null],
+      ['branches', [{ type: 'loop', body: [parallel] }], 'steps[0].body[0].branches', 'wide'],
+    ];
+    for (const [what, steps, path, stepId] of cases) {
+      const { status, body } = await put(steps);
+      assert.deepEqual([status, body.detail.code], [400, 'INVALID_TREE'], what);
+      const [problem, ...others] = body.detail.problems;
+      assert.deepEqual([problem.path, problem.step_id, others], [path, stepId, []], what);
+    }
   });
 
   it('is not replaced when the turn to read its code does not come: the same request may be sent again', async () => {
