@@ -1,20 +1,32 @@
-/** Finds the name that `name` was probably meant to be: the nearest one, when a third of its letters at most differ. */
+/** Finds the name that `name` was probably meant to be: the nearest of those of which a third of the letters at most differ. */
 export function findNearestName(name: string, names: string[]): string | undefined {
-  const distances = names.map((known) => ({ known, distance: distanceOf(name, known) }));
-  const [nearest] = distances.sort((a, b) => a.distance - b.distance);
-  return nearest && nearest.distance <= Math.ceil(nearest.known.length / 3) ? nearest.known : undefined;
+  let nearest: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const known of names) {
+    const most = Math.min(Math.ceil(known.length / 3), least - 1);
+    if (Math.abs(known.length - name.length) > most) continue;
+    const distance = distanceOf(name, known);
+    if (distance > most) continue;
+    nearest = known;
+    least = distance;
+  }
+  return nearest;
 }
 
 /** Counts the letters to insert, leave out or change in order to get from one name to the other (Levenshtein). */
 function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...a].entries()) {
-    const next = [index + 1];
-    for (let at = 0; at < b.length; at++) {
-      const [above = 0, diagonal = 0, left = 0] = [row[at + 1], row[at], next[at]];
-      next.push(Math.min(above + 1, left + 1, diagonal + (letter === b[at] ? 0 : 1)));
+  const row = Uint32Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let index = 0; index < a.length; index += 1) {
+    const letter = a.charCodeAt(index);
+    let diagonal = index;
+    let left = index + 1;
+    row[0] = left;
+    for (let at = 1; at <= b.length; at += 1) {
+      const above = row[at] as number;
+      left = letter === b.charCodeAt(at - 1) ? diagonal : 1 + Math.min(above, left, diagonal);
+      row[at] = left;
+      diagonal = above;
     }
-    row = next;
   }
   return row.at(-1) ?? 0;
 }

@@ -12,6 +12,8 @@ import type { CodeOf } from './read-code-of.ts';
 
 /** The most unknown variables of one prompt that a problem names. */
 const UNKNOWN_SHOWN = 5;
+/** The most unknown steps of a flow for which the one that was meant is looked for, among all that the block can see. */
+const NEAREST_MAX = 10;
 const VARIABLE_NAMES = ['message', 'previous_output'];
 
 /** Operators' lists add models, but no providers. */
@@ -19,11 +21,16 @@ const { capabilities } = createRegistry();
 
 /** Finds code that does not parse, variables and steps that do not exist, and models of unknown providers. */
 export function findBlockProblems(definition: FlowDefinition, codeOf: CodeOf): Problem[] {
+  let left = NEAREST_MAX;
+  const findNearest: typeof findNearestName = (name, names) => {
+    left -= 1;
+    return left >= 0 ? findNearestName(name, names) : undefined;
+  };
   return [...eachStep(definition)].flatMap(({ step, path }) => {
     if (step.type !== 'sequential') return [];
     const code = codeOf(step);
     const problems = step.processor_type === 'code' ? checkCode(code) : checkModelCall(step);
-    for (const message of findReadProblems(definition, step, code))
+    for (const message of findReadProblems(definition, step, code, findNearest))
       problems.push({ field: 'prompt', message });
     return problems.map(({ field, ...problem }) => ({ path: [...path, field], ...problem }));
   });

@@ -1,6 +1,6 @@
 // Finds outputs that a block asks for by the name of a step and cannot get (docs/blocks.md, Outputs of earlier steps).
 import type { FlowDefinition, SequentialStep, Step } from '../../flow/definition.ts';
-import { findNearestName } from '../../flow/find-nearest-name.ts';
+import type { findNearestName } from '../../flow/find-nearest-name.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { CodeFindings } from '../../large-values/read-code.ts';
@@ -11,11 +11,12 @@ const NAMES_SHOWN = 10;
 /** The most letters of a name that is shown; a step_id has at most 64. */
 const NAME_MAX_LENGTH = 64;
 
-/** Describes the steps that a block names and cannot see, one text each. */
+/** Describes the steps that a block names and cannot see, one text each, with the step that `findNearest` finds to be meant. */
 export function findReadProblems(
   definition: FlowDefinition,
   block: SequentialStep,
   code: CodeFindings,
+  findNearest: typeof findNearestName,
 ): string[] {
   const named = listStepsNamed(block, code);
   if (named.length === 0) return [];
@@ -25,14 +26,20 @@ export function findReadProblems(
   return named
     .filter((name) => !visible.has(name))
     .slice(0, NAMES_SHOWN)
-    .map((name) => describe(name.slice(0, NAME_MAX_LENGTH), block, [...visible], all));
+    .map((name) => describe(name.slice(0, NAME_MAX_LENGTH), block, [...visible], all, findNearest));
 }
 
-function describe(name: string, block: SequentialStep, visible: string[], all: Set<string>): string {
+function describe(
+  name: string,
+  block: SequentialStep,
+  visible: string[],
+  all: Set<string>,
+  findNearest: typeof findNearestName,
+): string {
   const asked = block.processor_type === 'code' ? `outputs.${name}` : `{{steps.${name}}}`;
   if (all.has(name))
     return `${asked}: the step ${name} has not ended before this block begins, or is inside a step that this block is not in. ${listNames(visible)}`;
-  const nearest = findNearestName(name, visible);
+  const nearest = findNearest(name, visible);
   return `${asked}: there is no step ${name}. ${nearest ? `Did you mean ${nearest}?` : listNames(visible)}`;
 }
 

@@ -40,6 +40,23 @@ describe('findReadProblems', () => {
       assert.deepEqual(others, []);
     });
 
+  it('says for 10 unknown steps of a flow which were meant, and for the others which there are', () => {
+    const unknown = (block: number) =>
+      Array.from({ length: 10 }, (_, at) => `{{steps.extract${block}${at}}}`).join(' ');
+    const asks = [1, 2].map(
+      (block) =>
+        `  - { name: Ask ${block}, processor_type: llm, model: demo/chat, prompt: "${unknown(block)}" }\n`,
+    );
+    const { problems } = refusal(
+      yaml(`  - { name: Extract, processor_type: passthrough }\n${asks.join('')}`),
+    );
+    const count = (text: RegExp) => problems.filter(({ message }) => text.test(message)).length;
+    assert.deepEqual(
+      [count(/Did you mean extract\?$/), count(/can be read here: extract/), problems.length],
+      [10, 10, 20],
+    );
+  });
+
   const codeFlow = (source: string) =>
     yaml(`  - { name: Extract, processor_type: passthrough }
   - name: Code
