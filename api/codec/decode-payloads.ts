@@ -8,14 +8,20 @@ import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
+import { fewEntries } from '../http/few-entries.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 
 const PAYLOADS_MAX = 1_000;
+/** Of one payload. Temporal writes fewer than ten. */
+const METADATA_MAX = 32;
 const UUID_CHARS = 36;
 
 const base64 = z.string().meta({ description: 'Base64, as in the JSON form of protocol buffers.' });
 const payload = z
-  .looseObject({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })
+  .looseObject({
+    metadata: fewEntries(METADATA_MAX, z.record(z.string(), base64)).optional(),
+    data: base64.optional(),
+  })
   .meta({ id: 'TemporalPayload' });
 export const payloadsBody = z
   .looseObject({ payloads: z.array(payload).max(PAYLOADS_MAX) })

@@ -5,6 +5,9 @@ import { userIdSchema } from '../auth/user-id.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { pageOf } from '../http/page-schema.ts';
 
+/** Bounds the work of checking the list. */
+const SCOPES_MAX = 20;
+
 const name = nameSchema;
 const slug = slugSchema.meta({ description: 'Lower-case letters, digits and single hyphens between them.' });
 const description = descriptionSchema;
@@ -93,6 +96,7 @@ export const createApiKeyRequest = z
     scopes: z
       .array(z.enum(KEY_SCOPES))
       .min(1, 'must name at least one scope')
+      .max(SCOPES_MAX)
       .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope)))
       .optional()
       .meta({ description: `What the key may do; without it, ${DEFAULT_KEY_SCOPES.join(' and ')}.` }),

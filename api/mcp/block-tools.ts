@@ -12,6 +12,7 @@ import {
   setLoop,
 } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { BRANCHES_MAX } from '../../flow/limits.ts';
 import {
   blockFields,
   branchName,
@@ -20,6 +21,7 @@ import {
   parsedJson,
   processorConfig,
 } from '../flows/written-flow.ts';
+import { fewEntries } from '../http/few-entries.ts';
 import { requireVisibleFlow } from '../test-runs/require-visible-flow.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
@@ -77,7 +79,7 @@ const updateBlock = defineTool({
     prompt: prompt.nullable(),
     inputSchema: schemaObject.nullish(),
     outputSchema: schemaObject.nullish(),
-    branches: z.record(z.string(), branchName).optional().meta({
+    branches: fewEntries(BRANCHES_MAX, z.record(z.string(), branchName)).optional().meta({
       description: 'Renames branches of a parallel step: old name to new name.',
     }),
     processor_config: processorConfig.nullish().meta({ description: 'Replaces the whole object.' }),

@@ -160,6 +160,19 @@ describe('the codec endpoint', () => {
     assert.equal(encoded.status, 404);
   });
 
+  it('takes at most 32 fields of metadata in a payload', async () => {
+    const metadata = (count: number, value: unknown) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`field-${at}`, value]));
+    assert.equal((await decode([{ metadata: metadata(32, 'MQ==') }], acme.token.owner)).status, 200);
+    const { status, body } = await decode(
+      Array.from({ length: 1_000 }, () => ({ metadata: metadata(400, 1) })),
+      acme.token.owner,
+    );
+    assert.equal(status, 422, JSON.stringify(body));
+    const [first] = body.detail.errors;
+    assert.deepEqual(first, { field: 'payloads.0.metadata', message: 'must have at most 32 entries' });
+  });
+
   it('inflates what was compressed', async () => {
     const name = 'long '.repeat(2_000);
     const flow = await weir.createFlow(acme, [passthrough('a', { name })]);

@@ -56,6 +56,7 @@ describe('API keys', () => {
   for (const [what, fields] of Object.entries({
     'a scope that is none': { scopes: ['run', 'manage'] },
     'no scope at all': { scopes: [] },
+    'very many scopes': { scopes: Array(300_000).fill('x') },
     'an environment that is none': { environment: 'prod' },
     'an expiry in the past': { expires_at: '2020-01-01T00:00:00Z' },
     'an expiry that is no time': { expires_at: 'tomorrow' },

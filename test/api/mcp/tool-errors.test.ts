@@ -54,6 +54,11 @@ describe('MCP tools', () => {
     ['move_block', { step_id: 'one', direction: 'bottom' }, /needs target_id/],
     ['update_block', { step_id: 'one', loop: null }, /one is not a loop step/],
     ['update_block', { step_id: 'one', loop: { max_iterations: 0 } }, /loop.max_iterations: /],
+    [
+      'update_block',
+      { step_id: 'one', branches: Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`b${at}`, 1])) },
+      /branches: must have at most 32 entries$/,
+    ],
     ['set_production_version', { version_id: randomUUID() }, /get_flow lists its versions/],
     ['list_runs', { limit: 1_000 }, /limit: /],
     ['list_runs', { after: randomUUID() }, /after: /],

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** Bounds a record before its entries are checked: every problem of each would be listed, however many there are. */
+export function fewEntries<K extends z.core.$ZodRecordKey, V extends z.ZodType>(
+  most: number,
+  record: z.ZodRecord<K, V>,
+) {
+  return z.preprocess(
+    (value, context) => {
+      if (typeof value === 'object' && value !== null && Object.keys(value).length > most)
+        context.addIssue(`must have at most ${most} entries`);
+      return value;
+    },
+    record.meta({ maxProperties: most }),
+  );
+}
