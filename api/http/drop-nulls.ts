@@ -41,7 +41,16 @@ type Fields = Record<string, unknown>;
 function dropField(field: z.core.$ZodType, json: Fields, key: string): void {
   if (!Object.hasOwn(json, key)) return;
   if (json[key] !== null) dropNulls(field, json[key]);
-  else if (accepts(field, undefined) && !accepts(field, null)) delete json[key];
+  else if (isDropped(field)) delete json[key];
+}
+
+/** Fields by whether a null of theirs is dropped. A body may hold hundreds of thousands, and asking a schema is slow. */
+const known = new WeakMap<z.core.$ZodType, boolean>();
+
+function isDropped(field: z.core.$ZodType): boolean {
+  const dropped = known.get(field) ?? (accepts(field, undefined) && !accepts(field, null));
+  known.set(field, dropped);
+  return dropped;
 }
 
 function accepts(schema: z.core.$ZodType, value: undefined | null): boolean {

@@ -35,6 +35,17 @@ describe('null for an optional field', () => {
       assert.deepEqual(dropped({ [field]: wrap({ ...given }) }), { [field]: wrap({ b: 'x' }) });
   });
 
+  it('is asked of the schema once, however many there are', () => {
+    let asked = 0;
+    const field = z.custom<string>((value) => {
+      asked += 1;
+      return value !== null;
+    });
+    const items = Array.from({ length: 1_000 }, () => ({ a: null }));
+    dropNulls(z.array(z.strictObject({ a: field.optional() })), items);
+    assert.deepEqual([items.filter((item) => 'a' in item).length, asked], [0, 1]);
+  });
+
   it('stays where null means something, is free JSON, or the field is required or unknown', () => {
     const json = { nullish: null, free: { x: null }, required: null, unknown: null, object: { b: null } };
     assert.deepEqual(dropped(structuredClone(json)), json);
