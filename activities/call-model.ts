@@ -4,13 +4,13 @@ import type { Provider } from '../config.ts';
 import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { findJsonExcess } from '../flow/find-json-excess.ts';
 import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
   MODEL_TIMEOUT_DEFAULT_MS,
   TOOL_MESSAGES_MAX_BYTES,
 } from '../flow/limits.ts';
+import { measureJson } from '../flow/measure-json.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
@@ -163,7 +163,7 @@ function requireResumableSize(model: string, conversation: Json): void {
   const excess =
     json.length > TOOL_MESSAGES_MAX_BYTES
       ? `has ${json.length} bytes; a resume may send at most ${TOOL_MESSAGES_MAX_BYTES}`
-      : findJsonExcess(json);
+      : measureJson(json).excess;
   if (excess)
     throw new ServiceError(
       'MESSAGES_TOO_LARGE',

@@ -3,13 +3,13 @@
 import type { Json } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { findInexactNumber } from '../flow/find-inexact-number.ts';
-import { findJsonExcess, JSON_KEYS_MAX } from '../flow/find-json-excess.ts';
 import { JSON_DEPTH_MAX } from '../flow/limits.ts';
+import { JSON_KEYS_MAX, measureJson } from '../flow/measure-json.ts';
 import { isDeeper } from './is-deeper.ts';
 
 /** Reads the JSON value of an answer, with or without a Markdown fence; undefined when there is none. Throws OUTPUT_TOO_LARGE. */
 export function readModelJson(text: string): Json | undefined {
-  const excess = text.length > JSON_KEYS_MAX ? findJsonExcess(Buffer.from(text)) : undefined;
+  const excess = text.length > JSON_KEYS_MAX ? measureJson(Buffer.from(text)).excess : undefined;
   if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `The answer ${excess}.`);
   const fence = text.indexOf('```');
   const fenced = text.slice(text.indexOf('\n', fence), text.lastIndexOf('```'));

@@ -2,8 +2,11 @@
 import type { Presence } from './presence.ts';
 import { createTurns, type EndTurn } from './turns.ts';
 
-/** Work on a smaller value is over before others notice. */
+/** Work on a smaller value is over before others notice, unless it is JSON of very many values. */
 export const LARGE_BYTES = 1024 * 1024;
+/** So many values of JSON take as long as LARGE_BYTES of text, and so do a fifth as many different keys. */
+export const LARGE_VALUES = 20_000;
+const VALUES_PER_KEY = 5;
 /** Work that waits for something, such as a database that hangs, keeps its turn no longer. */
 const HELD_MAX_MS = 1_000;
 /** While others are present, a rest is three times as long as the work took, and at most this much longer than that. */
@@ -16,6 +19,11 @@ export type LargeWork = {
    */
   take(owner: string, bytes: number, options?: { signal?: AbortSignal; patient?: boolean }): Promise<EndTurn>;
 };
+
+/** Returns the bytes of text that take as long as JSON of so many bytes, values and different keys. */
+export function workOf(bytes: number, { values, keys }: { values: number; keys: number }): number {
+  return Math.max(bytes, Math.floor(((values + keys * VALUES_PER_KEY) * LARGE_BYTES) / LARGE_VALUES));
+}
 
 /** Returns how long to rest after `owner`'s work on a large value that took `ms`. */
 export function restAfter(ms: number, owner: string, presence: Presence): number {

@@ -1,14 +1,11 @@
 // The work on large JSON texts and code that the thread does: pure functions from bytes to small answers and bytes.
-import { findJsonExcess } from '../flow/find-json-excess.ts';
 import { findMember } from '../flow/find-member.ts';
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
+import { type JsonMeasure, measureJson } from '../flow/measure-json.ts';
 import { type CodeFindings, readCode } from './read-code.ts';
 
-/** The reason why a text, or a member of it, is too large to parse (`excess`), and the member's length; absent when not there. */
-export type Measure = {
-  excess?: string | undefined;
-  member?: { bytes: number; excess?: string | undefined };
-};
+/** The measure of a text and, where that is too large to parse, of a member of it; absent when not there. */
+export type Measure = JsonMeasure & { member?: { bytes: number; excess?: string | undefined } };
 
 /** All that a task needs to know besides the text. */
 export type TaskOptions = { member?: string | undefined; asText?: boolean };
@@ -22,16 +19,19 @@ export type Completion = { answer: unknown; content?: Uint8Array<ArrayBuffer>; t
 export const TASKS = {
   /** Measures a JSON text, and the outermost member of this name where the text is too large to parse. */
   measure(json: Uint8Array, { member }: TaskOptions): Measure {
-    const excess = findJsonExcess(json);
-    const found = excess !== undefined && member !== undefined ? findMember(json, member) : undefined;
-    return { excess, ...(found && { member: { bytes: found.length, excess: findJsonExcess(found) } }) };
+    const measured = measureJson(json);
+    const found = measured.excess && member !== undefined ? findMember(json, member) : undefined;
+    return {
+      ...measured,
+      ...(found && { member: { bytes: found.length, excess: measureJson(found).excess } }),
+    };
   },
 
   /** Measures a JSON text and parses it where that is allowed. Throws SyntaxError. */
   check(json: Uint8Array): Measure {
-    const excess = findJsonExcess(json);
-    if (excess === undefined) JSON.parse(textOf(json));
-    return { excess };
+    const measured = measureJson(json);
+    if (!measured.excess) JSON.parse(textOf(json));
+    return measured;
   },
 
   /** Parses a chat completion; `asText` leaves its text in. Throws SyntaxError. */

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
+import { workOf } from '../../fairness/large-work.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findInexactNumber } from '../../flow/find-inexact-number.ts';
@@ -53,8 +54,9 @@ export function readBody(
       // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
       const measure = (late?: AbortSignal) =>
         largeJson.measure(owner, bytes, { member: excess?.member, signal: late });
-      refuseExcess(await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone())), excess);
-      const size = bytes.length;
+      const measured = await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone()));
+      refuseExcess(measured, excess);
+      const size = workOf(bytes.length, measured);
       endTurn = await takeLargeWork(work, owner, size, { patient: true, gone });
       const json = parseJson(bytes);
       freeBytes(bytes);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { measurePrompt } from '../../activities/measure-prompt.ts';
 import type { Block } from '../../flow/definition.ts';
-import { JSON_VALUES_MAX } from '../../flow/find-json-excess.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
+import { JSON_VALUES_MAX } from '../../flow/measure-json.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { answer, callTools } from '../fakes/model-server.ts';
 import { fails, useCallModel } from './call-model-harness.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { createLargeWork, LARGE_BYTES, restAfter } from '../../fairness/large-work.ts';
+import { createLargeWork, LARGE_BYTES, LARGE_VALUES, restAfter, workOf } from '../../fairness/large-work.ts';
 import { createPresence } from '../../fairness/presence.ts';
 import { holdTimers } from './hold-timers.ts';
 
@@ -50,6 +50,17 @@ describe('large work', () => {
     assert.equal(restAfter(20, 'a', presence), 20);
     assert.equal(restAfter(20, 'b', presence), 60);
     assert.equal(restAfter(1_000, 'b', presence), 1_250);
+  });
+
+  it('is JSON of many bytes, many values or many different keys', () => {
+    const cases: [bytes: number, values: number, keys: number, isLarge: boolean][] = [
+      [LARGE_BYTES - 1, LARGE_VALUES - 1, 0, false],
+      [LARGE_BYTES, 1, 0, true],
+      [1, LARGE_VALUES, 0, true],
+      [1, 0, LARGE_VALUES / 5, true],
+    ];
+    for (const [bytes, values, keys, isLarge] of cases)
+      assert.equal(workOf(bytes, { values, keys }) >= LARGE_BYTES, isLarge, `${bytes} ${values} ${keys}`);
   });
 
   it('gives the turn to others when a piece waits for too long', async () => {

@@ -23,6 +23,8 @@ for (const [place, largeBytes] of [
     it('are measured: too many values, and the bytes and values of one member', async () => {
       const json = `{"a":[${'0,'.repeat(500_000)}0],"b":"b"}`;
       assert.deepEqual(await largeJson.measure('o', Buffer.from(json), { member: 'b' }), {
+        values: 500_001,
+        keys: 1,
         excess: 'holds more than 500000 values',
         member: { bytes: 3, excess: undefined },
       });
@@ -37,7 +39,7 @@ for (const [place, largeBytes] of [
     it('are refused when they are not JSON', async () => {
       await assert.rejects(largeJson.check('o', Buffer.from('{"a":'), {}), SyntaxError);
       await assert.rejects(largeJson.readCompletion('o', Buffer.from('<html>'), {}), SyntaxError);
-      assert.deepEqual(await largeJson.check('o', Buffer.from('{"a":0}'), {}), { excess: undefined });
+      assert.deepEqual(await largeJson.check('o', Buffer.from('{"a":0}'), {}), { values: 1, keys: 1 });
     });
 
     it('give the long text of a model’s answer as JSON, and the rest without what nobody reads', async () => {
@@ -127,8 +129,8 @@ describe('the thread for large JSON texts', () => {
     assert.ok(Array.isArray((answer as { choices: unknown[] }).choices[0]));
     const running = largeJson.check('o', Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
     await largeJson.close();
-    assert.deepEqual(await running, { excess: undefined });
-    assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { excess: undefined });
+    assert.deepEqual(await running, { values: 400_001, keys: 0 });
+    assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { values: 1, keys: 0 });
   });
 
   it('forgets who no longer waits', async () => {

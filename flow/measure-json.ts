@@ -1,5 +1,5 @@
-// Tells from the bytes of JSON text whether parsing it would take too long: a short text may hold millions of values, and
-// parsing blocks the process.
+// Tells from the bytes of JSON text how long parsing it would take, and whether too long: a short text may hold millions of
+// values, and parsing blocks the process.
 import { findStringEnd } from './find-string-end.ts';
 import { BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
 
@@ -13,10 +13,16 @@ const TABLE_BITS = 22;
 const NOTHING = { start: 0, end: 0 };
 
 /**
- * Returns why a text is too large to parse, in words that follow its name; undefined when it may be parsed. The text need
- * not be valid JSON. Reads each byte at most twice, and none beyond the limit.
+ * `keys`: the different ones. `excess`: why the text is too large to parse, in words that follow its name; it is counted up to
+ * there.
  */
-export function findJsonExcess(bytes: Uint8Array): string | undefined {
+export type JsonMeasure = { values: number; keys: number; excess?: string };
+
+/**
+ * Counts the values and keys of a text, which may be parsed unless there is an `excess`. The text need not be valid JSON. Reads
+ * each byte at most twice, and none beyond the limit.
+ */
+export function measureJson(bytes: Uint8Array): JsonMeasure {
   let seen: Uint8Array | undefined;
   let values = 0;
   let keys = 0;
@@ -36,14 +42,16 @@ export function findJsonExcess(bytes: Uint8Array): string | undefined {
       if ((cell & bit) === 0) {
         seen[place >>> 3] = cell | bit;
         keys += 1;
-        if (keys > JSON_KEYS_MAX) return `has more than ${JSON_KEYS_MAX} different keys`;
+        if (keys > JSON_KEYS_MAX)
+          return { values, keys, excess: `has more than ${JSON_KEYS_MAX} different keys` };
       }
     } else if (byte === COMMA || byte === BRACKET || byte === BRACE) {
       values += 1;
-      if (values > JSON_VALUES_MAX) return `holds more than ${JSON_VALUES_MAX} values`;
+      if (values > JSON_VALUES_MAX)
+        return { values, keys, excess: `holds more than ${JSON_VALUES_MAX} values` };
     }
   }
-  return undefined;
+  return { values, keys };
 }
 
 function hash(bytes: Uint8Array, { start, end }: typeof NOTHING): number {

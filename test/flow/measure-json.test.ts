@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
-import { findJsonExcess, JSON_KEYS_MAX, JSON_VALUES_MAX } from '../../flow/find-json-excess.ts';
+import { JSON_KEYS_MAX, JSON_VALUES_MAX, measureJson } from '../../flow/measure-json.ts';
 
-describe('findJsonExcess', () => {
-  const find = (text: string) => findJsonExcess(Buffer.from(text));
+describe('measureJson', () => {
+  const find = (text: string) => measureJson(Buffer.from(text)).excess;
   const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join()}}`;
+
+  it('counts the members of objects and lists and their different keys, not what is in texts', () => {
+    const count = (value: unknown) => measureJson(Buffer.from(JSON.stringify(value)));
+    assert.deepEqual(count({ a: [1, [2, 3]], b: 'x' }), { values: 6, keys: 2 });
+    assert.deepEqual(count({ a: '[],{},"b":' }), { values: 1, keys: 1 });
+    assert.deepEqual(count([{ a: 1 }, { a: 2 }]), { values: 4, keys: 1 });
+  });
 
   const fine: [string, string][] = [
     ['as many values as are taken', `[${'0,'.repeat(JSON_VALUES_MAX - 2)}0]`],
