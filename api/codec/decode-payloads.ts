@@ -12,7 +12,7 @@ import { fewEntries } from '../http/few-entries.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 
 const PAYLOADS_MAX = 1_000;
-/** Of one payload. Temporal writes fewer than ten. */
+/** In one payload. Temporal writes fewer than ten. */
 const METADATA_MAX = 32;
 const UUID_CHARS = 36;
 
