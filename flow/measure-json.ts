@@ -8,8 +8,8 @@ export const JSON_VALUES_MAX = 500_000;
 /** The most different keys; equal keys, as in the rows of a table, cost little. */
 export const JSON_KEYS_MAX = 100_000;
 
-/** Bits of the table of seen keys; two keys with the same hash count as one. */
-const TABLE_BITS = 22;
+/** The table of seen keys has eight to sixteen bits for each byte, up to this; two keys with the same hash count as one. */
+const TABLE_BITS_MAX = 2 ** 22;
 const NOTHING = { start: 0, end: 0 };
 
 /**
@@ -23,6 +23,8 @@ export type JsonMeasure = { values: number; keys: number; excess?: string };
  * each byte at most twice, and none beyond the limit.
  */
 export function measureJson(bytes: Uint8Array): JsonMeasure {
+  const tableBits = Math.min(TABLE_BITS_MAX, 2 ** (35 - Math.clz32(bytes.length)));
+  const shift = Math.clz32(tableBits) + 1;
   let seen: Uint8Array | undefined;
   let values = 0;
   let keys = 0;
@@ -33,8 +35,8 @@ export function measureJson(bytes: Uint8Array): JsonMeasure {
       string = { start: index + 1, end: findStringEnd(bytes, index + 1) };
       index = string.end;
     } else if (byte === COLON) {
-      seen ??= new Uint8Array(2 ** (TABLE_BITS - 3));
-      const place = Math.imul(hash(bytes, string), 0x9e3779b1) >>> (32 - TABLE_BITS);
+      seen ??= new Uint8Array(tableBits / 8);
+      const place = Math.imul(hash(bytes, string), 0x9e3779b1) >>> shift;
       // Each string is read once more, even where many colons follow it.
       string = NOTHING;
       const bit = 1 << (place & 7);
