@@ -8,6 +8,7 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { useIsShown } from '../ui/use-is-shown.ts';
 import { ChangedMeanwhile, findNewerEtag } from './changed-meanwhile.tsx';
 import { useFlow } from './flow-context.ts';
 
@@ -52,6 +53,7 @@ type Props = {
 
 function FlowForm({ flow, etag, onClose, onReload }: Props) {
   const { projectId } = useFlow();
+  const isShown = useIsShown();
   const [name, setName] = useState(flow.name);
   const [description, setDescription] = useState(flow.description);
   const change = useMutation({
@@ -63,7 +65,7 @@ function FlowForm({ flow, etag, onClose, onReload }: Props) {
       }),
     async onSuccess() {
       await refetch(FLOW, '/api/v1/projects/{project_id}/flows');
-      onClose();
+      if (isShown.current) onClose();
     },
   });
   const newer = findNewerEtag(change.error);

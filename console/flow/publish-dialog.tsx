@@ -6,6 +6,7 @@ import { FormDialog } from '../ui/form-dialog.tsx';
 import { Note } from '../ui/note.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
+import { useIsShown } from '../ui/use-is-shown.ts';
 import { useDraft } from './draft/draft-context.ts';
 import { eachStep } from './draft/steps.ts';
 import { useFlow } from './flow-context.ts';
@@ -21,6 +22,7 @@ const NOTE_MAX_LENGTH = 2000;
 export function PublishDialog({ onClose }: { onClose: () => void }) {
   const { flow, projectId } = useFlow();
   const { steps, problems, saveState, etag, flush, refresh } = useDraft();
+  const isShown = useIsShown();
   const [note, setNote] = useState('');
   const [isPromoted, setPromoted] = useState(flow.productionVersion === null);
   useEffect(() => void flush(), [flush]);
@@ -34,7 +36,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
       return data?.version as number;
     },
     async onSuccess(version) {
-      onClose();
+      if (isShown.current) onClose();
       if (!isPromoted) {
         showToast({ tone: 'good', title: `Version ${version} is published. Callers do not run it yet.` });
         return await refetchVersions();

@@ -5,6 +5,7 @@ import { refetch } from '../api/query-client.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { useIsShown } from '../ui/use-is-shown.ts';
 import { ROLE_OPTIONS } from './role-options.ts';
 
 /** Makes somebody a member whose user id at the identity provider is known. */
@@ -15,13 +16,14 @@ export function AddMemberDialog({
   organizationId: string;
   onClose: () => void;
 }) {
+  const isShown = useIsShown();
   const [userId, setUserId] = useState('');
   const [role, setRole] = useState<'admin' | 'member'>('member');
   const add = $api.useMutation('post', '/api/v1/organizations/{org_id}/members', {
     meta: { quiet: true },
     async onSuccess() {
       await refetch('/api/v1/organizations/{org_id}/members');
-      onClose();
+      if (isShown.current) onClose();
     },
   });
   return (

@@ -5,6 +5,7 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
+import { useIsShown } from '../ui/use-is-shown.ts';
 
 type Cancelled = { runs: number; testRuns: number; deliveries: number };
 
@@ -19,12 +20,13 @@ type Props = {
 
 /** Deletes an organization or a project once its slug was typed, and says what was cancelled by it. */
 export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onDeleted }: Props) {
+  const isShown = useIsShown();
   const [typed, setTyped] = useState('');
   const remove = useMutation({
     mutationFn: onConfirm,
     meta: { quiet: true },
     async onSuccess({ data }) {
-      onClose();
+      if (isShown.current) onClose();
       await onDeleted();
       showToast({ tone: 'good', title: `Deleted ${slug}. ${data ? describe(data.cancelled) : ''}` });
     },

@@ -4,11 +4,13 @@ import { fieldError } from '../api/field-error.ts';
 import { refetch } from '../api/query-client.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { useIsShown } from '../ui/use-is-shown.ts';
 
 type Props = { organizationId: string; mark: number | null; onClose: () => void };
 
 /** Sets the balance below which the credits are low, or takes the mark away. */
 export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
+  const isShown = useIsShown();
   const [text, setText] = useState(mark === null ? '' : String(mark));
   const wanted = text.trim() === '' ? null : Number(text);
   const isNumber = wanted === null || Number.isFinite(wanted);
@@ -16,7 +18,7 @@ export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
     meta: { quiet: true },
     async onSuccess() {
       await refetch('/api/v1/organizations/{org_id}/credits');
-      onClose();
+      if (isShown.current) onClose();
     },
   });
   return (

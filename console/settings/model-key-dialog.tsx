@@ -5,17 +5,19 @@ import { refetch } from '../api/query-client.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
+import { useIsShown } from '../ui/use-is-shown.ts';
 
 type Props = { organizationId: string; provider: string; onClose: () => void };
 
 /** Stores an organization's own key of a model provider, in place of an earlier one. */
 export function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
+  const isShown = useIsShown();
   const [key, setKey] = useState('');
   const save = $api.useMutation('put', '/api/v1/organizations/{org_id}/model-keys/{provider}', {
     meta: { quiet: true },
     async onSuccess() {
       await refetch('/api/v1/organizations/{org_id}/model-keys', '/api/v1/models');
-      onClose();
+      if (isShown.current) onClose();
       showToast({ tone: 'good', title: `Calls of ${provider} are paid with your key now.` });
     },
   });

@@ -6,6 +6,7 @@ import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { useIsShown } from '../../ui/use-is-shown.ts';
 import { ChangedMeanwhile, findNewerEtag } from '../changed-meanwhile.tsx';
 import { useFlow } from '../flow-context.ts';
 import { EMPTY_INPUT, parseInput } from '../try/try-input.ts';
@@ -37,6 +38,7 @@ type Props = {
 /** Creates a test case, or changes one. */
 export function CaseDialog({ start, onClose, onReload }: Props) {
   const { flow, projectId } = useFlow();
+  const isShown = useIsShown();
   const id = start.test_case_id;
   const [name, setName] = useState(start.name ?? '');
   const [message, setMessage] = useState(start.message ?? '');
@@ -48,7 +50,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
   const [form, setForm] = useState(start.expectation ? toForm(start.expectation) : EMPTY_EXPECTATION);
   const [isSent, setSent] = useState(false);
   const done = () => {
-    onClose();
+    if (isShown.current) onClose();
     return refetch(CASES, CASE);
   };
   const options = { meta: { quiet: true }, onSuccess: done };

@@ -163,6 +163,39 @@ describeWalks('a change in the console', (walk) => {
     assert.equal(new URL(page.url()).pathname, `/console/${PROJECT}`);
   });
 
+  for (const [subject, press] of [
+    ['a test case', ['New test case']],
+    ['the name of a flow', ['More about this flow', 'Name and description']],
+  ] as const)
+    walk(`of ${subject} closes no other dialog when it is answered late`, 'owner', async (tour) => {
+      const { page, weir, open } = tour;
+      const flow = await createFlow(weir, `late-${press.length}`, [code('a', 'return 1')]);
+      await open(`${flow.path}/tests`);
+      const closed = Promise.withResolvers<void>();
+      await page.route(/\/flows\/[^/]+(\/test-cases)?$/, async (route) => {
+        if (route.request().method() !== 'GET') await closed.promise;
+        await route.continue();
+      });
+      const dialog = page.getByRole('dialog');
+      async function fill(name: string) {
+        for (const label of press)
+          await page
+            .getByRole('button', { name: label })
+            .or(page.getByRole('menuitem', { name: label }))
+            .click();
+        await dialog.getByLabel('Name', { exact: true }).fill(name);
+      }
+      await fill('Saved late');
+      if (press.length === 1) await dialog.getByRole('textbox', { name: 'Text' }).fill('weir');
+      await dialog.getByRole('button', { name: /^(Create|Save)$/ }).click();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await fill('Typed meanwhile');
+      closed.resolve();
+      await page.locator('h1, td').filter({ hasText: 'Saved late' }).first().waitFor();
+      assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), 'Typed meanwhile');
+    });
+
   walk('whose answer is shown once keeps its dialog until it is given up', 'owner', async (tour) => {
     const { page, open } = tour;
     await open(`${PROJECT}/keys`);
