@@ -30,6 +30,7 @@ export function SessionDialog() {
       title="Your session has ended"
       isOpen={resume !== undefined}
       isDismissable={false}
+      hasCross={false}
       onClose={() => location.assign('/console/signed-out')}
     >
       <p>
@@ -43,6 +44,9 @@ export function SessionDialog() {
         </Note>
       )}
       <DialogActions>
+        <Button slot="close" variant="quiet">
+          Leave this page
+        </Button>
         {isBlocked && (
           <Button
             onPress={() =>

@@ -13,6 +13,8 @@ type Props = {
   width?: string;
   /** A dialog whose content is shown once is not closed by Escape or a click beside it. */
   isDismissable?: boolean;
+  /** A dialog without a cross says with its buttons how it is left. */
+  hasCross?: boolean;
   /** Its change is under way. A dialog that is closed meanwhile says that it may still be made. */
   isPending?: boolean;
   /** The dialog stays until its change is answered or given up, since the answer is shown once. */
@@ -22,7 +24,7 @@ type Props = {
 
 /** A dialog over the page. The last child is mostly `<DialogActions>`. */
 export function Dialog(props: Props) {
-  const { title, isOpen, onClose, width, isDismissable = true, isPending = false, children } = props;
+  const { title, isOpen, onClose, width, isDismissable = true, isPending = false } = props;
   const stays = isPending && props.awaitsAnswer === true;
   function close() {
     if (isPending)
@@ -49,11 +51,13 @@ export function Dialog(props: Props) {
             <Heading slot="title" level={2}>
               {title}
             </Heading>
-            <IconButton label="Close" size="small" isDisabled={stays} onPress={close}>
-              <X size={16} />
-            </IconButton>
+            {props.hasCross !== false && (
+              <IconButton label="Close" size="small" isDisabled={stays} onPress={close}>
+                <X size={16} />
+              </IconButton>
+            )}
           </div>
-          {children}
+          {props.children}
         </AriaDialog>
       </Modal>
     </ModalOverlay>

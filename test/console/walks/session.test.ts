@@ -68,6 +68,8 @@ describeWalks('a session in the console', (walk) => {
       ]);
       await page.unroute('**/draft');
       const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+      await ended.getByRole('button', { name: 'Leave this page' }).waitFor();
+      assert.equal(await ended.getByRole('button', { name: 'Close' }).count(), 0);
       await ended.getByRole('button', { name: 'Sign in' }).click();
       await page.getByText('Saved', { exact: true }).waitFor();
       assert.deepEqual(await flow.names(), ['Mine']);
