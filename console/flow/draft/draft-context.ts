@@ -17,9 +17,12 @@ export type Draft = Omit<DraftState, 'history'> &
     | 'saveToRun'
     | 'refresh'
     | 'resolve'
+    | 'discard'
   > & {
     projectId: string;
     flowId: string;
+    /** When the pages of the flow were opened, in milliseconds since 1970: another number at each visit. */
+    openedAt: number;
     /** Blocks whose model has no key, and fields without effect. */
     notes: string[];
     /** The ETag of the draft that was saved or read last, for `If-Match`. */
@@ -27,6 +30,10 @@ export type Draft = Omit<DraftState, 'history'> &
     /** The selected step, which the address names. */
     selectedId: string | undefined;
     select(stepId: string | undefined): void;
+    /** Changes the step_id of the selected step, which stays selected. */
+    rename(from: string, to: string): void;
+    /** The step_id that the selected step has just been given, until the address names it. */
+    renamedTo: string | undefined;
     canUndo: boolean;
     canRedo: boolean;
     /** Says what undo takes back, and what redo makes again. */

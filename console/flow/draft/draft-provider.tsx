@@ -1,6 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { isMissing } from '../../api/api-error.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -8,6 +16,7 @@ import { DraftContext } from './draft-context.ts';
 import { draftServer } from './draft-server.ts';
 import type { ServerDraft } from './draft-state.ts';
 import { DraftStore } from './draft-store.ts';
+import { renameStep } from './edit-steps.ts';
 import { isLastElsewhere } from './history.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { findStep, type Step } from './steps.ts';
@@ -54,6 +63,7 @@ type EditingProps = Props & { draft: ServerDraft; server: ReturnType<typeof draf
 
 function Editing({ draft, server, projectId, flowId, onDeleted, children }: EditingProps) {
   const [store] = useState(() => new DraftStore(draft, server));
+  const [openedAt] = useState(Date.now);
   const actions = useMemo(
     () => ({
       change: store.change.bind(store),
@@ -66,6 +76,7 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
       saveToRun: store.saveToRun.bind(store),
       refresh: store.refresh.bind(store),
       resolve: store.resolve.bind(store),
+      discard: store.discard.bind(store),
     }),
     [store],
   );
@@ -82,6 +93,17 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
       }),
     [navigate],
   );
+  const [renamedTo, setRenamedTo] = useState<string>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address has followed, or names another step
+  useEffect(() => setRenamedTo(undefined), [step]);
+  const rename = useCallback(
+    (from: string, to: string) => {
+      setRenamedTo(to);
+      store.change(`Rename ${from} to ${to}`, (steps) => renameStep(steps, from, to));
+      select(to);
+    },
+    [store, select],
+  );
   useFollowDraft(store);
   useEffect(() => () => store.close(), [store]);
   const { steps, isDeleted } = state;
@@ -89,20 +111,25 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
     if (isDeleted) onDeleted(steps);
   }, [isDeleted, steps, onDeleted]);
   const { etag } = state.saved;
+  const known = useRef(etag);
   useEffect(() => {
-    // Whether the draft is that of a version may have changed with it.
-    if (etag !== draft.etag) void queryClient.invalidateQueries({ queryKey: ['get', FLOW_PATH] });
-  }, [etag, draft.etag]);
+    // Whether the draft is that of a version may have changed with it, also where it is as it was before.
+    if (etag !== known.current) void queryClient.invalidateQueries({ queryKey: ['get', FLOW_PATH] });
+    known.current = etag;
+  }, [etag]);
   const value = useMemo(() => {
     const { past, future } = state.history;
     return {
       ...state,
       projectId,
       flowId,
+      openedAt,
       notes: state.saved.notes,
       etag: state.saved.etag,
-      selectedId: findStep(state.steps, step)?.step.step_id,
+      selectedId: (findStep(state.steps, step) ?? findStep(state.steps, renamedTo))?.step.step_id,
       select,
+      rename,
+      renamedTo,
       undoLabel: past.at(-1)?.label,
       undoSteps: past.at(-1)?.steps,
       undoesElsewhere: isLastElsewhere(state.history),
@@ -111,7 +138,7 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
       canRedo: future.length > 0,
       ...actions,
     };
-  }, [state, actions, step, select, projectId, flowId]);
+  }, [state, actions, step, select, rename, renamedTo, projectId, flowId, openedAt]);
   return (
     <DraftContext value={value}>
       {children}

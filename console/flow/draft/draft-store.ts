@@ -4,21 +4,11 @@ import { ELSEWHERE, type History, isLastElsewhere, NO_HISTORY, redoIn, remember,
 import { isSameTree } from './is-same-tree.ts';
 import { locateProblem, type Problem } from './problems.ts';
 import type { Step } from './steps.ts';
-
-type Timers = {
-  set(run: () => void, ms: number): unknown;
-  clear(timer: unknown): void;
-  now(): number;
-};
+import { BROWSER_TIMERS, type Timers } from './timers.ts';
 
 const SAVE_AFTER_MS = 800;
 const RETRY_FIRST_MS = 2_000;
 const RETRY_MAX_MS = 30_000;
-const TIMERS: Timers = {
-  set: (run, ms) => setTimeout(run, ms),
-  clear: (timer) => clearTimeout(timer as number),
-  now: () => performance.now(),
-};
 
 /** Keeps a draft that is being edited, and saves it: some time after the last change, one request at a time. */
 export class DraftStore {
@@ -31,8 +21,9 @@ export class DraftStore {
   #retryMs = RETRY_FIRST_MS;
   /** The steps of a save whose answer did not arrive: the service may have them. */
   #sent: Step[] | undefined;
+  #isDiscarded = false;
 
-  constructor(saved: ServerDraft, server: DraftServer, timers: Timers = TIMERS) {
+  constructor(saved: ServerDraft, server: DraftServer, timers: Timers = BROWSER_TIMERS) {
     this.#server = server;
     this.#timers = timers;
     this.#state = {
@@ -113,6 +104,11 @@ export class DraftStore {
         ? 'The draft was changed elsewhere, so it was not run: resolve the conflict in the editor first.'
         : `The draft could not be saved, so it was not run. ${message ?? ''}`.trim(),
     );
+  }
+
+  /** Gives up what is not saved: nothing more is sent. A save that is under way may still be made. */
+  discard(): void {
+    this.#isDiscarded = true;
   }
 
   /** Saves what is not saved yet, and ends; a save that fails is not repeated. */
@@ -225,6 +221,7 @@ export class DraftStore {
   }
 
   #isDirty(): boolean {
+    if (this.#isDiscarded) return false;
     return this.#state.steps !== this.#state.saved.steps || this.#sent !== undefined;
   }
 

@@ -5,7 +5,7 @@ import { useDraft } from './draft-context.ts';
 
 /** Saves the draft before another page is opened, and asks when that is not possible. */
 export function LeaveGuard() {
-  const { saveState, message, flush } = useDraft();
+  const { saveState, message, flush, discard } = useDraft();
   const blocker = useBlocker({
     shouldBlockFn: async ({ current, next }) =>
       flowOf(current.pathname) !== flowOf(next.pathname) && !(await flush()),
@@ -21,7 +21,13 @@ export function LeaveGuard() {
           : `${message ?? 'The service did not take it.'} Stay to fix it, or leave without your last changes.`}
       </p>
       <DialogActions>
-        <Button variant="danger" onPress={blocker.proceed}>
+        <Button
+          variant="danger"
+          onPress={() => {
+            discard();
+            blocker.proceed();
+          }}
+        >
           Leave without them
         </Button>
         <Button variant="primary" onPress={blocker.reset}>

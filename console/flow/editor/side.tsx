@@ -2,12 +2,13 @@ import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { classes } from '../../ui/classes.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { useReturnFocus } from '../../ui/use-return-focus.ts';
 import style from './editor.module.css';
 
 type Props = {
   label: string;
   isOpen: boolean;
-  /** When it can be closed: then it says its name, and takes the focus when it opens. */
+  /** When it can be closed: then it says its name, takes the focus when it opens and gives it back when it is closed. */
   onClose: (() => void) | undefined;
   children: ReactNode;
 };
@@ -39,7 +40,13 @@ export function Side({ label, isOpen, onClose, children }: Props) {
           </IconButton>
         </div>
       )}
+      {isOpen && canClose && <ReturnFocus />}
       <div className={classes(style.padded)}>{(isOpen || wasOpen) && children}</div>
     </aside>
   );
+}
+
+function ReturnFocus() {
+  useReturnFocus();
+  return null;
 }

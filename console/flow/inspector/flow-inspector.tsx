@@ -1,4 +1,5 @@
 import { formatCount } from '../../ui/format.ts';
+import { Note } from '../../ui/note.tsx';
 import { Fact, Facts } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useDraft } from '../draft/draft-context.ts';
@@ -6,13 +7,21 @@ import { eachStep, type Step } from '../draft/steps.ts';
 import { useFlow } from '../flow-context.ts';
 import style from './inspector.module.css';
 
-/** The flow as a whole: what it is for, what it is made of, and what its draft lacks. */
-export function FlowInspector() {
+/**
+ * The flow as a whole: what it is for, what it is made of, and what its draft lacks. `missing` is the step that the address
+ * names, if it does: the draft does not have it.
+ */
+export function FlowInspector({ missing }: { missing: unknown }) {
   const { flow } = useFlow();
   const { steps, problems, notes, select } = useDraft();
   const all = [...eachStep(steps)].map(({ step }) => step);
   return (
     <div className={style.inspector}>
+      {missing !== undefined && (
+        <Note tone="warn">
+          The draft has no step <code>{String(missing)}</code>: it may have been renamed or deleted since.
+        </Note>
+      )}
       <div className={style.names}>
         <h2>{flow.name}</h2>
         <p className={style.help}>

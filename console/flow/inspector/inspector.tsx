@@ -1,3 +1,5 @@
+import { useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useDraft } from '../draft/draft-context.ts';
 import { findStep, type Step } from '../draft/steps.ts';
 import { CodeFields } from './code-fields.tsx';
@@ -12,9 +14,14 @@ import { useStep } from './use-step.ts';
 
 /** The selected step and its fields; the flow's own when no step is selected. */
 export function Inspector() {
-  const { steps, selectedId } = useDraft();
+  const { steps, selectedId, renamedTo } = useDraft();
+  const { step: named } = useSearch({ strict: false }) as { step?: unknown };
   const step = findStep(steps, selectedId)?.step;
-  return step ? <StepInspector key={step.step_id} step={step} /> : <FlowInspector />;
+  // Each step has a form of its own, which stays, with the focus in it, when its step_id is changed.
+  const [shown, setShown] = useState({ stepId: selectedId, form: 0 });
+  if (shown.stepId !== selectedId)
+    setShown({ stepId: selectedId, form: selectedId === renamedTo ? shown.form : shown.form + 1 });
+  return step ? <StepInspector key={shown.form} step={step} /> : <FlowInspector missing={named} />;
 }
 
 function StepInspector({ step }: { step: Step }) {

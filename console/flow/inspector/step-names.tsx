@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { useDraft } from '../draft/draft-context.ts';
-import { renameStep } from '../draft/edit-steps.ts';
 import { findStepIdProblem } from '../draft/step-id.ts';
 import { changeStep, type SequentialStep, type Step, stepIdsOf } from '../draft/steps.ts';
 import { changeKind } from './change-kind.ts';
@@ -59,17 +58,16 @@ export function StepNames({ step }: { step: Step }) {
 
 /** The step_id is changed when the field is left: prompts and code that name it follow. */
 function StepId({ step }: { step: Step }) {
-  const { steps, change, select } = useDraft();
+  const { steps, rename } = useDraft();
   const [text, setText] = useState(step.step_id);
   useEffect(() => setText(step.step_id), [step.step_id]);
   const others = stepIdsOf(steps);
   others.delete(step.step_id);
   const problem = findStepIdProblem(text, others);
-  function rename() {
+  function save() {
     if (text === step.step_id) return;
-    if (problem !== undefined) return setText(step.step_id);
-    change(`Rename ${step.step_id} to ${text}`, (steps) => renameStep(steps, step.step_id, text));
-    select(text);
+    if (problem === undefined) rename(step.step_id, text);
+    else setText(step.step_id);
   }
   return (
     <TextField
@@ -77,9 +75,9 @@ function StepId({ step }: { step: Step }) {
       isMono
       value={text}
       onChange={setText}
-      onBlur={rename}
+      onBlur={save}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') rename();
+        if (event.key === 'Enter') save();
         if (event.key === 'Escape') setText(step.step_id);
       }}
       error={problem}

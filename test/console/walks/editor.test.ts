@@ -102,6 +102,59 @@ describeWalks('the editor of a flow', (walk) => {
       await page.getByText('The draft was changed elsewhere, and is shown as it is now.').waitFor();
       await page.getByRole('button', { name: 'Undo these changes' }).click();
       await step(page, /^First,/).waitFor();
+
+      // Who changed it is asked anew at each visit.
+      await isSaved(page);
+      await page.getByRole('link', { name: 'Usage' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+      await page.goBack();
+      await step(page, /^First,/).waitFor();
+      const asked = page.waitForRequest('**/audit-log?**');
+      await flow.replace([named('Theirs')]);
+      await asked;
+    },
+  );
+
+  walk('says that the draft is as published once changes are undone', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'as-published', [named('First')]);
+    await flow.publish();
+    await open(`${flow.path}?step=only`);
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Second');
+    await isSaved(page);
+    const undone = page.waitForResponse((one) => one.request().method() === 'PUT');
+    await page.getByRole('button', { name: 'Undo: Change the name of First' }).click();
+    await undone;
+    await isSaved(page);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText('The draft is the same as version 1').waitFor();
+  });
+
+  walk(
+    'keeps the focus in a form whose step_id changes, and gives it back from a panel',
+    'owner',
+    async (tour) => {
+      const { page, weir, open } = tour;
+      const flow = await createFlow(weir, 'focus', [named('First')]);
+      await open(`${flow.path}?step=only`);
+      const stepId = page.getByRole('textbox', { name: 'step_id' });
+      await stepId.fill('renamed');
+      await page.keyboard.press('Tab');
+      await page.waitForURL(/step=renamed/);
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('End');
+      await page.keyboard.type('-twice');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/step=renamed-twice/);
+      await page.keyboard.press('End');
+      await page.keyboard.type('-more');
+      assert.equal(await stepId.inputValue(), 'renamed-twice-more');
+
+      const tryIt = page.getByRole('button', { name: 'Try it' });
+      await tryIt.press('Enter');
+      await page.getByRole('complementary', { name: 'Try it' }).and(page.locator(':focus')).waitFor();
+      await page.keyboard.press('Escape');
+      await tryIt.and(page.locator(':focus')).waitFor();
     },
   );
 });

@@ -200,6 +200,19 @@ describe('a draft that is edited', () => {
     assert.deepEqual(service.steps(), [step('a', 'last words')]);
   });
 
+  it('is not sent any more once what is not saved was given up, also where saving had failed', async () => {
+    const { store, service, write, pass } = setUpDraft();
+    service.answer = () => ({ type: 'failed', message: 'The service cannot be reached.' });
+    write('given up');
+    await pass();
+    service.answer = undefined;
+    const { length } = service.saves;
+    store.discard();
+    store.close();
+    await pass();
+    assert.deepEqual([service.saves.length, service.steps()], [length, [step('a')]]);
+  });
+
   it('is saved before it runs; where it cannot be, it is said why it did not run', async () => {
     const { store, service, write } = setUpDraft();
     write('mine');
