@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Play, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client.ts';
-import { PAGES } from '../api/pages.ts';
+import { PAGES, refreshPages } from '../api/pages.ts';
 import { refetch } from '../api/query-client.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
@@ -18,6 +18,7 @@ import { useDraft } from './draft/draft-context.ts';
 import { useFlow } from './flow-context.ts';
 import { CaseDialog, type CaseDraft } from './tests/case-dialog.tsx';
 import { CaseRow } from './tests/case-row.tsx';
+import { isAnyPending } from './tests/last-results.ts';
 import { TestRunPanel } from './tests/test-run-panel.tsx';
 import { TestRunsPanel } from './tests/test-runs-panel.tsx';
 import style from './tests/tests.module.css';
@@ -39,7 +40,16 @@ export function TestsPage() {
   const [testRunId, openTestRun] = useOpenTestRun();
   const ofRun = useCaseOfRun(setEditing);
   const path = { project_id: projectId, flow_id: flow.id };
-  const query = $api.useInfiniteQuery('get', CASES, { params: { path, query: { limit: 50 } } }, PAGES);
+  const query = $api.useInfiniteQuery(
+    'get',
+    CASES,
+    { params: { path, query: { limit: 50 } } },
+    {
+      ...PAGES,
+      refetchInterval: (query) =>
+        isAnyPending(query.state.data?.pages.flatMap(({ test_cases }) => test_cases)) && refreshPages(query),
+    },
+  );
   const start = useMutation({
     meta: { quiet: true },
     mutationFn: async (test_case_id?: string) => {

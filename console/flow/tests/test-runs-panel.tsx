@@ -1,5 +1,6 @@
-import { $api } from '../../api/client.ts';
-import { PAGES } from '../../api/pages.ts';
+import { $api, type Schemas } from '../../api/client.ts';
+import { PAGES, refreshPages } from '../../api/pages.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -16,8 +17,14 @@ export function TestRunsPanel({ onOpen }: { onOpen: (testRunId: string) => void 
     'get',
     '/api/v1/projects/{project_id}/flows/{flow_id}/test-runs',
     { params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: 20 } } },
-    PAGES,
+    { ...PAGES, refetchInterval: (query) => isAnyStarted(query.state.data?.pages) && refreshPages(query) },
   );
+  if (query.error && !query.data)
+    return (
+      <Panel title="Test runs">
+        <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
+      </Panel>
+    );
   const runs = query.data?.pages.flatMap(({ test_runs }) => test_runs) ?? [];
   if (runs.length === 0) return null;
   return (
@@ -43,4 +50,8 @@ export function TestRunsPanel({ onOpen }: { onOpen: (testRunId: string) => void 
       <MoreButton query={query} />
     </Panel>
   );
+}
+
+function isAnyStarted(pages: { test_runs: Pick<Schemas['ListedTestRun'], 'status'>[] }[] = []): boolean {
+  return pages.some(({ test_runs }) => test_runs.some(({ status }) => status === 'started'));
 }

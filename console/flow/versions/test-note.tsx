@@ -3,26 +3,32 @@ import { $api } from '../../api/client.ts';
 import { Note } from '../../ui/note.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFlow } from '../flow-context.ts';
+import { isAnyPending, sumUpResults } from '../tests/last-results.ts';
+
+/** All of a flow: it has no more. */
+const CASES_MAX = 200;
+const POLL_MS = 5_000;
 
 /** Says that the flow has test cases, which publishing does not run, and how they ended last. Nothing when it has none. */
 export function TestNote() {
   const { flow, org, project, projectId } = useFlow();
-  const path = { project_id: projectId, flow_id: flow.id };
-  const cases = $api.useQuery('get', '/api/v1/projects/{project_id}/flows/{flow_id}/test-cases', {
-    params: { path, query: { limit: 1 } },
-  });
-  const runs = $api.useQuery('get', '/api/v1/projects/{project_id}/flows/{flow_id}/test-runs', {
-    params: { path, query: { limit: 1 } },
-  });
-  if (!cases.data || cases.data.test_cases.length === 0) return null;
-  const last = runs.data?.test_runs[0];
+  const { data } = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows/{flow_id}/test-cases',
+    {
+      params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: CASES_MAX } },
+    },
+    { refetchInterval: ({ state }) => isAnyPending(state.data?.test_cases) && POLL_MS },
+  );
+  if (!data || data.test_cases.length === 0) return null;
+  const last = sumUpResults(data.test_cases);
   return (
-    <Note tone={last && last.passed === last.total ? 'idle' : 'warn'}>
+    <Note tone={last?.haveAllPassed ? 'idle' : 'warn'}>
       The flow has test cases, which publishing does not run.{' '}
       {last && (
         <>
-          The last test run, <Time at={last.started_at} />: {last.passed} of {last.total} passed; the draft
-          may have changed since.{' '}
+          Their last results, the latest of <Time at={last.latest} />: {last.words}; the draft may have
+          changed since.{' '}
         </>
       )}
       <Link to="/orgs/$org/projects/$project/flows/$flow/tests" params={{ org, project, flow: flow.slug }}>

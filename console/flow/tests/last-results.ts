@@ -1,0 +1,28 @@
+// The last results of test cases, taken together.
+import type { components } from '../../api/schema.d.ts';
+
+type Case = Pick<components['schemas']['ListedTestCase'], 'last_result'>;
+
+/** Whether the result of one of the cases is still to come. */
+export function isAnyPending(cases: readonly Case[] = []): boolean {
+  return cases.some(({ last_result: last }) => last?.status === 'pending');
+}
+
+/** Says how the cases ended when each was run last, and when the latest of them was; undefined while none has been run. */
+export function sumUpResults(cases: readonly Case[]) {
+  const results = cases.flatMap(({ last_result: last }) => last ?? []);
+  const latest = results
+    .map((result) => result.tested_at)
+    .sort()
+    .at(-1);
+  if (latest === undefined) return undefined;
+  const count = (wanted: string) => results.filter(({ status }) => status === wanted).length;
+  const [passed, pending] = [count('passed'), count('pending')];
+  const neverRun = cases.length - results.length;
+  const words = [
+    `${passed} of ${cases.length} passed`,
+    ...(pending > 0 ? [`${pending} running`] : []),
+    ...(neverRun > 0 ? [`${neverRun} never run`] : []),
+  ].join(', ');
+  return { words, latest, haveAllPassed: passed === cases.length };
+}
