@@ -45,7 +45,9 @@ export function RunsPage() {
   const { fetchNextPage } = list;
   const fetchMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   function change(next: RunFilter) {
-    void navigate({ search: next, replace: true });
+    // The same filter chosen again has no address of its own.
+    if (JSON.stringify(next) === JSON.stringify(filter)) runs.countAnew();
+    else void navigate({ search: next, replace: true });
   }
 
   return (
@@ -59,10 +61,12 @@ export function RunsPage() {
       <div className={style.page}>
         <FilterBar
           filter={filter}
+          rangeFrom={runs.rangeFrom}
           onChange={change}
           idField={idField}
           choices={{
             flows: flows.data?.flows ?? [],
+            hasMoreFlows: flows.data?.hasMore ?? false,
             keys: maySeeKeys ? (keys.data?.apiKeys ?? []) : undefined,
             projects: organization.projects,
           }}
@@ -70,7 +74,7 @@ export function RunsPage() {
         {runs.staleBecause && list.data && <ErrorNote error={runs.staleBecause} />}
         {list.error && !list.data ? (
           <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
-        ) : list.isPending ? (
+        ) : list.isPending || (list.isPlaceholderData && rows.length === 0) ? (
           <Loading label="Loading runs …" />
         ) : rows.length === 0 && !list.hasNextPage ? (
           <NoRuns filter={filter} onClear={() => change(filter.scope ? { scope: filter.scope } : {})} />
@@ -89,6 +93,7 @@ export function RunsPage() {
               rows={rows}
               keyNames={keyNames}
               isOrganization={filter.scope === 'organization'}
+              isOutdated={list.isPlaceholderData}
               hasMore={list.hasNextPage}
               isFetchingMore={list.isFetchingNextPage}
               moreError={list.isFetchNextPageError ? list.error : null}

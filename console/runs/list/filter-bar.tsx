@@ -11,6 +11,8 @@ import { ID_LENGTH_MIN, isFiltered, type RunFilter, STATUSES } from './run-filte
 
 type Props = {
   filter: RunFilter;
+  /** The time from which the range of the filter counts. */
+  rangeFrom: string | undefined;
   onChange: (filter: RunFilter) => void;
   choices: FilterChoices;
   idField: RefObject<HTMLInputElement | null>;
@@ -19,7 +21,7 @@ type Props = {
 const ID_DELAY_MS = 250;
 
 /** The filters of the list of runs, one line where there is room. */
-export function FilterBar({ filter, onChange, choices, idField }: Props) {
+export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Props) {
   const { flow, status, scope, project } = filter;
   const flows = [...choices.flows.map(({ slug, name }) => ({ id: slug, label: name }))];
   if (flow && !flows.some(({ id }) => id === flow)) flows.push({ id: flow, label: flow });
@@ -63,7 +65,11 @@ export function FilterBar({ filter, onChange, choices, idField }: Props) {
         value={status ?? ''}
         onChange={(id) => onChange(set(filter, { status: STATUSES.find((known) => known === id) }))}
       />
-      <FilterTime filter={filter} onChange={(change) => onChange(set(filter, change))} />
+      <FilterTime
+        filter={filter}
+        rangeFrom={rangeFrom}
+        onChange={(change) => onChange(set(filter, change))}
+      />
       <FilterMore filter={filter} choices={choices} onChange={(change) => onChange(set(filter, change))} />
       {isFiltered(filter) && (
         <Button variant="quiet" onPress={() => onChange(scope ? { scope } : {})}>

@@ -38,6 +38,7 @@ function MoreFields({ filter, choices, onChange, close }: Props & { close: () =>
   const [cost, setCost] = useState(filter.minCost?.toString() ?? '');
   const [key, setKey] = useState(filter.key ?? '');
   const [flow, setFlow] = useState(filter.flow ?? '');
+  const takesFlow = filter.scope !== undefined || choices.hasMoreFlows;
   const typed = {
     ...(version !== '' && { version: Number(version) }),
     ...(cost !== '' && { minCost: Number(cost) }),
@@ -58,7 +59,7 @@ function MoreFields({ filter, choices, onChange, close }: Props & { close: () =>
       version: read.version,
       minCost: read.minCost,
       ...(!choices.keys && { key: read.key }),
-      ...(filter.scope && { flow: read.flow }),
+      ...(takesFlow && { flow: read.flow }),
     });
     close();
   }
@@ -70,7 +71,7 @@ function MoreFields({ filter, choices, onChange, close }: Props & { close: () =>
         if (!isWrong) apply();
       }}
     >
-      {filter.scope && (
+      {takesFlow && (
         <TextField
           label="Flow"
           isMono
@@ -85,7 +86,12 @@ function MoreFields({ filter, choices, onChange, close }: Props & { close: () =>
         inputMode="numeric"
         value={version}
         onChange={setVersion}
-        error={version !== '' && !read.version ? 'A version is a whole number from 1.' : undefined}
+        help="0 for runs of the draft."
+        error={
+          version !== '' && read.version === undefined
+            ? 'A version is a whole number; 0 is the draft.'
+            : undefined
+        }
       />
       <Select
         label="Mode"

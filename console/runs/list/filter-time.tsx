@@ -1,10 +1,10 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import type { FilterChange } from './filter-choices.ts';
-import type { Range, RunFilter } from './run-filter.ts';
+import { RANGES, type Range, type RunFilter } from './run-filter.ts';
 
 const NAMES: Record<Range, string> = {
   '15m': 'Last 15 minutes',
@@ -16,21 +16,33 @@ const NAMES: Record<Range, string> = {
 
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short' });
 
-/** When runs started: a range that ends now, or two fixed times. */
+/** A range is told by its beginning once so much of it has passed since it was chosen. */
+const OLD_AFTER = 0.1;
+
+/**
+ * When runs started: a range that ends now, or two fixed times. A range in a page that stays open grows: its beginning is
+ * then said in place of its name, and choosing it again counts it anew.
+ */
 export function FilterTime({
   filter,
+  rangeFrom,
   onChange,
 }: {
   filter: RunFilter;
+  rangeFrom: string | undefined;
   onChange: (change: FilterChange) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
   const { range, since, until } = filter;
   const isFixed = since !== undefined || until !== undefined;
   const fixed = `${since ? moment.format(new Date(since)) : '…'} – ${until ? moment.format(new Date(until)) : 'now'}`;
+  const isOld = useHasCome(
+    range && rangeFrom ? Date.parse(rangeFrom) + RANGES[range] * 1_000 * (1 + OLD_AFTER) : undefined,
+  );
   const options = [
     { id: '', label: 'Any time' },
     ...Object.entries(NAMES).map(([id, label]) => ({ id, label })),
+    ...(isOld && rangeFrom ? [{ id: 'old', label: `Since ${moment.format(new Date(rangeFrom))}` }] : []),
     { id: 'fixed', label: isFixed ? fixed : 'From … until …' },
   ];
   function choose(id: string) {
@@ -43,7 +55,7 @@ export function FilterTime({
         label="Started"
         hideLabel
         options={options}
-        value={range ?? (isFixed ? 'fixed' : '')}
+        value={isOld ? 'old' : (range ?? (isFixed ? 'fixed' : ''))}
         onChange={choose}
       />
       {isOpen && (
@@ -56,6 +68,17 @@ export function FilterTime({
       )}
     </>
   );
+}
+
+/** Whether a moment has come, in milliseconds since 1970. */
+function useHasCome(moment: number | undefined): boolean {
+  const [come, setCome] = useState<number>();
+  useEffect(() => {
+    if (moment === undefined) return;
+    const timer = setTimeout(() => setCome(moment), moment - Date.now());
+    return () => clearTimeout(timer);
+  }, [moment]);
+  return moment !== undefined && come === moment;
 }
 
 type Times = { since: string | undefined; until: string | undefined };

@@ -40,7 +40,8 @@ export function parseRunFilter(search: Record<string, unknown>): RunFilter {
     scope: scope === 'organization' ? scope : undefined,
     project: scope === 'organization' ? match(project, SLUG) : undefined,
     flow: match(flow, SLUG),
-    version: numberIn(version, 1, VERSION_MAX, Number.isInteger),
+    // 0: runs of drafts.
+    version: numberIn(version, 0, VERSION_MAX, Number.isInteger),
     status: STATUSES.find((known) => known === status),
     mode: MODES.find((known) => known === mode),
     environment: ENVIRONMENTS.find((known) => known === environment),
@@ -71,13 +72,14 @@ export function isFiltered({ scope: _, ...filter }: RunFilter): boolean {
 
 /** Why the runs of this filter cannot be retried or cancelled at once; undefined when they can. */
 export function whyNotInBulk(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
-  const { scope, status, minCost, id } = filter;
+  const { scope, version, status, minCost, id } = filter;
   const done = how === 'retry' ? 'retried' : 'cancelled';
   if (scope) return `Runs are ${done} in one project at a time: show this project only.`;
   if (how === 'retry' && status && status !== 'failed')
     return 'Only failed runs can be retried: filter by Failed.';
   if (how === 'cancel' && (status === 'completed' || status === 'failed'))
     return 'Only runs that have not ended can be cancelled: filter by Running.';
+  if (version === 0) return `Runs of the draft cannot be ${done} at once: remove the filter by version.`;
   if (minCost !== undefined || id !== undefined)
     return `Runs cannot be ${done} by cost or id: remove these two filters.`;
   return undefined;

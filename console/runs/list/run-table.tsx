@@ -23,6 +23,8 @@ type Props = {
   keyNames: ReadonlyMap<string, string>;
   /** Runs of other projects are among them. */
   isOrganization: boolean;
+  /** The rows are those of the filter before, shown until those of this one are there. */
+  isOutdated: boolean;
   hasMore: boolean;
   isFetchingMore: boolean;
   /** Older runs could not be fetched; they are not asked for again until the reader says so. */
@@ -35,6 +37,7 @@ export function RunTable({
   rows,
   keyNames,
   isOrganization,
+  isOutdated,
   hasMore,
   isFetchingMore,
   moreError,
@@ -69,8 +72,9 @@ export function RunTable({
   const items = virtual.getVirtualItems();
   const end = virtual.range?.endIndex ?? 0;
   useEffect(() => {
-    if (hasMore && !isFetchingMore && !moreError && end >= rows.length - MORE_WITHIN_ROWS) onMore();
-  }, [hasMore, isFetchingMore, moreError, end, rows.length, onMore]);
+    if (hasMore && !isOutdated && !isFetchingMore && !moreError && end >= rows.length - MORE_WITHIN_ROWS)
+      onMore();
+  }, [hasMore, isOutdated, isFetchingMore, moreError, end, rows.length, onMore]);
 
   function move(event: KeyboardEvent<HTMLDivElement>) {
     const page = Math.floor((scroll.current?.clientHeight ?? 0) / ROW_PX) - 1;
@@ -95,7 +99,8 @@ export function RunTable({
 
   return (
     <div
-      className={classes(style.table, isOrganization && style.organization)}
+      className={classes(style.table, isOrganization && style.organization, isOutdated && style.outdated)}
+      aria-busy={isOutdated}
       ref={scroll}
       data-scroll-restoration-id={SCROLL_ID}
     >
@@ -123,9 +128,11 @@ export function RunTable({
         </div>
       </div>
       <p className={style.foot} role="status">
-        {isFetchingMore
-          ? 'Loading older runs …'
-          : !hasMore && rows.length >= COUNTED_FROM_ROWS && `${formatCount(rows.length)} runs`}
+        {isOutdated
+          ? 'Loading runs …'
+          : isFetchingMore
+            ? 'Loading older runs …'
+            : !hasMore && rows.length >= COUNTED_FROM_ROWS && `${formatCount(rows.length)} runs`}
       </p>
       {moreError && !isFetchingMore && <ErrorNote error={moreError} onRetry={onMore} />}
     </div>

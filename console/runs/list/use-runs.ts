@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { insertRuns, mergeRuns, type RunPage } from './merge-runs.ts';
 import { type RunFilter, runQuery } from './run-filter.ts';
@@ -19,14 +19,15 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
   const client = useQueryClient();
   const router = useRouter();
   const text = JSON.stringify(filter);
+  const [countings, setCountings] = useState(0);
+  const entry = () => router.state.location.state.__TSR_key ?? '';
   // biome-ignore lint/correctness/useExhaustiveDependencies: a range is counted from when the filter was set
   const query = useMemo(() => {
-    const entry = router.state.location.state.__TSR_key ?? '';
-    const now = setAt.get(entry) ?? Date.now();
+    const now = setAt.get(entry()) ?? Date.now();
     // Who comes back finds the same list, and their place in it.
-    setAt.set(entry, now);
+    setAt.set(entry(), now);
     return runQuery(filter, now);
-  }, [text]);
+  }, [text, countings]);
   const key = ['runs', place.projectId, filter.scope, query];
 
   const list = useInfiniteQuery({
@@ -98,5 +99,12 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     /** The last look at the newest runs failed: what is shown may be old. */
     staleBecause: head.error,
     showFresh,
+    /** The time from which the list counts the range of the filter. */
+    rangeFrom: filter.range && query.since,
+    /** Counts the range of the filter from now. */
+    countAnew() {
+      setAt.delete(entry());
+      setCountings(countings + 1);
+    },
   };
 }

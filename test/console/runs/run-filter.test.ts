@@ -13,6 +13,7 @@ describe('the filter of the list of runs', () => {
     };
     assert.deepEqual(parseRunFilter(search), search);
     assert.deepEqual(parseRunFilter({ range: '24h' }), { range: '24h' });
+    assert.deepEqual(parseRunFilter({ version: 0 }), { version: 0 });
     assert.deepEqual(parseRunFilter({ key: 12345678, id: 123456 }), { key: '12345678', id: '123456' });
   });
 
@@ -22,7 +23,7 @@ describe('the filter of the list of runs', () => {
       { status: 'toString' },
       { range: 'constructor' },
       { mode: ['execute'] },
-      { version: 0 },
+      { version: -1 },
       { version: 1.5 },
       { version: 1e12 },
       { minCost: -1 },
@@ -57,6 +58,7 @@ describe('the filter of the list of runs', () => {
   it('says why failed runs cannot be retried where the API has no such filter', () => {
     assert.equal(whyNotInBulk('retry', { flow: 'hello', status: 'failed' }), undefined);
     assert.match(whyNotInBulk('retry', { minCost: 1 }) ?? '', /cost or id/);
+    assert.match(whyNotInBulk('retry', { version: 0 }) ?? '', /Runs of the draft/);
     assert.match(whyNotInBulk('retry', { status: 'completed' }) ?? '', /filter by Failed/);
     assert.match(whyNotInBulk('retry', { scope: 'organization' }) ?? '', /one project/);
   });

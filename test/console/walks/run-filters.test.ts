@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import type { Request } from 'playwright-core';
+import { describeWalks } from './describe-walks.ts';
+
+const RUNS = 'orgs/demo/projects/demo/runs';
+
+describeWalks('filters of runs in the console', (walk) => {
+  walk('leave it open what they find until it is fetched', 'member', async ({ page, open }) => {
+    await open(`${RUNS}?status=failed`);
+    await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/runs?**', async (route) => {
+      await asked.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByText('Loading runs …').waitFor();
+    assert.equal(await page.getByRole('heading', { name: /^No/ }).count(), 0);
+    asked.resolve();
+    const table = page.getByRole('table', { name: 'Runs' });
+    await table.getByRole('cell', { name: 'Completed' }).first().waitFor();
+
+    const askedAgain = Promise.withResolvers<void>();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.route('**/runs?**', async (route) => {
+      await askedAgain.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: /Status/ }).click();
+    await page.getByRole('option', { name: 'Completed' }).click();
+    await page.locator('[aria-busy=true]').getByRole('table', { name: 'Runs' }).waitFor();
+    await page.getByText('Loading runs …').waitFor();
+    askedAgain.resolve();
+    await page.locator('[aria-busy=false]').getByRole('table', { name: 'Runs' }).waitFor();
+  });
+
+  walk('count a range anew when it is chosen again, and say from when it counts', 'member', async (tour) => {
+    const { page, open } = tour;
+    await page.clock.install();
+    const since = (request: Request) => Date.parse(new URL(request.url()).searchParams.get('since') ?? '');
+    const [listed] = await Promise.all([
+      page.waitForRequest((request) => since(request) > 0),
+      open(`${RUNS}?range=15m`),
+    ]);
+    await page.getByRole('button', { name: /Last 15 minutes/ }).waitFor();
+    await page.clock.fastForward('02:00');
+    await page.getByRole('button', { name: /Since / }).click();
+    const counted = page.waitForRequest((request) => since(request) > since(listed));
+    await page.getByRole('option', { name: 'Last 15 minutes' }).click();
+    assert.ok(since(await counted) >= since(listed) + 120_000);
+    await page.getByRole('button', { name: /Last 15 minutes/ }).waitFor();
+  });
+
+  walk('find runs of the draft by the version 0', 'member', async ({ page, open }) => {
+    await open(RUNS);
+    await page.getByRole('button', { name: 'More filters' }).click();
+    const asked = page.waitForRequest(/\/runs\?.*version=0/);
+    await page.getByLabel('Version').fill('0');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await asked;
+    await page.getByRole('button', { name: 'More filters (1)' }).waitFor();
+  });
+});
