@@ -18,7 +18,11 @@ export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; ro
           {flow}
         </Link>{' '}
         {run.version > 0 ? (
-          <Link to="/orgs/$org/projects/$project/flows/$flow/versions" params={{ org, project, flow }}>
+          <Link
+            to="/orgs/$org/projects/$project/flows/$flow/versions"
+            params={{ org, project, flow }}
+            search={{ version: run.version }}
+          >
             {versionName(run.version)}
           </Link>
         ) : (

@@ -17,7 +17,7 @@ import { RunActions } from './run-actions.tsx';
 import { RunError } from './run-error.tsx';
 import { RunFacts } from './run-facts.tsx';
 import style from './run-page.module.css';
-import { chosenExecution } from './trace/chosen-execution.ts';
+import { chosenExecution, nameExecution } from './trace/chosen-execution.ts';
 import { buildSpans, type Execution, spanKey } from './trace/spans.ts';
 import { TracePanel } from './trace/trace-panel.tsx';
 import { useRun } from './use-run.ts';
@@ -48,10 +48,7 @@ export function RunPage() {
   const chosen = chosenExecution(executions, view);
   const siblings = chosen ? executions.filter(({ step_id }) => step_id === chosen.step_id) : [];
   function choose(execution: Execution | undefined) {
-    const block = execution && {
-      block: execution.key,
-      ...('callId' in execution && execution.callId !== path.executionId && { call: execution.callId }),
-    };
+    const block = execution && nameExecution(executions, execution);
     void navigate({ search: { ...block, ...(view.view && { view: view.view }) }, replace: true });
   }
   return (

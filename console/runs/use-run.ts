@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { $api, api, type Schemas } from '../api/client.ts';
 import { toSteps } from '../flow/draft/steps.ts';
 import type { Run, RunPath } from './run-path.ts';
-import type { Execution } from './trace/spans.ts';
+import { listExecutions } from './trace/list-executions.ts';
 import { useRunEvents } from './use-run-events.ts';
 
 const POLL_MS = 4_000;
@@ -57,13 +57,11 @@ export function useRun(path: RunPath) {
   }, [status, finishedAt]);
 
   const ended = blocks.data?.blocks ?? [];
-  const listed = new Set(ended.map(({ key }) => key));
   const underWay = run.data?.status === 'started' ? run.data.blocksUnderWay : [];
-  const executions: Execution[] = [...ended, ...underWay.filter(({ key }) => !listed.has(key))];
   return {
     run,
     blocks,
-    executions,
+    executions: listExecutions(ended, underWay),
     steps: tree.data && toSteps(tree.data.steps),
     treeError: tree.error,
     now,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../console/flow/draft/steps.ts';
 import { parseRunView } from '../../../console/runs/run-view.ts';
-import { chosenExecution } from '../../../console/runs/trace/chosen-execution.ts';
+import { chosenExecution, nameExecution } from '../../../console/runs/trace/chosen-execution.ts';
+import { listExecutions } from '../../../console/runs/trace/list-executions.ts';
 import { buildSpans, type Execution } from '../../../console/runs/trace/spans.ts';
 import { stepStatuses } from '../../../console/runs/trace/step-statuses.ts';
 import { topStepIndex } from '../../../console/runs/trace/top-step-index.ts';
@@ -27,6 +28,13 @@ describe('the block that an address names', () => {
     assert.equal(chosenExecution(executions, {}), undefined);
   });
 
+  it('is found by the name that it is given there, whichever call of the run executed it', () => {
+    const executions = [ran('a', FIRST), ran('b', FIRST), ran('a', SECOND)];
+    for (const execution of executions)
+      assert.equal(chosenExecution(executions, nameExecution(executions, execution)), execution);
+    assert.deepEqual(nameExecution(executions, executions[2] as Execution), { block: 'a' });
+  });
+
   it('is read from an address that anyone may have written', () => {
     assert.deepEqual(parseRunView({ block: 'b#1', call: FIRST, view: 'graph' }), {
       block: 'b#1',
@@ -42,6 +50,22 @@ describe('the block that an address names', () => {
       { view: 'x' },
     ])
       assert.deepEqual(parseRunView(search), {});
+  });
+});
+
+describe('the block executions of a run', () => {
+  it('are those that have ended and those under way, also of a block that ran before', () => {
+    const paused = { ...ran('a', FIRST), status: 'paused' } as TracedBlock;
+    const again = underWay('a', LATER);
+    assert.deepEqual(listExecutions([paused], [again]), [paused, again]);
+    assert.deepEqual(listExecutions([paused], [underWay('b', TIME)]).length, 2);
+  });
+
+  it('have each once: what has ended by now is not under way', () => {
+    const ended = { ...ran('a', FIRST), finishedAt: LATER } as TracedBlock;
+    // A later attempt begins after the block did.
+    for (const startedAt of [TIME, LATER])
+      assert.deepEqual(listExecutions([ended], [underWay('a', startedAt)]), [ended]);
   });
 });
 
@@ -66,6 +90,14 @@ describe('the graph of a run', () => {
 });
 
 const TIME = '2030-01-01T00:00:00.000Z';
+const LATER = '2030-01-01T00:00:01.000Z';
+
+type TracedBlock = Extract<Execution, { callId: string }>;
+
+function underWay(stepId: string, startedAt: string) {
+  const block = { step_id: stepId, key: stepId, name: stepId, processor_type: 'code' as const };
+  return { ...block, status: 'running' as const, startedAt, attempts: 1 };
+}
 
 function ran(stepId: string, callId: string, iterations?: number[]): Execution {
   return {
