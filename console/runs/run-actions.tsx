@@ -107,11 +107,33 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
             void navigate({
               to: '/orgs/$org/projects/$project/flows/$flow',
               params: path,
-              search: { fork: path.executionId, at: step } as never,
+              search: { fork: path.executionId, at: step, try: true } as never,
             })
           }
         >
           {step === undefined ? 'Fork from a block: choose one first' : 'Fork from the step of this block …'}
+        </MenuItem>
+        <MenuItem
+          onAction={() =>
+            void navigate({
+              to: '/orgs/$org/projects/$project/flows/$flow',
+              params: path,
+              search: { input: path.executionId, try: true } as never,
+            })
+          }
+        >
+          Try with this input …
+        </MenuItem>
+        <MenuItem
+          onAction={() =>
+            void navigate({
+              to: '/orgs/$org/projects/$project/flows/$flow/tests',
+              params: path,
+              search: { from: path.executionId } as never,
+            })
+          }
+        >
+          Save as test case …
         </MenuItem>
         {temporal && (
           <MenuItem

@@ -105,7 +105,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
           />
         </>
       )}
-      {run.mode === 'steps' && <StepThrough run={run} store={store} />}
+      {run.mode === 'steps' && <StepThrough key={run.startedAt} run={run} store={store} />}
       {status === 'completed' && (
         <div className={style.fields}>
           <h3>Result</h3>

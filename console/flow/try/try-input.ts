@@ -1,4 +1,5 @@
 // What a try is started with, as it is typed, and as it is sent.
+import type { components } from '../../api/schema.d.ts';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import type { Step } from '../draft/steps.ts';
 import { listParameters } from '../inspector/variable-scope.ts';
@@ -32,6 +33,28 @@ export type ParsedInput = {
 };
 /** The mistake in each field, as a sentence. */
 type InputErrors = Partial<Record<keyof TryInput, string>>;
+
+type Started = Pick<
+  components['schemas']['RunRequest'],
+  'message' | 'parameters' | 'tools' | 'toolChoice' | 'attachments' | 'maxCredits'
+>;
+/** Makes the fields of what a run was started with, read in full. */
+export function toTryInput(started: Started): TryInput {
+  const { message, parameters, tools, toolChoice, attachments, maxCredits } = started;
+  const named = (toolChoice as { function?: { name?: string } } | null)?.function?.name;
+  return {
+    message: message ?? '',
+    parameters: toText(parameters),
+    tools: toText(tools),
+    toolChoice: named ?? (typeof toolChoice === 'string' ? toolChoice : 'auto'),
+    images: attachments.map(({ url, mime_type }) => ({ url, mime_type })),
+    maxCredits: maxCredits === null ? '' : String(maxCredits),
+  };
+}
+
+function toText(value: object | null): string {
+  return value && Object.keys(value).length > 0 ? JSON.stringify(value, null, 2) : '';
+}
 
 export const IMAGES_MAX = 10;
 const IMAGE_URL_MAX = 2_048;

@@ -9,6 +9,7 @@ import type { TryInput } from './try-input.ts';
 import style from './try-panel.module.css';
 import type { TryRun } from './try-run.ts';
 import { useFork } from './use-fork.ts';
+import { useInputOfRun } from './use-input-of-run.ts';
 import { useTry } from './use-try.ts';
 
 /** Runs the draft or a version, whole or step by step, and shows what comes of it. */
@@ -18,6 +19,7 @@ export function TryPanel() {
   const [input, setInput] = useState(() => readInput(flowId));
   const [unsaved, setUnsaved] = useState<Error>();
   const forkError = useFork(store, (forked) => change({ ...input, ...forked }));
+  const inputError = useInputOfRun(change);
 
   function change(next: TryInput) {
     setInput(next);
@@ -41,6 +43,7 @@ export function TryPanel() {
         <div className={style.form}>
           <TryForm input={input} onChange={change} onStart={start} />
           {unsaved && <ErrorNote error={unsaved} />}
+          {inputError && <ErrorNote error={inputError} />}
         </div>
         <div className={style.outcome}>
           {forkError && <ErrorNote error={forkError} />}

@@ -1,6 +1,6 @@
 // The requests by which a run is tried, as the store of the try needs them.
 import type { components } from '../../api/schema.d.ts';
-import type { TryEvent } from './try-run.ts';
+import type { PlanStep, TryEvent } from './try-run.ts';
 
 type Schemas = components['schemas'];
 
@@ -22,6 +22,8 @@ export type TryServer = {
   cancelJob(executionId: string): Promise<void>;
   /** Asks for the request with which a session goes on with a stored run at a step. */
   readFork(executionId: string, step: number): Promise<Schemas['StepCursor']>;
+  /** Reads the steps that a stored run runs. */
+  readPlan(executionId: string): Promise<PlanStep[]>;
   /** Follows the events of a run. */
   followJob(executionId: string, options: FollowOptions): Promise<void>;
   /** Sends one call of a session and follows its events. */

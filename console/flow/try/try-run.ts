@@ -85,6 +85,11 @@ export function isUnderWay({ status }: TryRun): boolean {
   return status === 'starting' || status === 'running';
 }
 
+/** The plan of a tree: its top-level steps. */
+export function toPlan(steps: Omit<PlanStep, 'index'>[]): PlanStep[] {
+  return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
+}
+
 /** Puts a block in, in the place of what was known of it. */
 export function withBlock(blocks: TryBlock[], block: TryBlock): TryBlock[] {
   const at = blocks.findLastIndex(({ key }) => key === block.key);

@@ -2,6 +2,7 @@ import { api, type Schemas } from '../../api/client.ts';
 import { sendOnce } from '../../api/send-once.ts';
 import { followStream } from './follow-stream.ts';
 import type { TryServer } from './try-requests.ts';
+import { toPlan } from './try-run.ts';
 
 /** The flow that is tried. */
 type FlowIds = { org: string; project: string; flow: string; projectId: string; flowId: string };
@@ -48,6 +49,13 @@ export function tryServer({ org, project, flow, projectId, flowId }: FlowIds): T
         params: { path: { ...slugs, executionId }, query: { step: String(step) } },
       });
       return data as Schemas['StepCursor'];
+    },
+
+    async readPlan(executionId) {
+      const { data } = await api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/flow', {
+        params: { path: { ...slugs, executionId } },
+      });
+      return toPlan(data?.steps ?? []);
     },
 
     followJob(executionId, options) {

@@ -86,19 +86,16 @@ export class TryStore {
     });
   }
 
-  /** Begins a session with the outputs of a stored run, at a step. */
-  async fork(executionId: string, step: number, plan: TryRun['plan']): Promise<ParsedInput> {
-    const cursor = await this.#server.readFork(executionId, step);
-    const {
-      version,
-      accumulatedOutputs,
-      message,
-      parameters,
-      attachments,
-      tools,
-      toolChoice,
-      blockOverrides,
-    } = cursor;
+  /** Begins a session with the outputs of a stored run, at a step. One of the draft runs `draft`, the draft as it is now. */
+  async fork(executionId: string, step: number, draft: TryRun['plan']): Promise<ParsedInput> {
+    const [cursor, stored] = await Promise.all([
+      this.#server.readFork(executionId, step),
+      this.#server.readPlan(executionId),
+    ]);
+    const { version, accumulatedOutputs, blockOverrides, ...started } = cursor;
+    const { message, parameters, attachments, tools, toolChoice } = started;
+    const plan = version === 0 ? draft : stored;
+    if (!plan[step]) throw new Error('The draft has no step at this place any more.');
     const input = {
       ...{ message, parameters },
       ...(attachments && { attachments }),

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useDraft } from '../draft/draft-context.ts';
 import type { TryInput } from './try-input.ts';
+import { toPlan } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
 
 /**
@@ -17,9 +18,8 @@ export function useFork(store: TryStore, onForked: (input: Partial<TryInput>) =>
   useEffect(() => {
     if (!fork || begun.current === fork) return;
     begun.current = fork;
-    const plan = steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
     store
-      .fork(fork, Number(at ?? 0), plan)
+      .fork(fork, Number(at ?? 0), toPlan(steps))
       .then(
         ({ message, parameters }) =>
           onForked({ message, parameters: parameters ? JSON.stringify(parameters, null, 2) : '' }),

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { api } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -58,7 +59,14 @@ export function BlockDetail({ path, execution, siblings, runStartedAt, onSelect 
         )}
       </div>
       <p className={style.key}>
-        <code>{execution.key}</code> <CopyButton text={execution.key} label="Copy the key" />
+        <code>{execution.key}</code> <CopyButton text={execution.key} label="Copy the key" />{' '}
+        <Link
+          to="/orgs/$org/projects/$project/flows/$flow"
+          params={path}
+          search={{ step: execution.step_id } as never}
+        >
+          Open in the editor
+        </Link>
       </p>
       {'callId' in execution ? (
         <Ended path={path} execution={execution} runStartedAt={runStartedAt} />

@@ -35,6 +35,89 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     },
   );
 
+  walk('begins a session without what was typed in the one before', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'two-sessions', [
+      code('a', 'return "kept"'),
+      code('b', 'return input'),
+    ]);
+    await open(`${flow.path}?try=true`);
+    await page.getByRole('button', { name: 'Step through' }).click();
+    await page.getByRole('button', { name: 'Output', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Output' }).click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.press('Delete');
+    await page.keyboard.insertText('"of the first"');
+    const second = page.waitForResponse('**/draft/step');
+    await page.getByRole('button', { name: 'Step through' }).click();
+    await second;
+    await page.getByRole('button', { name: 'Run b' }).click();
+    await page.getByRole('region', { name: 'Result' }).getByText('kept').waitFor();
+  });
+
+  walk('goes on with a run of an earlier version: with its steps, or its input', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'from-a-run', [code('a', 'return 1'), code('gone', 'return input')]);
+    await flow.publish();
+    await flow.replace([code('a', 'return 1')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'rivers', parameters: { n: 1 } } };
+    const { body } = await weir.call('POST', 'demo/demo/from-a-run/v1/execute', request);
+    const run = `${flow.path}/runs/${body.executionId}`;
+    const choose = async (action: string) => {
+      await page.getByRole('button', { name: 'More for this run' }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+    };
+
+    await open(`${run}?block=gone`);
+    await choose('Fork from the step of this block …');
+    await page.getByRole('button', { name: 'Run gone' }).click();
+    await page.getByRole('region', { name: 'Result' }).getByText('1').first().waitFor();
+
+    await open(run);
+    await choose('Try with this input …');
+    await page.getByText('Parameters as JSON · in use').waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'rivers');
+
+    await open(run);
+    await choose('Save as test case …');
+    const ofCase = page
+      .getByRole('dialog', { name: 'New test case' })
+      .getByRole('textbox', { name: 'Message' });
+    assert.equal(await ofCase.inputValue(), 'rivers');
+
+    await open(`${run}?block=gone`);
+    await page.getByRole('link', { name: 'v1', exact: true }).click();
+    await page.getByRole('region', { name: 'Version 1' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Open in the editor' }).click();
+    await page.getByText('The draft has no step gone').waitFor();
+  });
+
+  walk('shows how a test run ended that nobody has watched', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'not-watched', [code('a', 'return "weir"')]);
+    await open(`${flow.path}/tests`);
+    await page.getByRole('button', { name: 'New test case' }).click();
+    await page.getByLabel('Name').fill('says weir');
+    await page.getByRole('textbox', { name: 'Text' }).fill('weir');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('button', { name: 'Run all on the draft' }).click();
+    await page.getByText('1 of 1 passed').first().waitFor();
+    // The lists as they were while it ran.
+    await page.route(
+      '**/test-runs?*',
+      async (route) => {
+        const response = await route.fetch();
+        const page = await response.json();
+        await route.fulfill({ response, json: { ...page, test_runs: page.test_runs.map(begun) } });
+      },
+      { times: 1 },
+    );
+    await open(`${flow.path}/tests`);
+    const runs = page.getByRole('table', { name: 'Test runs' });
+    await runs.getByText('Running').waitFor();
+    await runs.getByText('Completed').waitFor();
+  });
+
   walk(
     'makes a test case, and shows why its answer is not as expected',
     'owner',
@@ -87,3 +170,8 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByRole('option', { name: 'v120', exact: true }).waitFor();
   });
 });
+
+/** A listed test run as it was while its cases ran. */
+function begun(testRun: object): object {
+  return { ...testRun, status: 'started', passed: 0 };
+}

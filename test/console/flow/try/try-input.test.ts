@@ -9,10 +9,12 @@ import {
   parseInput,
   type TryInput,
   toolNames,
+  toTryInput,
   typeOfImage,
 } from '../../../../console/flow/try/try-input.ts';
 
 const parse = (input: Partial<TryInput>) => parseInput({ ...EMPTY_INPUT, ...input });
+const EMPTY = { message: '', parameters: {}, tools: [], attachments: [], toolChoice: null, maxCredits: null };
 const TOOL = { type: 'function', function: { name: 'look' } };
 
 describe('the input of a try', () => {
@@ -31,6 +33,20 @@ describe('the input of a try', () => {
       attachments: [{ kind: 'url', url: 'https://a.b/c.png', mime_type: 'image/png' }],
       toolChoice: { type: 'function', function: { name: 'look' } },
     });
+  });
+
+  it('is that of a run whose input is taken over', () => {
+    const image = { kind: 'url', url: 'https://a.b/c.png', mime_type: 'image/png' } as const;
+    const took = (started: object) =>
+      parseInput(toTryInput({ ...EMPTY, ...started } as Parameters<typeof toTryInput>[0])).request;
+    for (const request of [
+      { message: 'm' },
+      { message: '', parameters: { n: 1 }, maxCredits: 0.5, attachments: [image] },
+      { message: 'm', tools: [TOOL] },
+      { message: 'm', tools: [TOOL], toolChoice: 'required' },
+      { message: 'm', tools: [TOOL], toolChoice: { type: 'function', function: { name: 'look' } } },
+    ])
+      assert.deepEqual(took(request), request);
   });
 
   it('says in a sentence what is wrong with a field', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { unreachable } from '../../../../console/api/api-error.ts';
 import type { FollowOptions, TryServer } from '../../../../console/flow/try/try-requests.ts';
+import { toPlan } from '../../../../console/flow/try/try-run.ts';
 import { TryStore } from '../../../../console/flow/try/try-store.ts';
 
 const PAUSE = {
@@ -30,8 +31,10 @@ function setUp() {
   } as unknown as TryServer;
   const store = new TryStore(server);
   const send = (event: string, data: object) => streams.at(-1)?.options.onEvent({ event, data });
-  return { store, accepted, cancelled, state, streams, send };
+  return { store, server, accepted, cancelled, state, streams, send };
 }
+
+const plan = (...ids: string[]) => toPlan(ids.map((id) => ({ step_id: id, name: id, type: 'sequential' })));
 
 describe('the run that is tried', () => {
   it('is cancelled as soon as it is accepted when that is asked for before', async () => {
@@ -93,6 +96,20 @@ describe('the run that is tried', () => {
       [store.run()?.status, store.run()?.pause, store.run()?.refused],
       ['tools', PAUSE, undefined],
     );
+  });
+
+  it('is forked with the steps of the version that ran, and one of the draft with those of the draft', async () => {
+    const { store, server } = setUp();
+    const [ran, now] = [plan('a', 'b'), plan('a')];
+    const fork = async (version: number, step: number) => {
+      const cursor = { version, accumulatedOutputs: {}, message: 'm', parameters: {} };
+      Object.assign(server, { readFork: async () => cursor, readPlan: async () => ran });
+      await store.fork('run', step, now);
+      return store.run()?.plan;
+    };
+    assert.deepEqual(await fork(2, 1), ran);
+    assert.deepEqual(await fork(0, 0), now);
+    await assert.rejects(fork(0, 1), /no step at this place/);
   });
 
   it('keeps what is typed as the result of a tool call when the answer is refused', async () => {
