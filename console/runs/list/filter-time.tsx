@@ -15,6 +15,13 @@ const NAMES: Record<Range, string> = {
 };
 
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short' });
+/** No range is as long as a year. */
+const beginning = new Intl.DateTimeFormat('en-GB', {
+  day: '2-digit',
+  month: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 
 /** A range is told by its beginning once so much of it has passed since it was chosen. */
 const OLD_AFTER = 0.1;
@@ -42,7 +49,7 @@ export function FilterTime({
   const options = [
     { id: '', label: 'Any time' },
     ...Object.entries(NAMES).map(([id, label]) => ({ id, label })),
-    ...(isOld && rangeFrom ? [{ id: 'old', label: `Since ${moment.format(new Date(rangeFrom))}` }] : []),
+    ...(isOld && rangeFrom ? [{ id: 'old', label: `Since ${beginning.format(new Date(rangeFrom))}` }] : []),
     { id: 'fixed', label: isFixed ? fixed : 'From … until …' },
   ];
   function choose(id: string) {
