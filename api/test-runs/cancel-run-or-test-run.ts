@@ -18,7 +18,7 @@ import { notVisible, requireVisibleFlow } from './require-visible-flow.ts';
  */
 export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: string) {
   if (await findTestRun(deps.db, id)) {
-    const { testRun } = await cancelTestRun(deps, caller, id);
+    const { testRun } = await cancelTestRun(deps, caller, id, 'run');
     return { test_run: testRun };
   }
   const { db } = deps;

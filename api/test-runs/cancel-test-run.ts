@@ -10,21 +10,23 @@ import { requireVisibleFlow } from './require-visible-flow.ts';
 
 /**
  * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that
- * `had` ended before stays as it is. May be repeated, and is recorded once. Throws NOT_FOUND.
+ * `had` ended before stays as it is. May be repeated, and is recorded once. Throws NOT_FOUND, in words about `what` the caller
+ * asked for.
  */
 export async function cancelTestRun(
   deps: ApiDeps,
   { access, author }: Caller,
   testRunId: string,
+  what = 'test run',
 ): Promise<{ had: 'ended' | 'not ended'; testRun: TestRun }> {
   const { db } = deps;
   const row = await findTestRun(db, testRunId);
-  const flow = await requireVisibleFlow(deps, row?.flow_id, access, 'test run');
+  const flow = await requireVisibleFlow(deps, row?.flow_id, access, what);
   const { flowId, organizationId } = flow;
   if (row?.status !== 'started')
     return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flow) };
   await inTransaction(db, async (tx) => {
-    await requireVisibleFlow({ db: tx }, flowId, access, 'test run');
+    await requireVisibleFlow({ db: tx }, flowId, access, what);
     if (!(await requestTestRunCancel(tx, testRunId))) return;
     const details = { flow_id: flowId };
     await recordChange(tx, author, {

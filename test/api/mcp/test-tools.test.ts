@@ -166,6 +166,7 @@ describe('MCP test tools', () => {
       ['run_test_case', (id) => ({ test_case_id: id }), test_case_id],
       ['run_all_tests', (id) => ({ flow_id: id }), flow_id],
       ['get_test_run_trace', (id) => ({ flow_run_id: id }), test_run_id],
+      ['cancel_run', (id) => ({ flow_run_id: id }), test_run_id],
       ['cancel_run', (id) => ({ flow_run_id: id }), results[0].flow_run_id],
       ['get_test_run_trace', (id) => ({ flow_run_id: id }), results[0].flow_run_id],
       ['get_step_trace', (id) => ({ flow_run_id: id, step_id: 'shout' }), results[0].flow_run_id],
