@@ -1,9 +1,10 @@
-import { findRunStarts } from '../../db/runs/find-run-starts.ts';
+import { findCall } from '../../db/runs/find-run-starts.ts';
 import { findKeyedRun } from '../../db/runs/idempotency-keys.ts';
 import { toOutcome } from '../../db/runs/runs.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { AcceptDeps } from '../deps.ts';
 import type { CallRequest } from './call-request.ts';
+import { loadDefinition } from './load-definition.ts';
 import { type AcceptedCall, holdModelKeys } from './store-call.ts';
 
 /**
@@ -36,20 +37,23 @@ async function findEarlierCall(
  */
 export async function replay(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
+  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow' | 'endLargeWork'>,
   callId: string,
 ): Promise<AcceptedCall | undefined> {
-  const run = await findAcceptedCall(deps, callId);
+  const run = await findAcceptedCall(deps, callId, request.endLargeWork);
   if (!run) return undefined;
   if (!run.outcome) await holdModelKeys(deps, request, callId);
   return { ...run, replayed: true };
 }
 
-/** Finds a call that was accepted before, as it is now. */
+/** Finds a call that was accepted before, as it is now. Its version is loaded as by `loadDefinition`. */
 export async function findAcceptedCall(
-  { db }: AcceptDeps,
+  deps: Pick<AcceptDeps, 'db' | 'definitions'>,
   callId: string,
+  endLargeWork: CallRequest<unknown>['endLargeWork'] = undefined,
 ): Promise<AcceptedCall | undefined> {
-  const [run] = await findRunStarts(db, [callId]);
-  return run && { ...run, blockCount: listBlocks(run.definition).length, outcome: toOutcome(run) };
+  const run = await findCall(deps.db, callId);
+  if (!run) return undefined;
+  const definition = await loadDefinition(deps, run.flowVersionId, endLargeWork);
+  return { ...run, definition, blockCount: listBlocks(definition).length, outcome: toOutcome(run) };
 }

@@ -1,4 +1,5 @@
 // Accepts a tool resume of /execute (docs/tool-calls.md): checks it in a fixed order, then stores the call.
+import { findCall } from '../../db/runs/find-run-starts.ts';
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
@@ -17,11 +18,11 @@ import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
-import { findAcceptedCall } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { findEarlierResume } from './find-earlier-resume.ts';
 import { isOfSameKind } from './get-session.ts';
+import { loadDefinition } from './load-definition.ts';
 import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
@@ -46,7 +47,7 @@ export async function acceptResume(
   const { flow, body } = request;
   const { executionId = '', pausedAtStep = '' } = body;
   const run = await findPaused(deps, request, executionId);
-  const definition = run ? await loadDefinition(deps, request, run.flow_version_id) : flow.definition;
+  const definition = run ? await loadDefinition(deps, run.flow_version_id, request.endLargeWork) : flow.definition;
   const validator = deps.validator.of(flow.organizationId);
   const requireOverrides = (overrides: BlockOverrides) =>
     requireValidOverrides(validator, definition, 'block_overrides', overrides);
@@ -177,7 +178,7 @@ export async function requireStateAgain(
 ): Promise<void> {
   const { executionId, messages, outputs, resumeState } = resume;
   if (resumeState === undefined) return;
-  const accepted = await findAcceptedCall(deps, callId);
+  const accepted = await findCall(deps.db, callId);
   if (!accepted) return;
   const { mode, flowVersionId, definition, from } = accepted;
   await requireState(
@@ -215,18 +216,6 @@ async function findPaused(
   if (run?.mode !== 'execute' || !isOfSameKind(run, flow)) return undefined;
   linkToTrace(run.trace_context);
   return !pinned || run.version === version ? run : undefined;
-}
-
-/** Loads a version, which may need a turn at large work: that which the request has for its body ends first. */
-async function loadDefinition(
-  { definitions }: ApiDeps,
-  { endLargeWork }: CallRequest<ExecuteRequest>,
-  flowVersionId: string,
-): Promise<FlowDefinition> {
-  const loaded = definitions.peek(flowVersionId);
-  if (loaded) return loaded;
-  endLargeWork?.();
-  return definitions.get(flowVersionId);
 }
 
 /** Returns the part of a conversation that the pause answered: all but the tool results at its end. */

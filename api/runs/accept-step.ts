@@ -107,7 +107,7 @@ async function acceptChecked(
   const { steps } = definition;
   const { stepIndex } = body;
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
-  const outputs = ofSteps(definition, await readOutputs(deps, session, body));
+  const outputs = ofSteps(definition, await readOutputs(deps, session, request));
   const replaced = stepIndex > 0 ? (body.inputOverrides as Outputs | undefined) : undefined;
   const continuation: Continuation = {
     ...pipelineInput(definition, body, outputs, republished),

@@ -39,7 +39,7 @@ export type NewResume = {
  */
 export async function findEarlierResume(
   deps: AcceptDeps,
-  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
+  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow' | 'endLargeWork'>,
   run: RunRow,
   callId: string,
 ): Promise<{ accepted: AcceptedCall } | NewResume> {

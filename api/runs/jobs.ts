@@ -6,7 +6,6 @@ import { readResultText } from '../../db/runs/read-result.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { PausePoint } from '../../flow/tool-calls.ts';
 import { jobAcceptance } from '../../observability/metrics/http-metrics.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -174,11 +173,13 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const ofReceipt = receipt ? await measureReceipt(deps.db, run.execution_id) : 0;
     // Its flow may have to be loaded in a turn at large work, which comes before that at the answer.
     const described = await describeRun(deps, run);
+    const paused = run.pause ? await findAcceptedCall(deps, ended) : undefined;
     await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, ofOutcome + ofReceipt);
     answerJson(ctx, {
       ...described,
       ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
-      ...(run.pause && (await pauseOf(deps, ended, run.pause))),
+      // For a caller who lost the answer that told of it.
+      ...(run.pause && paused && (await describePause(deps, paused, run.pause))),
       ...(await describeProgress(deps, run)),
       ...(receipt && (await readReceipt(deps.db, run.execution_id))),
     });
@@ -198,10 +199,4 @@ async function describeProgress({ db }: ApiDeps, { execution_id: executionId, st
       status: delivery.status,
     })),
   };
-}
-
-/** Describes the pause, for a caller who lost the answer that told of it. */
-async function pauseOf(deps: ApiDeps, callId: string, pause: PausePoint) {
-  const paused = await findAcceptedCall(deps, callId);
-  return paused && describePause(deps, paused, pause);
 }

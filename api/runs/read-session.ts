@@ -7,6 +7,7 @@ import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import { measurePause } from '../http/hold-answer-bytes.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
+import type { CallRequest } from './call-request.ts';
 import { describePause } from './describe-outcome.ts';
 import type { StepRequest } from './step-requests.ts';
 
@@ -23,11 +24,13 @@ export async function measureSession({ db }: ApiDeps, session: RunRow, body: Ste
 export async function readOutputs(
   deps: ApiDeps,
   session: RunRow | undefined,
-  body: StepRequest,
+  { body, endLargeWork }: CallRequest<StepRequest>,
 ): Promise<Outputs | undefined> {
   const pause = session && pauseToRead(session, body);
   if (!pause) return body.accumulatedOutputs as Outputs | undefined;
-  const call = session?.concluded_by ? await findAcceptedCall(deps, session.concluded_by) : undefined;
+  const call = session?.concluded_by
+    ? await findAcceptedCall(deps, session.concluded_by, endLargeWork)
+    : undefined;
   return call && (await describePause(deps, call, pause)).accumulatedOutputs;
 }
 

@@ -182,10 +182,10 @@ function readLastEventId(sent: string): { callId: string; number: number } | und
 /** Gets the call whose events are asked for again. It must belong to this flow, and to the session and step of the body. */
 async function getCall(
   deps: ApiDeps,
-  { flow, body }: Pick<ApiState, 'flow' | 'body'>,
+  { flow, body, endLargeWork }: Pick<ApiState, 'flow' | 'body' | 'endLargeWork'>,
   callId: string,
 ): Promise<AcceptedCall> {
-  const run = await findAcceptedCall(deps, callId);
+  const run = await findAcceptedCall(deps, callId, endLargeWork);
   const { executionId, stepIndex } = body as StepRequest;
   if (
     run?.mode !== 'step' ||

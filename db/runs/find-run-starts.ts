@@ -2,9 +2,18 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CALL_IDS, versionOfRun } from './run-columns.ts';
 
+/** Finds a call by its id, with its state and what its workflow is started from, but for the definition: that may be large. */
+export function findCall(db: Db, callId: string) {
+  return selectCalls(db, [callId]).executeTakeFirst();
+}
+
 /** Finds calls by their ids, with their state and all that their workflows are started from. */
 export async function findRunStarts(db: Db, callIds: string[]) {
   if (callIds.length === 0) return [];
+  return selectCalls(db, callIds).select('flow_version.definition').execute();
+}
+
+function selectCalls(db: Db, callIds: string[]) {
   return db
     .selectFrom('run')
     .innerJoin('flow', 'flow.id', 'run.flow_id')
@@ -20,7 +29,6 @@ export async function findRunStarts(db: Db, callIds: string[]) {
       'run.mode',
       'run.environment',
       'run.flow_version_id as flowVersionId',
-      'flow_version.definition',
       'run.flow_id as flowId',
       'run.step_from as from',
       'run.step_to as to',
@@ -33,6 +41,5 @@ export async function findRunStarts(db: Db, callIds: string[]) {
       'run.cancel_requested_at as cancelRequestedAt',
     ])
     .select(sql<boolean>`run.callback_url is not null`.as('callback'))
-    .where('run.execution_id', 'in', callIds)
-    .execute();
+    .where('run.execution_id', 'in', callIds);
 }

@@ -8,6 +8,7 @@ import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
 import { refuseBeyondCap } from '../../../api/runs/refuse-beyond-cap.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
+import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { createStepClient, only, resumeOf, type StepClient } from './step-client.ts';
@@ -54,7 +55,7 @@ describe('the bytes of the answer after the last tool round', () => {
   it('are given back when a reader hangs up before the stream begins', async () => {
     const events = await client.step(flow, await pause());
     const [callId = ''] = events.at(-1)?.id.split(':') ?? [];
-    const deps = h.weir as never as ApiDeps;
+    const deps = { ...h.weir, definitions: createFlowDefinitions(h.weir.db) } as never as ApiDeps;
     const run = await findAcceptedCall(deps, callId);
     assert(run?.outcome);
     const { organizationId } = h.tenant;

@@ -6,6 +6,7 @@ import type { ApiDeps } from '../../../api/deps.ts';
 import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
+import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -25,6 +26,8 @@ describe('the stream of POST …/step', () => {
   });
   after(() => streams.stop());
 
+  const find = (callId: string) =>
+    findAcceptedCall({ db: weir.db, definitions: createFlowDefinitions(weir.db) }, callId);
   const three = () => weir.createFlow(tenant, [passthrough('a'), code('b', 'return 1;'), passthrough('c')]);
 
   it('is not buffered or transformed on its way', async () => {
@@ -96,7 +99,7 @@ describe('the stream of POST …/step', () => {
         .where('continues', '=', executionId)
         .where('status', '=', 'started')
         .executeTakeFirstOrThrow();
-      const run = await findAcceptedCall(weir as never as ApiDeps, part.execution_id);
+      const run = await find(part.execution_id);
       assert(run);
       let usable = true;
       const never = new Promise<undefined>(() => undefined);
@@ -140,7 +143,7 @@ describe('the stream of POST …/step', () => {
       .where('continues', '=', executionId)
       .where('status', '=', 'started')
       .executeTakeFirstOrThrow();
-    const run = await findAcceptedCall(weir as never as ApiDeps, callId);
+    const run = await find(callId);
     assert(run);
     let statements = 0;
     const db = watchStatements(weir.db, () => {
