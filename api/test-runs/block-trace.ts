@@ -45,12 +45,16 @@ export const blockTrace = z.strictObject({
 });
 type BlockTrace = z.input<typeof blockTrace>;
 
-/** Describes block executions, with each value cut to `maxChars`, or to less where there are many. */
+/** Does one part of a trace when it is its organization's turn at large work. */
+export type InTurn = <T>(doPart: () => Promise<T>) => Promise<T>;
+
+/** Describes block executions, each in a turn, with each value cut to `maxChars`, or to less where there are many. */
 export async function traceBlocks(
   deps: ApiDeps,
   run: RunRow,
   rows: BlockTraceRow[],
   maxChars: number,
+  inTurn: InTurn,
 ): Promise<{ blocks: BlockTrace[]; left_out: number }> {
   const half = EXECUTIONS_MAX / 2;
   const shown = rows.length > EXECUTIONS_MAX ? [...rows.slice(0, half), ...rows.slice(-half)] : rows;
@@ -60,7 +64,8 @@ export async function traceBlocks(
   const stored = { ...createStore(deps.db), definition };
   const traced: BlockTrace[] = [];
   // One at a time, since each may hold megabytes before it is cut.
-  for (const row of shown) traced.push(await traceBlock(deps, stored, row, blocks.get(row.step_id), share));
+  for (const row of shown)
+    traced.push(await inTurn(() => traceBlock(deps, stored, row, blocks.get(row.step_id), share)));
   return { blocks: traced, left_out: rows.length - shown.length };
 }
 

@@ -13,9 +13,9 @@ import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import { takeBytes } from '../http/take-bytes.ts';
+import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
 import { iterations } from '../runs/receipt.ts';
-import { blockTrace, traceBlocks } from './block-trace.ts';
+import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
 import { describeTestRun, testRun, testStatus } from './describe-test-run.ts';
 import { requireVisibleFlow } from './require-visible-flow.ts';
@@ -90,16 +90,26 @@ export async function traceRun(
     const flow = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
     return { test_run: await describeTestRun(deps, id, flow) };
   }
-  return holdingTrace(deps, access, id, async (run) => ({ flow_run: await describeRunWithTrace(deps, run) }));
+  return holdingTrace(deps, access, id, async (run, inTurn) => ({
+    flow_run: await describeRunWithTrace(deps, run, inTurn),
+  }));
 }
 
-async function describeRunWithTrace(deps: ApiDeps, run: RunRow): Promise<z.input<typeof flowRun>> {
+async function describeRunWithTrace(
+  deps: ApiDeps,
+  run: RunRow,
+  inTurn: InTurn,
+): Promise<z.input<typeof flowRun>> {
   const id = run.execution_id;
-  const [rows, input, test] = await Promise.all([
-    listBlockTraces(deps.db, id),
-    getRunInput(deps.db, id),
-    findTestOfRun(deps.db, id),
-  ]);
+  const [rows, test] = await Promise.all([listBlockTraces(deps.db, id), findTestOfRun(deps.db, id)]);
+  const values = await inTurn(async () => {
+    const { message, parameters } = await getRunInput(deps.db, id);
+    return {
+      message: cutText(message, VALUE_MAX_CHARS),
+      parameters: cutJson(parameters, VALUE_MAX_CHARS),
+      answer: await readAnswer(deps, run),
+    };
+  });
   return {
     flow_run_id: id,
     flow_id: run.flow_id,
@@ -115,9 +125,7 @@ async function describeRunWithTrace(deps: ApiDeps, run: RunRow): Promise<z.input
     started_at: run.started_at.toISOString(),
     finished_at: run.finished_at?.toISOString() ?? null,
     cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
-    message: cutText(input.message, VALUE_MAX_CHARS),
-    parameters: cutJson(input.parameters, VALUE_MAX_CHARS),
-    answer: await readAnswer(deps, run),
+    ...values,
     test: test
       ? {
           test_run_id: test.test_run_id,
@@ -127,7 +135,7 @@ async function describeRunWithTrace(deps: ApiDeps, run: RunRow): Promise<z.input
           why: test.why,
         }
       : null,
-    ...(await traceBlocks(deps, run, rows, VALUE_MAX_CHARS)),
+    ...(await traceBlocks(deps, run, rows, VALUE_MAX_CHARS, inTurn)),
   };
 }
 
@@ -137,7 +145,7 @@ export async function traceStep(
   access: ProjectAccess,
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
 ): Promise<z.input<typeof stepTrace>> {
-  return holdingTrace(deps, access, id, async (run) => {
+  return holdingTrace(deps, access, id, async (run, inTurn) => {
     const definition = await deps.definitions.get(run.flow_version_id);
     const steps = [...eachStep(definition)].map(({ step }) => step);
     const step = steps.find((candidate) => candidate.step_id === step_id);
@@ -148,23 +156,30 @@ export async function traceStep(
       );
     const stepIds = listBlocks({ steps: [step] }).map((block) => block.step_id);
     const rows = await listBlockTraces(deps.db, id, stepIds);
-    const { blocks: executions, left_out } = await traceBlocks(deps, run, rows, STEP_VALUE_MAX_CHARS);
-    return { flow_run_id: id, step_id, executions, left_out };
+    const traced = await traceBlocks(deps, run, rows, STEP_VALUE_MAX_CHARS, inTurn);
+    return { flow_run_id: id, step_id, executions: traced.blocks, left_out: traced.left_out };
   });
 }
 
-/** Does work over a run that the caller may see, once its organization's turn has come to hold what is read for its trace. */
+/**
+ * Does work over a run that the caller may see, once its organization's turn has come to hold what is read for its trace. Any part
+ * of the work may meet all of that, so each has a turn of its own.
+ */
 async function holdingTrace<T>(
   deps: ApiDeps,
   access: ProjectAccess,
   id: string,
-  work: (run: RunRow) => Promise<T>,
+  work: (run: RunRow, inTurn: InTurn) => Promise<T>,
 ): Promise<T> {
   const { run, organizationId } = await requireRun(deps, access, id);
   const bytes = await measureTrace(deps.db, id);
   const giveBack = await takeBytes(deps.largeValues.answers, organizationId, bytes);
+  const inTurn: InTurn = async (doPart) => {
+    const endTurn = await takeLargeWork(deps.largeValues.work, organizationId, bytes);
+    return doPart().finally(endTurn);
+  };
   try {
-    return await work(run);
+    return await work(run, inTurn);
   } finally {
     giveBack();
   }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { runTrace, stepTrace, traceRun, traceStep } from '../../../api/test-runs/trace-run.ts';
 import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
+import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
@@ -208,6 +210,14 @@ describe('traces', () => {
       const giveAgain = await answers.take(tests.tenant.organizationId, REQUESTS_SHARE_BYTES);
       giveAgain();
     });
+
+  it('of large values take a turn at large work for their run, and one for each block', async () => {
+    const id = await execute([passthrough('a'), passthrough('b')], { message: 'x'.repeat(LARGE_BYTES) });
+    const turns = mock.method(tests.deps.largeValues.work, 'take');
+    await trace(id);
+    turns.mock.restore();
+    assert.equal(turns.mock.callCount(), 3);
+  });
 
   it('of a test case tell its verdict', async () => {
     const flowId = await tests.draft([passthrough('a')]);
