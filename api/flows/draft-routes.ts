@@ -1,5 +1,6 @@
 // The endpoints that read and replace the draft of a flow.
 import { z } from 'zod';
+import { measureDraft } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -7,7 +8,9 @@ import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { isNamed, requireMatch } from '../http/etag.ts';
+import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import * as example from '../reference/flow-examples.ts';
 import { changed, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
@@ -15,8 +18,9 @@ import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/ope
 import { completeSteps } from './complete-steps.ts';
 import { draftETag } from './draft-etag.ts';
 import { findPlacedProblems, requireSound, wrongDraft } from './find-draft-problems.ts';
+import { findModelProviders } from './find-model-providers.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
-import { getDraft, writeFlow } from './flow-of-path.ts';
+import { getDraft, loadDraft, requireFlow, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
 import { noteUnusedFields } from './note-unused-fields.ts';
 import { codeReaderOf } from './read-code-of.ts';
@@ -114,11 +118,14 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     const wrong = await findSchemaProblems(draft, requireValidSchema);
     if (wrong.length > 0) throw wrongDraft(draft, wrong);
     // Before the draft is written: whoever is refused a turn has written nothing.
+    const { id } = await requireFlow(deps.db, ctx);
+    const bytes = Buffer.byteLength(JSON.stringify(draft)) + (await measureDraft(deps.db, id));
+    await holdBytesAlone(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);
     const described = await describeDraft(deps, ctx, draft);
     await writeFlow(deps.db, ctx, async (tx, author, flow) => {
-      requireMatch(match, draftETag(flow.draft), 'draft');
-      if (draftETag(draft) !== draftETag(flow.draft))
-        await replaceDraft(tx, author, flow, draft, { replaced: true });
+      const stored = draftETag(await loadDraft(tx, flow.id));
+      requireMatch(match, stored, 'draft');
+      if (draftETag(draft) !== stored) await replaceDraft(tx, author, flow, draft, { replaced: true });
     });
     ctx.set('ETag', draftETag(draft));
     ctx.body = described;
@@ -127,10 +134,12 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
 
 async function describeDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition) {
   const { organization_id: organizationId } = ctx.state.project;
+  const readCode = codeReaderOf(deps, organizationId, readerSignal(ctx.res, undefined));
+  const providers = await findModelProviders(deps, organizationId);
   return {
     steps: draft.steps,
-    problems: await findPlacedProblems(draft, codeReaderOf(deps, organizationId)),
-    notes: [...(await noteModels(deps, organizationId, draft)), ...noteUnusedFields(draft)],
+    problems: await findPlacedProblems(draft, readCode),
+    notes: [...noteModels(deps, providers, draft), ...noteUnusedFields(draft)],
   };
 }
 

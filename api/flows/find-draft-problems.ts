@@ -31,15 +31,16 @@ export async function findDraftProblems(
 }
 
 /**
- * Throws INVALID_TREE with every problem, and RATE_LIMITED when the turns to look for them do not come. The JSON Schemas of a
- * draft were compiled when they were written into it.
+ * Throws INVALID_TREE with every problem, RATE_LIMITED when the turns to look for them do not come, and REQUEST_TIMEOUT when
+ * `gone` aborts first. The JSON Schemas of a draft were compiled when they were written into it.
  */
 export async function requireComplete(
   deps: Pick<ApiDeps, 'largeValues'>,
   owner: string,
   draft: FlowDefinition,
+  gone: AbortSignal,
 ): Promise<void> {
-  const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner));
+  const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner, gone));
   const refused = await findRefusedSchemas(deps.largeValues.work, owner, draft);
   const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);

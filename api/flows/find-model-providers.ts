@@ -1,11 +1,14 @@
 import { listModelKeys } from '../../db/tenants/model-keys.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** Finds the providers whose models an organization's runs can use, by prefix, and whose key they use. */
+/** The providers whose models an organization's runs can use, by prefix, and whose key they use. */
+export type ModelProviders = Map<string, 'service' | 'organization'>;
+
+/** Finds the providers of an organization. */
 export async function findModelProviders(
   { db, config }: Pick<ApiDeps, 'db' | 'config'>,
   organizationId: string,
-): Promise<Map<string, 'service' | 'organization'>> {
+): Promise<ModelProviders> {
   const keys = await listModelKeys(db, organizationId);
   const usable = keys.filter(({ provider }) => Object.hasOwn(config.providerUrls, provider));
   return new Map([

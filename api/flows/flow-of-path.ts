@@ -28,7 +28,7 @@ export function flowIdOf({ params: { flow_id: id = '' } }: Request): string {
 }
 
 /** Gets the flow, with its draft. */
-export async function getFlow(db: Db, request: Request): Promise<FlowDesign> {
+export async function getFlow(db: Db, request: Request) {
   const flow = await findFlowOfProject(db, request.state.project.id, flowIdOf(request));
   if (!flow) throw flowOfProjectNotFound();
   return flow;
@@ -48,10 +48,10 @@ export async function requireFlow(db: Db, request: Request) {
 export async function getFlowToCheck(
   { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
   ctx: ApiContext,
-): Promise<FlowDesign> {
+): Promise<{ draft: FlowDefinition }> {
   const { id } = await requireFlow(db, ctx);
   await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
-  return getFlow(db, ctx);
+  return { draft: await loadDraft(db, id) };
 }
 
 /** Gets the draft of the flow once its organization may hold it. Throws as `takeBytes` does. */
@@ -65,13 +65,16 @@ export async function getDraft(
 }
 
 /** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */
-export async function loadDraft(db: Db, flowId: string): Promise<FlowDefinition> {
+export async function loadDraft(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
   const draft = (await loadDrafts(db, [flowId])).get(flowId);
   if (!draft) throw flowOfProjectNotFound();
   return draft;
 }
 
-/** Does a write in one transaction, which authorizes the caller again and locks the flow. The write records itself. */
+/**
+ * Does a write in one transaction, which authorizes the caller again and locks the flow, whose draft is not loaded. The write
+ * records itself.
+ */
 export function writeFlow<T>(
   db: Db,
   request: Request,

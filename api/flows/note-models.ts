@@ -2,17 +2,15 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { providerOf } from '../../models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
-import { findModelProviders } from './find-model-providers.ts';
+import type { ModelProviders } from './find-model-providers.ts';
 
 /** Finds blocks without a model, and models for which there is no key here; names models that work. */
-export async function noteModels(
-  deps: Pick<ApiDeps, 'db' | 'config' | 'registry'>,
-  organizationId: string,
+export function noteModels(
+  deps: Pick<ApiDeps, 'config' | 'registry'>,
+  providers: ModelProviders,
   definition: FlowDefinition,
-): Promise<string[]> {
+): string[] {
   const blocks = listBlocks(definition).filter(({ processor_type }) => processor_type === 'llm');
-  if (blocks.length === 0) return [];
-  const providers = await findModelProviders(deps, organizationId);
   const known = new Set(deps.registry.models().map(providerOf));
   const others = [...providers.keys()].map((provider) => `${provider}/…`).join(', ') || 'none';
   return blocks.flatMap(({ step_id, model }) => {

@@ -13,12 +13,16 @@ export type CodeOf = (block: Block) => CodeFindings;
 
 const NOTHING: CodeFindings = { named: [] };
 
-/** Reads code in the organization's turns. Throws RATE_LIMITED when these do not come. */
+/**
+ * Reads code in the organization's turns. Throws RATE_LIMITED when these do not come, and REQUEST_TIMEOUT when `gone` aborts
+ * first.
+ */
 export function codeReaderOf(
   { largeValues }: Pick<ApiDeps, 'largeValues'>,
   organizationId: string,
+  gone?: AbortSignal,
 ): ReadCode {
-  return (sources) => waitInTime((signal) => largeValues.readCode(organizationId, sources, signal));
+  return (sources) => waitInTime((signal) => largeValues.readCode(organizationId, sources, signal), gone);
 }
 
 /**

@@ -27,7 +27,7 @@ import {
 } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
-import { getFlowToCheck, requireFlow, writeFlow } from './flow-of-path.ts';
+import { getFlowToCheck, loadDraft, requireFlow, writeFlow } from './flow-of-path.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
 import {
   productionRecord,
@@ -137,11 +137,11 @@ function publish(deps: ApiDeps): ApiMiddleware {
     const find = () => getFlowToCheck(deps, ctx);
     const check = (draft: FlowDefinition) => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
-      return requireComplete(deps, organizationId, draft);
+      return requireComplete(deps, organizationId, draft, gone);
     };
     const version = await writeCheckedDraft({ organizationId, gone }, find, check, (ifChecked) =>
-      writeFlow(deps.db, ctx, (tx, author, flow) =>
-        ifChecked(flow.draft, async () => {
+      writeFlow(deps.db, ctx, async (tx, author, flow) =>
+        ifChecked(await loadDraft(tx, flow.id), async () => {
           const published = await publishFlow(tx, author, flow, note);
           return describe(await getVersion(tx, flow.id, published), flow);
         }),

@@ -46,13 +46,14 @@ export async function holdAnswerBytes(
   else res.once('prefinish', endTurn).once('close', end);
 }
 
-/** Waits for the bytes of an answer in the same way, without a turn: who looks at what is held takes turns of its own. */
+/** Waits for the bytes of an answer in the same way, without a turn: who works on what is held takes turns of its own. */
 export async function holdBytesAlone(
   { answers }: Pick<LargeValues, 'answers'>,
   { res, state }: Pick<ApiContext, 'res' | 'state'>,
   organizationId: string,
   bytes: number,
 ): Promise<void> {
+  if (bytes < SMALL_BYTES) return;
   const giveBack = await takeBytes(answers, organizationId, bytes, () => readerSignal(res, undefined));
   state.freeAnswer = giveBack;
   if (res.closed) giveBack();

@@ -49,10 +49,15 @@ export async function waitInTime<T>(
   } catch (error) {
     if (gone?.aborted) throw callerGone();
     if (!late.aborted) throw error;
-    countRefusal('bytes');
-    throw new RetryLater(
-      'RATE_LIMITED',
-      `Too many large requests and answers are under way: try again in ${RETRY_AFTER_SECONDS} s.`,
-    );
+    throw tooManyLarge();
   }
+}
+
+/** Refuses what has waited too long, or with too many others. */
+export function tooManyLarge(): RetryLater {
+  countRefusal('bytes');
+  return new RetryLater(
+    'RATE_LIMITED',
+    `Too many large requests and answers are under way: try again in ${RETRY_AFTER_SECONDS} s.`,
+  );
 }

@@ -11,7 +11,7 @@ import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import { PerhapsStored } from '../runs/store-call.ts';
 import { listedInput, listedOutput } from './listed-schema.ts';
-import type { McpCall, McpTool } from './tool.ts';
+import { COPIES, type McpCall, type McpTool } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
 
 const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
@@ -69,7 +69,11 @@ async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise
     // The tool may wait for a run, or for turns of its own.
     call.endLargeWork();
     const output = await tool.run(call, parsed.data);
-    return { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output };
+    const text = JSON.stringify(output);
+    // What was done is answered, however much waits.
+    if (tool.hints.readOnlyHint)
+      await call.holdAnswer(call.user.userId, COPIES * text.length, { isMade: true });
+    return { content: [{ type: 'text', text }], structuredContent: output };
   } catch (error) {
     return { content: [{ type: 'text', text: describe(error, tool, call) }], isError: true };
   }

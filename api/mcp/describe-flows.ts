@@ -33,7 +33,7 @@ export async function describeFlows(
       if (!draft) continue;
       const steps = shortenSteps(draft, textMax);
       size += JSON.stringify(steps).length;
-      const design = await toFlowDesign(deps, { ...flow, draft }, readCode);
+      const design = await toFlowDesign(deps, flow, draft, readCode);
       described.push({ ...design, steps: size > allMax ? null : steps });
     }
   });

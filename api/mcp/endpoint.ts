@@ -7,6 +7,8 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
+import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
+import { holdMadeAnswer } from '../http/hold-made-answers.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { toCaller } from '../test-runs/caller.ts';
 import { authenticateMcp } from './authenticate-mcp.ts';
@@ -42,6 +44,8 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
     // A process that stops still answers what is under way.
     const signal = readerSignal(ctx.res, undefined);
     const gone = readerSignal(ctx.res, deps.stopping);
+    const holdAnswer: McpCall['holdAnswer'] = (owner, bytes, { isMade } = { isMade: false }) =>
+      (isMade ? holdMadeAnswer : holdBytesAlone)(deps.largeValues, ctx, owner, bytes);
     const response = await handler.fetch(
       new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal }),
       {
@@ -52,7 +56,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           scopes: user.scopes,
           resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
           extra: {
-            ...{ user, gone, endLargeWork },
+            ...{ user, gone, endLargeWork, holdAnswer },
             ...toCaller({ principal: user, requestId }),
           } satisfies Omit<McpCall, 'deps'>,
         },

@@ -4,7 +4,7 @@ import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findDraftProblems } from '../flows/find-draft-problems.ts';
-import { codeReaderOf, type ReadCode } from '../flows/read-code-of.ts';
+import type { ReadCode } from '../flows/read-code-of.ts';
 import { draftProblems, storedSteps } from '../flows/schemas.ts';
 
 /** The full steps, as in flow files. */
@@ -28,11 +28,12 @@ export const flowDesign = z.strictObject({
   problems: draftProblems,
 });
 
-/** Makes a tool's answer from a flow. */
+/** Makes a tool's answer from a flow and its draft. */
 export async function toFlowDesign(
-  deps: Pick<ApiDeps, 'config' | 'largeValues'>,
+  { config }: Pick<ApiDeps, 'config'>,
   flow: FlowDesign,
-  readCode: ReadCode = codeReaderOf(deps, flow.organization_id),
+  draft: FlowDefinition,
+  readCode: ReadCode,
 ): Promise<z.infer<typeof flowDesign>> {
   const path = `${flow.organization_slug}/${flow.project_slug}/${flow.slug}`;
   return {
@@ -40,12 +41,12 @@ export async function toFlowDesign(
     slug: flow.slug,
     name: flow.name,
     description: flow.description,
-    execute_url: new URL(`../seq/${path}/execute`, deps.config.mcp.url).href,
+    execute_url: new URL(`../seq/${path}/execute`, config.mcp.url).href,
     production_version: flow.production_version,
     production_version_id: flow.production_version_id,
     latest_version: flow.latest_version,
     has_unpublished_changes: flow.draft_is_latest !== true,
-    problems: await findDraftProblems(flow.draft, readCode),
+    problems: await findDraftProblems(draft, readCode),
   };
 }
 

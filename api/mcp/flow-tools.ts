@@ -1,18 +1,21 @@
 // create_flow, get_flow, update_flow and delete_flow
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
-import { findVersionById, listVersions } from '../../db/flows/versions.ts';
+import { measureDraft } from '../../db/flows/flow-designs.ts';
+import { findVersionById, getVersion, listVersions } from '../../db/flows/versions.ts';
 import { findUserProject } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { requireRole } from '../auth/authorize-organization.ts';
+import { codeReaderOf } from '../flows/read-code-of.ts';
 import { createFlow, removeFlow, renameFlow } from '../flows/recorded-flow-writes.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
-import { requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
+import { loadDraftOf, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { requireLockedProject } from './require-project.ts';
 import { flowId, projectId, versionId } from './shapes.ts';
-import { defineTool } from './tool.ts';
+import { COPIES, defineTool } from './tool.ts';
+import { workOnDraft } from './work-on-draft.ts';
 
 const VERSIONS_MAX = 100;
 
@@ -71,27 +74,34 @@ const getFlowTool = defineTool({
   async run(call, { flow_id, version_id }) {
     const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
-    const version = version_id === undefined ? undefined : await findVersionById(db, flow.id, version_id);
-    if (version_id !== undefined && !version)
+    const asked = version_id === undefined ? undefined : await findVersionById(db, flow.id, version_id);
+    if (version_id !== undefined && !asked)
       throw new ServiceError(
         'NOT_FOUND',
         'The flow has no such version: call get_flow without version_id to list its versions.',
       );
     const versions = await listVersions(db, flow.id, { limit: VERSIONS_MAX });
+    // These take turns of their own, and come cut.
+    const organizationId = flow.organization_id;
+    const testCases = await describeTestCases(call.deps, { flowId: flow.id, organizationId });
+    const bytes = (await measureDraft(db, flow.id)) + (asked?.bytes ?? 0);
+    const { design, steps } = await workOnDraft(call, organizationId, COPIES * bytes, async () => {
+      const draft = await loadDraftOf(db, flow.id);
+      const shown = asked ? (await getVersion(db, flow.id, asked.version)).definition : draft;
+      const readCode = codeReaderOf(call.deps, organizationId, call.gone);
+      return { design: await toFlowDesign(call.deps, flow, draft, readCode), steps: shown.steps };
+    });
     return {
-      ...(await toFlowDesign(call.deps, flow)),
+      ...design,
       project_id: flow.project_id,
-      steps: (version?.definition ?? flow.draft).steps,
+      steps,
       versions: versions.map((row) => ({
         version_id: row.id,
         version: row.version,
         note: row.note,
         published_at: row.created_at.toISOString(),
       })),
-      test_cases: await describeTestCases(call.deps, {
-        flowId: flow.id,
-        organizationId: flow.organization_id,
-      }),
+      test_cases: testCases,
     };
   },
 });

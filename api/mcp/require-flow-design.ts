@@ -1,11 +1,12 @@
-import { inTransaction, type Tx } from '../../db/connect.ts';
-import { type FlowDesign, findFlowDesign, lockFlowDesign } from '../../db/flows/flow-designs.ts';
+import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
+import { type FlowDesign, findFlowDesign, loadDrafts, lockFlowDesign } from '../../db/flows/flow-designs.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**
- * Finds a flow that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
+ * Finds a flow that the caller may see, without its draft. Throws the same NOT_FOUND for ids that do not exist and for those of others.
  */
 export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
   const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? throwFlowNotFound(flowId);
@@ -14,7 +15,12 @@ export async function requireFlowDesign({ deps, user }: McpCall, flowId: string)
   return flow;
 }
 
-/** Does `work` in one transaction that locks the flow. `work` records its changes itself. */
+/** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */
+export async function loadDraftOf(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
+  return (await loadDrafts(db, [flowId])).get(flowId) ?? throwFlowNotFound(flowId);
+}
+
+/** Does `work` in one transaction that locks the flow, whose draft is not loaded. `work` records its changes itself. */
 export function withLockedFlow<T>(
   { deps, user }: McpCall,
   flowId: string,

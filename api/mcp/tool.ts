@@ -5,15 +5,20 @@ import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import type { Caller } from '../test-runs/caller.ts';
 
+/** An answer has what a tool answers as text and as it is. */
+export const COPIES = 2;
+
 /**
  * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, or the process stops.
- * `endLargeWork` ends the turn that a large message has.
+ * `endLargeWork` ends the turn that a large message has. `holdAnswer` waits until an organization, or a user, may hold so many bytes
+ * until the answer is read; one that is made already is held unless another was. It throws as `takeBytes` does.
  */
 export type McpCall = Caller & {
   deps: ApiDeps;
   user: UserPrincipal;
   gone: AbortSignal;
   endLargeWork: () => void;
+  holdAnswer: (owner: string, bytes: number, how?: { isMade: boolean }) => Promise<void>;
 };
 
 /** MCP's tool annotations: what clients may assume of a call before they make it. */

@@ -1,6 +1,7 @@
 // publish_version, set_production_version and restore_version
 import { z } from 'zod';
-import type { Tx } from '../../db/connect.ts';
+import type { Db, Tx } from '../../db/connect.ts';
+import { measureDraft } from '../../db/flows/flow-designs.ts';
 import { findVersionById, getVersion } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -10,7 +11,7 @@ import { noteSchema } from '../flows/schemas.ts';
 import { writeCheckedDraft } from '../flows/write-checked-draft.ts';
 import { requireVisibleFlow } from '../test-runs/require-visible-flow.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
-import { requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
+import { loadDraftOf, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { flowId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
@@ -28,11 +29,15 @@ const publish = defineTool({
   output: z.strictObject({ flow_id: z.string(), version_id: z.string(), version: z.int() }),
   async run(call, { flow_id, note }) {
     const { organizationId } = await requireVisibleFlow(call.deps, flow_id, call.access);
-    const find = () => requireFlowDesign(call, flow_id);
-    const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft);
+    const find = async () => {
+      const { id } = await requireFlowDesign(call, flow_id);
+      await call.holdAnswer(organizationId, await measureDraft(call.deps.db, id));
+      return { draft: await loadDraftOf(call.deps.db, id) };
+    };
+    const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft, call.gone);
     const published = await writeCheckedDraft({ organizationId, gone: call.gone }, find, check, (ifChecked) =>
-      withLockedFlow(call, flow_id, (tx, flow) =>
-        ifChecked(flow.draft, async () =>
+      withLockedFlow(call, flow_id, async (tx, flow) =>
+        ifChecked(await loadDraftOf(tx, flow.id), async () =>
           getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note)),
         ),
       ),
@@ -74,22 +79,20 @@ const restore = defineTool({
   input: z.strictObject({ flow_id: flowId, version_id: versionId }),
   output: editedDraft.omit({ step_id: true }),
   async run(call, { flow_id, version_id }) {
-    const { step_id: _, ...edited } = await editDraft(
-      call,
-      flow_id,
-      'restore_version',
-      async (_draft, tx) => {
-        const { definition } = await requireVersion(tx, flow_id, version_id);
-        return { definition, stepId: version_id };
-      },
-    );
+    const flow = await requireFlowDesign(call, flow_id);
+    const { version, bytes } = await requireVersion(call.deps.db, flow.id, version_id);
+    const restoreIn = async (_draft: FlowDefinition, tx: Tx) => {
+      const { definition } = await getVersion(tx, flow.id, version);
+      return { definition, stepId: version_id };
+    };
+    const { step_id: _, ...edited } = await editDraft(call, flow_id, 'restore_version', restoreIn, bytes);
     return edited;
   },
 });
 
 export const versionTools = [publish, setProduction, restore];
 
-async function requireVersion(tx: Tx, flowId: string, versionId: string) {
+async function requireVersion(tx: Db | Tx, flowId: string, versionId: string) {
   const found = await findVersionById(tx, flowId, versionId);
   if (found) return found;
   throw new ServiceError(

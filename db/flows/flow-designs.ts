@@ -1,5 +1,6 @@
-// Flows with their drafts, as members of the organization see and edit them.
+// Flows, as members of the organization see and edit them. Their drafts, which may have megabytes, are loaded apart.
 import { sql } from 'kysely';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Db, Tx } from '../connect.ts';
 import { isDraft } from './is-draft.ts';
 
@@ -57,20 +58,19 @@ export type FlowDesign = NonNullable<Awaited<ReturnType<typeof findFlowDesign>>>
 
 /** Finds a flow; undefined when there is none or the user cannot see it. */
 export function findFlowDesign(db: Db | Tx, userId: string, flowId: string) {
-  return designsOf(db, userId).select('flow.draft').where('flow.id', '=', flowId).executeTakeFirst();
+  return designsOf(db, userId).where('flow.id', '=', flowId).executeTakeFirst();
 }
 
 /** Finds a flow and locks it with the user's membership: nobody else changes either before the transaction ends. */
 export function lockFlowDesign(tx: Tx, userId: string, flowId: string): Promise<FlowDesign | undefined> {
   return designsOf(tx, userId)
-    .select('flow.draft')
     .where('flow.id', '=', flowId)
     .forNoKeyUpdate('flow')
     .forShare('membership')
     .executeTakeFirst();
 }
 
-/** Finds a flow of a project that the caller may access. */
+/** Finds a flow of a project that the caller may access, with its draft. */
 export function findFlowOfProject(db: Db, projectId: string, flowId: string) {
   return designs(db)
     .select('flow.draft')
@@ -79,7 +79,7 @@ export function findFlowOfProject(db: Db, projectId: string, flowId: string) {
     .executeTakeFirst();
 }
 
-/** Finds such a flow without its draft, which may have megabytes. */
+/** Finds such a flow without its draft. */
 export function findFlowHead(db: Db, projectId: string, flowId: string) {
   return db
     .selectFrom('flow')
@@ -90,14 +90,13 @@ export function findFlowHead(db: Db, projectId: string, flowId: string) {
     .executeTakeFirst();
 }
 
-/** Finds such a flow and locks it: nobody else changes it before the transaction ends. */
+/** Finds such a flow without its draft and locks it: nobody else changes it before the transaction ends. */
 export function lockFlowOfProject(
   tx: Tx,
   projectId: string,
   flowId: string,
 ): Promise<FlowDesign | undefined> {
   return designs(tx)
-    .select('flow.draft')
     .where('flow.project_id', '=', projectId)
     .where('flow.id', '=', flowId)
     .forNoKeyUpdate('flow')
@@ -134,7 +133,7 @@ export function listFlowDesigns(
 export type ListedFlowDesign = Awaited<ReturnType<typeof listFlowDesigns>>[number];
 
 /** Loads the drafts of flows, by their ids. */
-export async function loadDrafts(db: Db, flowIds: string[]): Promise<Map<string, FlowDesign['draft']>> {
+export async function loadDrafts(db: Db | Tx, flowIds: string[]): Promise<Map<string, FlowDefinition>> {
   const rows = await db.selectFrom('flow').select(['id', 'draft']).where('id', 'in', flowIds).execute();
   return new Map(rows.map(({ id, draft }) => [id, draft]));
 }

@@ -83,11 +83,13 @@ export function listVersions(
     .execute();
 }
 
+const definitionBytes = sql<number>`octet_length(definition::text)`;
+
 /** Measures the definition of a published version as JSON, in bytes; 0 when there is no such version. */
 export async function measureVersion(db: Db, flowId: string, version: number): Promise<number> {
   const row = await db
     .selectFrom('flow_version')
-    .select(sql<number>`octet_length(definition::text)`.as('bytes'))
+    .select(definitionBytes.as('bytes'))
     .where('flow_id', '=', flowId)
     .where('version', '=', version)
     .executeTakeFirst();
@@ -107,11 +109,11 @@ export async function getVersion(db: Db | Tx, flowId: string, version: number) {
   return row;
 }
 
-/** Finds a published version of a flow by its id, with its definition. */
+/** Finds a published version of a flow by its id: its number, and the size of its definition as JSON. */
 export function findVersionById(db: Db | Tx, flowId: string, versionId: string) {
   return db
     .selectFrom('flow_version')
-    .select(['id', 'version', 'note', 'definition', 'created_at'])
+    .select(['version', definitionBytes.as('bytes')])
     .where('flow_id', '=', flowId)
     .where('id', '=', versionId)
     .where('version', 'is not', null)

@@ -4,10 +4,10 @@ import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { LARGE_BYTES } from '../../../fairness/large-work.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { passthrough } from '../../blocks.ts';
 import type { Answer } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
+import { waitsForBytes } from '../http/waits-for-bytes.ts';
 import { useManagement } from '../management/management-harness.ts';
 
 const LARGE = passthrough('a', { prompt: 'x'.repeat(256 * 1024) });
@@ -21,20 +21,8 @@ describe('definitions', () => {
   };
   beforeEach(() => updateDraft(management.weir.db, management.acme.flowId, { steps: [LARGE] }));
 
-  /** Sends a request while its organization has its share of answers in hand; answers what it got when that was given back. */
-  async function waits(ask: () => Promise<Answer>): Promise<Answer> {
-    const { answers } = management.weir.largeValues;
-    const giveBack = await answers.take(management.acme.organizationId, REQUESTS_SHARE_BYTES);
-    let isAnswered = false;
-    const answer = ask().finally(() => {
-      isAnswered = true;
-    });
-    await waitUntil(() => isAnswered || answers.countWaiting() > 0);
-    const hasWaited = !isAnswered;
-    giveBack();
-    assert(hasWaited, 'it did not wait');
-    return answer;
-  }
+  const waits = (ask: () => Promise<Answer>) =>
+    waitsForBytes(management.weir.largeValues, management.acme.organizationId, ask);
 
   it('wait for the share of their organization before they are read, published and compared', async () => {
     const published = await waits(() => send('POST', '/versions', {}));
