@@ -47,7 +47,9 @@ export async function acceptResume(
   const { flow, body } = request;
   const { executionId = '', pausedAtStep = '' } = body;
   const run = await findPaused(deps, request, executionId);
-  const definition = run ? await loadDefinition(deps, run.flow_version_id, request.endLargeWork) : flow.definition;
+  const definition = run
+    ? await loadDefinition(deps, run.flow_version_id, request.endLargeWork)
+    : flow.definition;
   const validator = deps.validator.of(flow.organizationId);
   const requireOverrides = (overrides: BlockOverrides) =>
     requireValidOverrides(validator, definition, 'block_overrides', overrides);
