@@ -14,6 +14,7 @@ import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
 import { createHealth } from './http/health.ts';
+import { holdMadeAnswers } from './http/hold-made-answers.ts';
 import { identifyRequest } from './http/identify-request.ts';
 import { measureRequests } from './http/measure-requests.ts';
 import { paceRefusals } from './http/pace-refusals.ts';
@@ -119,7 +120,8 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 /** Creates the application. `isReady` turns false when the process is about to stop. */
 export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const routes = apiRoutes(deps);
-  const document = openApiDocument(routes, deps.config.publicUrl ?? '/');
+  // Written once: whoever reads it slowly holds no copy.
+  const document = Buffer.from(JSON.stringify(openApiDocument(routes, deps.config.publicUrl ?? '/')));
   const router = new Router({ sensitive: true, strict: true });
   for (const { method, path, handlers } of routes) router[method](path, ...(handlers as Middleware[]));
 
@@ -128,6 +130,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   router.get(metadataPaths(deps.config.mcp.url), serveResourceMetadata(deps));
   router.get(signInMetadataPath(deps.config.mcp.url), serveSignInMetadata(deps));
   router.get('/openapi.json', (ctx) => {
+    ctx.type = 'json';
     ctx.body = document;
   });
   router.get('/reference', serveReference);
@@ -146,6 +149,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   app.use(handleErrors);
   app.use(paceRefusals(deps) as Middleware);
   app.use(deps.refusals.count as Middleware);
+  app.use(holdMadeAnswers(deps));
   app.use(requireSoundRequest);
   app.use(answerUnrouted);
   app.use(router.routes());

@@ -15,6 +15,7 @@ import type { ApiDeps } from '../deps.ts';
 import { requireFlow } from '../flows/flow-of-path.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
+import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
@@ -148,6 +149,7 @@ function save(deps: ApiDeps): ApiMiddleware {
     const { id: flow_id } = await requireFlow(deps.db, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
     const caller = toCaller(ctx.state);
+    await holdAnswer(deps, ctx);
     const { test_case_id, created } = await createTestCase(deps, caller, input, ctx.get('If-None-Match'));
     ctx.status = created ? 201 : 200;
     answerTestCase(ctx, await getCase(deps, flow_id, test_case_id));
@@ -182,6 +184,7 @@ function getOne(deps: ApiDeps): ApiMiddleware {
 function replace(deps: ApiDeps): ApiMiddleware {
   return async function replace(ctx) {
     const { id, flow_id } = await caseOfPath(deps, ctx);
+    await holdAnswer(deps, ctx);
     const input = { ...(ctx.state.body as z.output<typeof testCaseRequest>), flow_id };
     await changeTestCase(deps, toCaller(ctx.state), id, input, ctx.get('If-Match'));
     answerTestCase(ctx, await getCase(deps, flow_id, id));
@@ -194,6 +197,12 @@ function remove(deps: ApiDeps): ApiMiddleware {
     await deleteTestCase(deps, toCaller(ctx.state), id, ctx.get('If-Match'));
     ctx.status = 204;
   };
+}
+
+/** Holds the bytes of the answer to a write, which has what was sent, before it is made. */
+async function holdAnswer({ largeValues }: ApiDeps, ctx: ApiContext): Promise<void> {
+  const bytes = Buffer.byteLength(JSON.stringify(ctx.state.body));
+  await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, bytes);
 }
 
 async function caseOfPath(deps: ApiDeps, ctx: ApiContext): Promise<TestCaseRow> {
