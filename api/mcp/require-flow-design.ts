@@ -6,7 +6,8 @@ import { addToLogContext } from '../../observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**
- * Finds a flow that the caller may see, without its draft. Throws the same NOT_FOUND for ids that do not exist and for those of others.
+ * Finds a flow that the caller may see, without its draft. Throws the same NOT_FOUND for ids that do not exist and for those of
+ * others.
  */
 export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
   const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? throwFlowNotFound(flowId);

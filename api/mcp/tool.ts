@@ -10,8 +10,8 @@ export const COPIES = 2;
 
 /**
  * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, or the process stops.
- * `endLargeWork` ends the turn that a large message has. `holdAnswer` waits until an organization, or a user, may hold so many bytes
- * until the answer is read; one that is made already is held unless another was. It throws as `takeBytes` does.
+ * `endLargeWork` ends the turn that a large message has. `holdAnswer` waits until an organization, or a user, may hold so many
+ * bytes until the answer is read; one that is made already is held unless another was. It throws as `takeBytes` does.
  */
 export type McpCall = Caller & {
   deps: ApiDeps;

@@ -5,6 +5,7 @@ import { inTransaction } from '../../db/connect.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import { measureDraft } from '../../db/flows/flow-designs.ts';
 import { requireQuotaOfTests } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestCase, listTestCases } from '../../db/test-runs/test-cases.ts';
@@ -18,6 +19,7 @@ import type { ApiDeps } from '../deps.ts';
 import { loadDraft } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
+import { holdStored } from '../http/hold-stored.ts';
 import { toRetryLater } from '../http/retry-later.ts';
 import { requireMayRun } from '../runs/require-may-run.ts';
 import type { Caller } from './caller.ts';
@@ -68,7 +70,8 @@ async function runTests(
 ): Promise<TestRun> {
   const { db } = deps;
   const { flowId, organizationId } = flow;
-  const draft = await loadDraft(db, flowId);
+  const bytes = await measureDraft(db, flowId);
+  const draft = await holdStored(deps.largeValues, organizationId, bytes, () => loadDraft(db, flowId));
   await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;

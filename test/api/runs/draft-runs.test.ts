@@ -1,5 +1,7 @@
 // A draft is run as published versions are, by those who may edit it: POST …/draft/execute, …/draft/runs and …/draft/step.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
@@ -54,6 +56,18 @@ describe('a run of the draft', () => {
       const ids = runs.map(({ executionId }: { executionId: string }) => executionId);
       assert.deepEqual(ids, expected, query);
     }
+  });
+
+  it('reads a large draft in a turn of its organization', async () => {
+    const prompt = 'x'.repeat(LARGE_BYTES / 4);
+    const steps = ['a', 'b', 'c', 'd'].map((stepId) => passthrough(stepId, { prompt }));
+    const { draft } = await weir.createDraft(steps);
+    const turns = mock.method(weir.largeValues.work, 'take');
+    const { status } = await weir.post(`${draft}/execute`, { message: 'm' }, { 'if-match': '"another"' });
+    turns.mock.restore();
+    const large = turns.mock.calls.filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES);
+    const owners = large.map(({ arguments: [owner] }) => owner);
+    assert.deepEqual([status, owners], [412, [weir.tenant.organizationId]]);
   });
 
   it('runs the draft as it was when it began, and the next one what was edited since', async () => {

@@ -92,6 +92,19 @@ describe('a request about a run of a large flow', () => {
     assert.deepEqual(turns, { asked: 2, heldMeanwhile: 0 });
   });
 
+  it('has loaded the flow of a pause before it holds a turn at that', async () => {
+    const flow = await h.weir.createFlow(h.tenant, [asking('ask', 'short')]);
+    h.models.will(callTools([toolCall('c1')]));
+    const { executionId } = await h.pause(flow, { message: 'x'.repeat(LARGE_BYTES) });
+    await makeRunOf(asking('ask', 'x'.repeat(LARGE_BYTES)), executionId);
+    // Its blocks are counted already: nothing else loads it.
+    const uncounted = h.weir.db.updateTable('flow_version').where('block_count', 'is', null);
+    await uncounted.set({ block_count: 1 }).execute();
+    const { answer, turns } = await turnsOf(() => get(`${flow}/jobs/${executionId}`));
+    assert.equal(answer.body.status, 'tool_calls_required', JSON.stringify(answer.body).slice(0, 500));
+    assert.deepEqual(turns, { asked: 2, heldMeanwhile: 0 });
+  });
+
   it('ends the turn of a large resume before its flow is loaded', async () => {
     const flow = await h.weir.createFlow(h.tenant, [asking('ask')]);
     h.models.will(callTools([toolCall('c1')]), answer('done'));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { createOpenRequests } from '../../../api/http/open-requests.ts';
 import { runAllTests, runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
@@ -8,6 +9,7 @@ import { listVersions, publishVersion } from '../../../db/flows/versions.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { listTestCases } from '../../../db/test-runs/test-cases.ts';
+import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { callerWith, startTestsWeir, type TestsWeir } from './tests-harness.ts';
@@ -35,6 +37,19 @@ describe('test runs', () => {
       refused.map(({ code, retryAfterSeconds }) => [code, retryAfterSeconds > 0]),
       Array.from({ length: 2 }, () => ['RATE_LIMITED', true]),
     );
+  });
+
+  it('read a large draft in a turn of its organization', async () => {
+    const { deps, ada, tenant } = tests;
+    const large = passthrough('a', { prompt: 'x'.repeat(LARGE_BYTES) });
+    const flowId = await tests.draft([large, code('b', 'return (')]);
+    await tests.testCase(flowId, { type: 'equals', value: 1 });
+    const turns = mock.method(deps.largeValues.work, 'take');
+    await assert.rejects(runAllTests(deps, ada, flowId), { code: 'INVALID_TREE' });
+    turns.mock.restore();
+    const taken = turns.mock.calls.filter(({ arguments: [, bytes] }) => bytes >= LARGE_BYTES);
+    const owners = taken.map(({ arguments: [owner] }) => owner);
+    assert.deepEqual(owners, [tenant.organizationId]);
   });
 
   it('that a caller waits for are requests held open: one too many begins nothing', async () => {
