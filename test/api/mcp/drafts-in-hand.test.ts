@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { findFlowDesign, loadDrafts, lockFlowDesign } from '../../../db/flows/flow-designs.ts';
-import { updateDraft } from '../../../db/flows/flows.ts';
+import { insertFlow, updateDraft } from '../../../db/flows/flows.ts';
 import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -96,6 +96,17 @@ describe('a large draft', () => {
     await waitUntil(() => answers.countHeld() >= 2 * size);
     reader.abort();
     await waitUntil(() => answers.countHeld() === 0);
+  });
+
+  it('is in hand for the user as part of any other answer that is long', async () => {
+    const { weir, tenant } = tools.mcp;
+    for (let index = 0; index < 20; index += 1)
+      await insertFlow(weir.db, {
+        ...{ projectId: tenant.projectId, slug: `a-${index}`, name: 'Flow' },
+        description: 'x'.repeat(2_000),
+      });
+    const hydrate = () => ask('hydrate_project', { project_id: tenant.projectId });
+    assert((await waitsForBytes(weir.largeValues, 'ada', hydrate)).flows.length > 0);
   });
 
   it('stays as it was when the models that work for an edit cannot be looked up', async () => {
