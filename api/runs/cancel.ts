@@ -45,8 +45,7 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
   return async function cancelJob(ctx) {
     const { run } = ctx.state;
     const ended = run.status === 'completed' || run.status === 'failed';
-    // An earlier call of a session that has ended may still be under way.
-    const now = ended && run.mode !== 'step' ? run : await cancel(deps, run);
+    const now = ended ? run : await cancel(deps, run);
     // It may have ended by itself just before.
     const stays =
       now.status === 'completed' || (now.status === 'failed' && now.error?.code !== CANCELLED.code);

@@ -31,8 +31,7 @@ export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: stri
     return { flow_run: await describeRun(deps, run) };
   await inTransaction(db, async (tx) => {
     const { organizationId } = await requireVisibleFlow({ db: tx }, flowId, caller.access, 'run');
-    await requestCancel(tx, id);
-    if (run.cancel_requested_at) return;
+    if (!(await requestCancel(tx, id)) || run.cancel_requested_at) return;
     const details = { flow_id: flowId };
     await recordChange(tx, caller.author, { organizationId, action: 'run.cancel', resourceId: id, details });
   });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
-import { CANCELLATION, CANCELLED_CHANNEL, IS_OPEN } from './run-cancellation.ts';
+import { CANCELLATION, CANCELLED_CHANNEL, HAS_NOT_ENDED } from './run-cancellation.ts';
 
 /** A run that was marked as cancelled, with where it belongs. */
 type CancelledRun = { id: string; organizationId: string; projectId: string };
@@ -11,7 +11,7 @@ export async function findCancellable(db: Db, executionIds: string[]): Promise<S
     .selectFrom('run')
     .select('execution_id')
     .where(sql<boolean>`execution_id = any (${executionIds}::uuid[])`)
-    .where(IS_OPEN)
+    .where(HAS_NOT_ENDED)
     .where('cancel_requested_at', 'is', null)
     .execute();
   return new Set(rows.map((row) => row.execution_id));
@@ -22,17 +22,17 @@ export async function findCancellable(db: Db, executionIds: string[]): Promise<S
  * `requestCancel` does for one. Returns them.
  */
 export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<CancelledRun[]> {
+  // Locked by a statement of its own: from here on none of their calls begins or ends.
+  const { rows: locked } = await sql<{ id: string }>`
+    select execution_id as id from run
+    where execution_id = any (${executionIds}::uuid[]) and continues is null
+      and ${HAS_NOT_ENDED} and cancel_requested_at is null
+    order by execution_id for no key update`.execute(tx);
   const { rows } = await sql<CancelledRun>`
-    with open as (
-      select execution_id from run
-      where execution_id = any (${executionIds}::uuid[]) and continues is null
-        and ${IS_OPEN} and cancel_requested_at is null
-      order by execution_id for no key update
-    )
-    update run set ${CANCELLATION} from open where run.execution_id = open.execution_id
-    returning run.execution_id as id, run.organization_id as "organizationId", run.project_id as "projectId"`.execute(
-    tx,
-  );
+    update run set ${CANCELLATION}
+    where execution_id = any (${locked.map(({ id }) => id)}::uuid[])
+      and ${HAS_NOT_ENDED} and cancel_requested_at is null
+    returning execution_id as id, organization_id as "organizationId", project_id as "projectId"`.execute(tx);
   // Only now, because a later call is accepted before its run is marked, or not at all.
   await sql`
     with call as (

@@ -1,20 +1,21 @@
 // Lists runs: of every organization for operators, and of a flow, project or organization for its callers.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { costOfRun, hasParkedCall, statusOfRun, versionOfRun } from './run-columns.ts';
+import { costOfRun, hasParkedCall, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits. */
-export function listRuns(db: Db, filter: RunFilter) {
-  return selectRunsIn(db, selectRunPage(filter)).execute();
+export async function listRuns(db: Db, filter: RunFilter) {
+  return (await selectRunsIn(db, selectRunPage(filter)).execute()).map(withoutEarlierEnd);
 }
 export type ListedRun = Awaited<ReturnType<typeof listRuns>>[number];
 
 /** Lists those of these runs that exist, as `listRuns` does. */
-export function listRunsById(db: Db, executionIds: string[]): Promise<ListedRun[]> {
-  return selectRunsIn(db, sql`select unnest(${executionIds}::uuid[])`)
+export async function listRunsById(db: Db, executionIds: string[]): Promise<ListedRun[]> {
+  const rows = await selectRunsIn(db, sql`select unnest(${executionIds}::uuid[])`)
     .where('run.continues', 'is', null)
     .execute();
+  return rows.map(withoutEarlierEnd);
 }
 
 function selectRunsIn(db: Db, ids: RawBuilder<unknown>) {
@@ -46,11 +47,12 @@ export async function hasRun(db: Db, scope: RunScope, executionId: string): Prom
 }
 
 /** Finds one run with its result. */
-export function findListedRun(db: Db, executionId: string) {
-  return selectRuns(db)
+export async function findListedRun(db: Db, executionId: string) {
+  const row = await selectRuns(db)
     .select(['run.result', 'run.concluded_by'])
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
+  return row && withoutEarlierEnd(row);
 }
 
 function selectRuns(db: Db) {

@@ -1,27 +1,34 @@
 import { sql } from 'kysely';
 import { CANCELLED } from '../../flow/run.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
-import { CALL_IDS } from './run-columns.ts';
+import { CALL_IDS, hasLaterCallUnderWay } from './run-columns.ts';
 
 /** Whether a run is under way or waits for its caller, worded as in the index `run_open_by_project`. */
 export const IS_OPEN = sql<boolean>`run.status in ('started', 'tool_calls_required', 'in_progress')`;
 
-const WAITS = sql<boolean>`run.status in ('tool_calls_required', 'in_progress')`;
-/** The assignments of `update run` that mark a run as cancelled, and end it if it waits for its caller. */
+/** Whether a run can be cancelled: it is open, or a session that has ended with one call while another is under way. */
+export const HAS_NOT_ENDED = sql<boolean>`(${IS_OPEN} or ${hasLaterCallUnderWay()})`;
+
+const IS_STARTED = sql<boolean>`run.status = 'started'`;
+/** The assignments of `update run` that mark a run as cancelled, and end it unless its own row is that of a call under way. */
 export const CANCELLATION = sql`
   cancel_requested_at = coalesce(run.cancel_requested_at, now()),
-  status = case when ${WAITS} then 'failed' else run.status end,
-  error = case when ${WAITS} then ${JSON.stringify(CANCELLED)}::json else run.error end,
-  finished_at = case when ${WAITS} then now() else run.finished_at end,
+  status = case when ${IS_STARTED} then run.status else 'failed' end,
+  error = case when ${IS_STARTED} then run.error else ${JSON.stringify(CANCELLED)}::json end,
+  finished_at = case when ${IS_STARTED} then run.finished_at else now() end,
+  result = null,
   pause = null`;
 
 /**
  * Marks a run that has not ended, and its calls under way, as cancelled: from here on nothing is charged for them and none of
- * their workflows is started. A run that waits for its caller ends with this.
+ * their workflows is started. A run that waits for its caller ends with this. Answers false when the run had ended, or does not
+ * exist.
  */
-export function requestCancel(db: Db | Tx, executionId: string): Promise<void> {
+export function requestCancel(db: Db | Tx, executionId: string): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    await sql`update run set ${CANCELLATION} where execution_id = ${executionId} and ${IS_OPEN}`.execute(tx);
+    await lockRun(tx, executionId);
+    const { numAffectedRows = 0n } = await sql`
+      update run set ${CANCELLATION} where execution_id = ${executionId} and ${HAS_NOT_ENDED}`.execute(tx);
     // Only now, because a later call is accepted before the run is marked, or not at all.
     await tx
       .updateTable('run')
@@ -29,7 +36,19 @@ export function requestCancel(db: Db | Tx, executionId: string): Promise<void> {
       .where('continues', '=', executionId)
       .where('status', '=', 'started')
       .execute();
+    return numAffectedRows > 0n;
   });
+}
+
+/** Locks a run: from here on none of its calls begins or ends, so that a statement sees which are under way. */
+function lockRun(tx: Tx, executionId: string) {
+  return tx
+    .selectFrom('run')
+    .select(['organization_id', 'cancel_requested_at'])
+    .where('execution_id', '=', executionId)
+    .where('continues', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
 }
 
 /** The channel on which the ids of runs are announced whose workflows a worker is to cancel at once. */
@@ -40,16 +59,8 @@ export const CANCELLED_CHANNEL = 'weir_run_cancelled';
  * Answers its organization; undefined when it had ended, was cancelled before, or does not exist.
  */
 export async function cancelFromAfar(tx: Tx, executionId: string): Promise<string | undefined> {
-  const run = await tx
-    .selectFrom('run')
-    .select(['organization_id', 'cancel_requested_at'])
-    .where('execution_id', '=', executionId)
-    .where('continues', 'is', null)
-    .where(IS_OPEN)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (!run) return undefined;
-  await requestCancel(tx, executionId);
+  const run = await lockRun(tx, executionId);
+  if (!run || !(await requestCancel(tx, executionId))) return undefined;
   await sql`select pg_notify(${CANCELLED_CHANNEL}, ${executionId})`.execute(tx);
   return run.cancel_requested_at ? undefined : run.organization_id;
 }

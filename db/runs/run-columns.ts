@@ -36,11 +36,25 @@ export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
     .as('cost_microcredits');
 }
 
-/** The status of a run: one that waited for its caller is under way again while a later call of it is. */
+/**
+ * Whether a later call of a run that was not cancelled is under way. A session may have ended with one call while another is: its
+ * calls may overlap.
+ */
+export function hasLaterCallUnderWay() {
+  return sql<boolean>`((run.mode = 'step' or run.status = 'tool_calls_required')
+    and run.cancel_requested_at is null and exists (
+      select from run call where call.continues = run.execution_id and call.status = 'started'
+    ))`;
+}
+
+/** The status of a run: one that waited for its caller, or ended, is under way again while a later call of it is. */
 export function statusOfRun() {
-  return sql<RunStatus>`case when run.status in ('tool_calls_required', 'in_progress') and exists (
-    select from run call where call.continues = run.execution_id and call.status = 'started'
-  ) then 'started' else run.status end`;
+  return sql<RunStatus>`case when ${hasLaterCallUnderWay()} then 'started' else run.status end`;
+}
+
+/** Takes from a run that is under way how an earlier call of its session ended. */
+export function withoutEarlierEnd<Row extends { status: RunStatus }>(row: Row): Row {
+  return row.status === 'started' ? { ...row, result: null, error: null, finished_at: null } : row;
 }
 
 /** Whether any call of a run is parked. */

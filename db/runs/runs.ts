@@ -6,7 +6,7 @@ import type { Db, Tx } from '../connect.ts';
 import type { RunMode, RunTable } from '../schema.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { measureEnd } from './measure-run.ts';
-import { costOfRun, pauseOfRun, statusOfRun, versionOfRun } from './run-columns.ts';
+import { costOfRun, pauseOfRun, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { callNotFound } from './run-not-found.ts';
 import { inputObject, readInput } from './stored-inputs.ts';
 
@@ -172,8 +172,8 @@ export async function getRunInput(db: Db, callId: string): Promise<StoredRunInpu
 }
 
 /** Finds a run of the flow as its caller knows it, with the number of its version and its cost so far. */
-export function findRun(db: Db, flowId: string, executionId: string) {
-  return db
+export async function findRun(db: Db, flowId: string, executionId: string) {
+  const row = await db
     .selectFrom('run')
     .innerJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
     .select([
@@ -198,6 +198,7 @@ export function findRun(db: Db, flowId: string, executionId: string) {
     .where('run.flow_id', '=', flowId)
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
+  return row && withoutEarlierEnd(row);
 }
 export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 

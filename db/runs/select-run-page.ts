@@ -49,7 +49,8 @@ export type RunFilter = {
 
 /** Selects the ids of the newest runs that match. */
 export function selectRunPage(filter: RunFilter): RawBuilder<string> {
-  const { status, parked, stuck, id, limit } = filter;
+  const { status, open, parked, stuck, id, limit } = filter;
+  const mayBeResumed = status === 'started' || (status === undefined && open === true);
   const newest = sql`order by started_at desc, execution_id desc limit ${limit}`;
   const sources =
     stuck === true
@@ -58,7 +59,7 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
         ? [selectById(filter, id)]
         : parked === true
           ? [selectAmongStarted(filter, selectParkedRuns(filter))]
-          : [selectNewest(filter, newest), ...(status === 'started' ? [selectResumed(filter)] : [])];
+          : [selectNewest(filter, newest), ...(mayBeResumed ? [selectResumed(filter)] : [])];
   return sql`
     select execution_id from (${sql.join(sources, sql` union all `)}) as found ${newest}`;
 }
@@ -82,7 +83,7 @@ function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
     ${version === undefined ? sql`run.flow_id = flow.id` : sql`run.flow_version_id = flow_version.id`}
     and ${isOfKey(key)}
     and run.status = kind.status and run.mode = kind.mode and run.environment = kind.environment
-    and ${isWaiting(status)}`;
+    and ${standsAsRecorded(filter)}`;
   return sql`
     select page.* from (${selectFlows(filter)}) as flow
     ${version === undefined ? sql`` : sql`join flow_version on flow_version.flow_id = flow.id and flow_version.version = ${version}`}
@@ -94,15 +95,29 @@ function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
     cross join lateral (${run(ofKind)}) as page`;
 }
 
-/** A run that waited for its caller counts as started while a later call of it is. */
+/** A run that waited for its caller, or ended, counts as started while a later call of it is. Selects those not yet selected. */
 function selectResumed(filter: RunFilter) {
-  return selectAmong(
-    filter,
-    sql`
-      select call.continues from run as call
-      where call.flow_id in (${selectFlows(filter)}) and call.continues is not null and call.status = 'started'`,
-    sql`run.status in ('tool_calls_required', 'in_progress')`,
-  );
+  const left = filter.status === 'started' ? sql`run.status <> 'started'` : sql`run.status <> all (${OPEN})`;
+  return selectAmong(filter, selectContinued(filter), left);
+}
+
+/** Selects the runs of which a later call is under way that was not cancelled. */
+function selectContinued(filter: RunFilter) {
+  return sql`
+    select call.continues from run as call
+    where call.flow_id in (${selectFlows(filter)}) and call.continues is not null and call.status = 'started'
+      and call.cancel_requested_at is null`;
+}
+
+/**
+ * Whether a run counts as its own row says. Only one that goes on with later calls may not: the ids of these are found once for
+ * all, and the rest is in the indexes.
+ */
+function standsAsRecorded(filter: RunFilter) {
+  const { status } = filter;
+  if (status === undefined || status === 'started') return sql`true`;
+  return sql`(run.mode <> 'step' and run.status <> 'tool_calls_required'
+    or run.execution_id not in (${selectContinued(filter)}))`;
 }
 
 function selectParkedRuns(filter: RunFilter) {
@@ -167,12 +182,6 @@ function equals(column: string, value: string | undefined) {
 
 function isOfKey(key: string | undefined) {
   return key === undefined ? sql`true` : sql`run.key_id is not null and run.key_id = ${key}`;
-}
-
-function isWaiting(status: RunStatus | undefined) {
-  if (status !== 'tool_calls_required' && status !== 'in_progress') return sql`true`;
-  return sql`not exists (
-    select from run as call where call.continues = run.execution_id and call.status = 'started')`;
 }
 
 function wasStarted({ since, until, after }: RunFilter) {

@@ -31,6 +31,8 @@ export async function seedRuns(
 }
 
 const BUSY_SHARE = 6;
+/** Rows of `seed_run` that are step-through sessions: those that wait, and some that have ended. */
+const IS_SESSION = sql`(status = 'in_progress' or rare and status in ('failed', 'completed') and g / 5 % 4 = 3)`;
 
 function statements(count: number, busyFlowId: string) {
   const rare = Math.max(200, count / 1000);
@@ -54,7 +56,7 @@ function statements(count: number, busyFlowId: string) {
       insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
         result, error, started_at, finished_at, parked_at, key_id)
       select execution_id, organization_id, project_id, flow_id, flow_version_id,
-        case when status = 'in_progress' then 'step' when not rare then case when g % 3 = 0 then 'jobs' else 'execute' end
+        case when ${IS_SESSION} then 'step' when not rare then case when g % 3 = 0 then 'jobs' else 'execute' end
           else (array['execute', 'jobs', 'test'])[g / 5 % 3 + 1] end,
         case when rare and g % 2 = 0 then 'test' else 'live' end, status,
         '{"message":"a message of the usual length","parameters":{},"block_overrides":{}}',
@@ -64,14 +66,14 @@ function statements(count: number, busyFlowId: string) {
         case when status = 'started' and g % 10 = 0 then started_at end,
         case when g % 2 = 0 then case when rare then 'rareKey0' else 'busyKey0' end end
       from seed_run join seed_flow using (n)`,
-    // A step-through session has calls; every third that waits has one under way, and so counts as started.
+    // A step-through session has calls; every third has one under way, and so counts as started.
     sql`
       insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
         started_at, continues, step_from, step_to, concludes)
       select timed_id(started_at), organization_id, project_id, flow_id, flow_version_id, 'step', 'live',
         case when g % 3 = 0 then 'started' else 'completed' end,
         '{"message":"","parameters":{},"block_overrides":{}}', started_at, execution_id, 0, 1, false
-      from seed_run join seed_flow using (n) where status = 'in_progress'`,
+      from seed_run join seed_flow using (n) where ${IS_SESSION}`,
     sql`
       insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, output, model,
         prompt_tokens, completion_tokens, cost_microcredits, latency_ms, attempts, started_at, finished_at)
