@@ -3,7 +3,7 @@
 // come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode.
 
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
-import { finishRun } from '../db/runs/runs.ts';
+import { findOutcome, finishRun } from '../db/runs/runs.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
 import { takeTurn } from '../db/webhooks/webhook-turns.ts';
@@ -110,11 +110,15 @@ export function createActivities(deps: ActivityDeps) {
     /** Records that a call is no longer parked. */
     unparkRun: (callId: string): Promise<void> => runAttempt(() => unparkRun(deps.db, callId)),
 
-    /** Records the end of a call, once; returns the recorded outcome if it is not `outcome`, as after a cancellation. */
+    /**
+     * Records the end of a call, once; returns the recorded outcome if it may not be `outcome`, as after a cancellation, which an
+     * attempt whose answer was lost may have recorded.
+     */
     recordRun: (callId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>
       runAttempt(async () => {
         const recorded = await finishRun(deps.db, callId, outcome);
-        if (recorded) deps.inProcessRuns.end(callId, recorded);
+        if (!recorded) return findOutcome(deps.db, callId);
+        deps.inProcessRuns.end(callId, recorded);
         return recorded === outcome ? undefined : recorded;
       }),
   };
