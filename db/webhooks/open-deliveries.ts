@@ -151,7 +151,7 @@ export async function redeliverMany(
 
 /**
  * Claims up to `limit` deliveries that should have made progress by now; `turn` says whether each has its turn at its
- * destination. Processes that call this at the same time claim different deliveries.
+ * destination, or waits or has waited for it in its workflow, which is told when it comes. Processes that call this at the same time claim different deliveries.
  */
 export function claimStalledDeliveries(
   db: Db,
@@ -159,8 +159,8 @@ export function claimStalledDeliveries(
 ) {
   const ofDelivery = sql`
     from webhook_turn where delivery_id = webhook_delivery.id and webhook_turn.round = webhook_delivery.round`;
-  const turn = sql<'held' | 'awaited by its workflow' | 'awaited' | null>`(
-    select case when held_until is not null then 'held' when has_workflow then 'awaited by its workflow' else 'awaited' end
+  const turn = sql<'told to its workflow' | 'held' | 'awaited' | null>`(
+    select case when has_workflow then 'told to its workflow' when held_until is not null then 'held' else 'awaited' end
     ${ofDelivery}
   )`;
   return db

@@ -94,6 +94,26 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     assert.equal((await weir.deliveryWhen(tenant, statusIs('succeeded'), id)).attempt, 2);
   });
 
+  it('that were given their turn are told once more when whoever gave it died before', async () => {
+    hook.will(answerWith(503));
+    const { id } = await weir.sendTest(tenant, hook);
+    await weir.pendingAttempt(id, 2);
+    await fill();
+    await weir.attemptNow(id);
+    const turn = () => weir.db.selectFrom('webhook_turn').selectAll().where('delivery_id', '=', id);
+    await waitUntil(async () => (await turn().executeTakeFirst())?.held_until === null);
+    await weir.db
+      .updateTable('webhook_turn')
+      .set({ held_until: new Date(Date.now() + 120_000) })
+      .where('delivery_id', '=', id)
+      .execute();
+    await changeDeliveries(weir, [id], { check_at: new Date() });
+    await reconcileDeliveries(deps());
+    assert.equal((await weir.deliveryWhen(tenant, statusIs('succeeded'), id)).attempt, 2);
+    assert.equal(held.length, PAIR_MAX);
+    answerHeld();
+  });
+
   it('keep no other organization from the same receiver', async () => {
     await fill();
     for (let index = 0; index < WAITING; index += 1) await weir.sendTest(tenant, hook);
