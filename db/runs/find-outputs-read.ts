@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
 import { composeVisibleOutputs } from '../../flow/compose-visible-outputs.ts';
-import type { Block, FlowDefinition, Json, Step } from '../../flow/definition.ts';
+import type { Block, FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES, OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { listStepsRead } from '../../flow/list-steps-read.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { type Facts, lookUpFacts } from '../../flow/look-up-facts.ts';
-import { iterationsOf, listBlocks, toPlan } from '../../flow/plan.ts';
+import { iterationsOf, toPlan } from '../../flow/plan.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
 import type { Continuation } from '../tables/run-input.ts';
 import type { BlockId } from './block-id.ts';
+import { type BlockKeys, listKeysOfSteps } from './list-keys-of-steps.ts';
 import { outputBytes } from './stored-outputs.ts';
 
 type Outputs = { [stepId: string]: Json };
@@ -46,7 +47,8 @@ export async function findOutputsRead(
     .filter((step) => earlier.has(step) && Object.hasOwn(sent, step.step_id))
     .map(({ step_id }) => [step_id, sent[step_id] as Json]);
   const ran = visible.filter((step) => !earlier.has(step));
-  const measured = await measureByKey(db, callId, ran);
+  const iterations = iterationsOf(blockKey);
+  const measured = await measureByKey(db, callId, listKeysOfSteps(steps, new Set(ran), iterations));
   const inLoops = ran.some(({ type }) => type !== 'sequential') ? OUTPUT_MAX_BYTES : 0;
   const bytes = [...measured.values()].reduce((sum, size) => sum + size, inLoops);
   return {
@@ -54,7 +56,7 @@ export async function findOutputsRead(
     async load(resolve, facts = new Map()) {
       const values = await composeVisibleOutputs(
         toPlan(steps.slice(from)),
-        { stepId: block.step_id, iterations: iterationsOf(blockKey) },
+        { stepId: block.step_id, iterations },
         new Set(ran.map(({ step_id }) => step_id)),
         { ref: from > 0 ? INPUT_REF : MESSAGE_REF },
         (key) => measured.get(key),
@@ -68,15 +70,20 @@ export async function findOutputsRead(
   };
 }
 
-/** Measures the stored outputs of the blocks of these steps as JSON, by the keys of the blocks. */
-async function measureByKey(db: Db, callId: string, steps: Step[]): Promise<Map<string, number>> {
-  if (steps.length === 0) return new Map();
-  const stepIds = listBlocks({ steps }).map(({ step_id }) => step_id);
+/** Measures the stored outputs of these blocks as JSON, by the keys of the blocks. */
+async function measureByKey(
+  db: Db,
+  callId: string,
+  { keys, prefixes }: BlockKeys,
+): Promise<Map<string, number>> {
+  if (keys.length === 0 && prefixes.length === 0) return new Map();
+  const isOne = sql<boolean>`block_key = any(${keys}::text[])`;
   const rows = await db
     .selectFrom('block_run')
     .select(['block_key', sql<number>`coalesce(${outputBytes}, 0)`.as('bytes')])
     .where('execution_id', '=', callId)
-    .where('step_id', '=', sql<string>`any(${stepIds}::text[])`)
+    // Keys alone are looked up by the primary key; for prefixes, all keys of the call are read.
+    .where(prefixes.length === 0 ? isOne : sql<boolean>`(${isOne} or block_key ^@ any(${prefixes}::text[]))`)
     .where('status', '=', 'completed')
     .execute();
   return new Map(rows.map(({ block_key, bytes }) => [block_key, bytes]));
