@@ -17,6 +17,7 @@ CREATE OR REPLACE FUNCTION public.begin_model_call(p_execution_id uuid, p_block_
 AS $function$
   declare
     carried record;
+    earlier record;
   begin
     perform set_config('synchronous_commit', 'off', true);
     select cancel_requested_at, finished_at, p_provider = any (model_key_providers) as sent into carried
@@ -24,9 +25,14 @@ AS $function$
     refusal := case
       when not found then 'missing'
       when carried.cancel_requested_at is not null then 'cancelled'
-      when carried.finished_at is not null then 'ended'
-      when exists (select from block_run b where b.execution_id = p_execution_id and b.block_key = p_block_key
-        and b.status in ('completed', 'paused')) then 'recorded' end;
+      when carried.finished_at is not null then 'ended' end;
+    if refusal is not null then return; end if;
+    select b.status, b.error, b.prompt_tokens > 0 or b.completion_tokens > 0 as was_answered into earlier
+      from block_run b where b.execution_id = p_execution_id and b.block_key = p_block_key;
+    refusal := case
+      when earlier.status in ('completed', 'paused') then 'recorded'
+      when earlier.status = 'failed' and earlier.was_answered then 'failed' end;
+    failure := case when refusal = 'failed' then earlier.error end;
     if refusal is not null then return; end if;
     sent := coalesce(carried.sent, false);
     if sent then return; end if;
@@ -294,7 +300,7 @@ AS $function$
           completion_tokens = excluded.completion_tokens, cost_microcredits = excluded.cost_microcredits,
           latency_ms = excluded.latency_ms, attempts = excluded.attempts, started_at = excluded.started_at,
           finished_at = excluded.finished_at, recorded = default
-        where b.status = 'failed' and b.cost_microcredits = 0;
+        where b.status = 'failed' and b.cost_microcredits = 0 and b.prompt_tokens = 0 and b.completion_tokens = 0;
     recorded := found;
     if recorded and cost > 0 then
       insert into ledger_entry (organization_id, entry_key, kind, amount_microcredits, execution_id)

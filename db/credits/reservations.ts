@@ -18,7 +18,7 @@ export type Reservation = BlockId & {
 
 type Answer = {
   refusal: 'missing' | 'cancelled' | 'ended' | 'failed' | 'maximum' | 'balance' | 'recorded' | null;
-  /** The recorded error of a block that failed and was charged. */
+  /** The recorded error of a block that failed and was charged, or answered before. */
   failure: { code: ErrorCode; message: string } | null;
   /** Spent by the whole run so far, and reserved for its other blocks. */
   spent: number;
@@ -46,7 +46,8 @@ export class BlockRecorded extends Error {}
 /**
  * Begins a request to a model of `provider` (a prefix): finds whether its call brought a key for it (`sent`), else the stored
  * key of the organization, encrypted; when there is neither, reserves credits as `reserveCredits` does. Throws what that does,
- * and BlockRecorded. `again`: an earlier attempt or request for the block has left a reservation.
+ * the recorded error of a block that failed after an answer, whoever paid for that, and BlockRecorded. `again`: an earlier
+ * attempt or request for the block has left a reservation.
  */
 export async function beginModelCall(
   db: Db,

@@ -41,8 +41,8 @@ export type Payer = { organizationId: string; maxMicrocredits?: number | undefin
 
 /**
  * Records a block execution, charges for it and releases its reservation, once: a block that is recorded as completed, or as
- * failed and charged, stays as it is. Returns whether this call recorded it. With a `result` it also records that the run has
- * completed with that, or throws CANCELLED when the run was asked to cancel.
+ * failed after it was charged or its model had answered, stays as it is. Returns whether this call recorded it. With a `result`
+ * it also records that the run has completed with that, or throws CANCELLED when the run was asked to cancel.
  *
  * The charge, which is recorded as the cost, is at most the reservation; it takes neither the balance below zero nor the run
  * over its maximum. Blocks that ask models or have a cost are not recorded once the run has ended, and not charged once it was

@@ -75,7 +75,7 @@ export async function beginSession(
 export function settle(
   db: Db,
   payer: Payer,
-  block: Pick<BlockRun, 'callId' | 'blockKey' | 'costMicrocredits' | 'error'>,
+  block: Pick<BlockRun, 'callId' | 'blockKey' | 'costMicrocredits' | 'promptTokens' | 'error'>,
 ): Promise<boolean> {
   return recordBlockRun(db, payer, {
     stepId: 'ask',

@@ -186,8 +186,8 @@ describe('beginModelCall', () => {
     });
   });
 
-  it('reserves nothing where the call or its organization brought a key, and says which', async () => {
-    await database.db
+  const addKey = () =>
+    database.db
       .insertInto('model_key')
       .values({
         organization_id: account.organizationId,
@@ -197,6 +197,9 @@ describe('beginModelCall', () => {
         created_by: 'ada',
       })
       .execute();
+
+  it('reserves nothing where the call or its organization brought a key, and says which', async () => {
+    await addKey();
     const stored = await begin(1_000);
     assert.deepEqual([stored.sent, stored.secret], [false, 'sealed']);
     await database.db
@@ -209,6 +212,18 @@ describe('beginModelCall', () => {
     assert.equal(await reserved(), 0);
     await begin(10, 'other');
     assert.equal(await reserved(), 10);
+  });
+
+  it('answers the recorded error of a block that failed after an answer which the owner of the key paid for', async () => {
+    await addKey();
+    const error = { code: 'MODEL_REFUSED', message: 'I will not.' } as const;
+    const failed = { ...id(), costMicrocredits: 0, error };
+    assert.equal(await settle(database.db, account, failed), true);
+    await begin(0);
+    assert.equal(await settle(database.db, account, { ...failed, promptTokens: 10 }), true);
+    await assert.rejects(begin(0), error);
+    const completed = { ...id(), costMicrocredits: 0 };
+    assert.equal(await settle(database.db, account, completed), false);
   });
 
   it('refuses a block that another attempt has recorded, and a run that was cancelled', async () => {
