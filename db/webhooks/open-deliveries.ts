@@ -151,7 +151,8 @@ export async function redeliverMany(
 
 /**
  * Claims up to `limit` deliveries that should have made progress by now; `turn` says whether each has its turn at its
- * destination, or waits or has waited for it in its workflow, which is told when it comes. Processes that call this at the same time claim different deliveries.
+ * destination, or waits or has waited for it in its workflow, which is told when it comes. Processes that call this at the same
+ * time claim different deliveries.
  */
 export function claimStalledDeliveries(
   db: Db,
