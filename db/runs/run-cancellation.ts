@@ -16,7 +16,7 @@ export const CANCELLATION = sql`
   status = case when ${IS_STARTED} then run.status else 'failed' end,
   error = case when ${IS_STARTED} then run.error else ${JSON.stringify(CANCELLED)}::json end,
   finished_at = case when ${IS_STARTED} then run.finished_at else now() end,
-  result = null,
+  result = case when ${IS_STARTED} then run.result end,
   pause = null`;
 
 /**
