@@ -1,5 +1,4 @@
 // Accepts a tool resume of /execute (docs/tool-calls.md): checks it in a fixed order, then stores the call.
-import { findCall } from '../../db/runs/find-run-starts.ts';
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
@@ -18,6 +17,7 @@ import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
+import { findAcceptedCall } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { findEarlierResume } from './find-earlier-resume.ts';
@@ -97,7 +97,7 @@ async function acceptAtPause(
   const { tools: sent, toolChoice, maxCredits } = body;
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
   const callId = deriveCallId(executionId, [request.environment, ...asked]);
-  await requireStateAgain(deps, callId, {
+  await requireStateAgain(deps, callId, request.endLargeWork, {
     ...{ executionId, messages, resumeState: body.resumeState },
     outputs: [outputs],
   });
@@ -171,6 +171,7 @@ async function requireAnswerOfPause(
 export async function requireStateAgain(
   deps: ApiDeps,
   callId: string,
+  endLargeWork: CallRequest<unknown>['endLargeWork'],
   resume: {
     executionId: string;
     messages: ToolCallMessage[];
@@ -180,7 +181,7 @@ export async function requireStateAgain(
 ): Promise<void> {
   const { executionId, messages, outputs, resumeState } = resume;
   if (resumeState === undefined) return;
-  const accepted = await findCall(deps.db, callId);
+  const accepted = await findAcceptedCall(deps, callId, endLargeWork);
   if (!accepted) return;
   const { mode, flowVersionId, definition, from } = accepted;
   await requireState(

@@ -76,7 +76,7 @@ export async function acceptStep(
 
   const resumeId = session && messages && idOfResume(request, session);
   if (resumeId)
-    await requireStateAgain(deps, resumeId, {
+    await requireStateAgain(deps, resumeId, request.endLargeWork, {
       executionId: session.execution_id,
       messages,
       outputs: outputsOfPause(definition, body),

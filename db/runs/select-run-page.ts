@@ -97,7 +97,10 @@ function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
 
 /** A run that waited for its caller, or ended, counts as started while a later call of it is. Selects those not yet selected. */
 function selectResumed(filter: RunFilter) {
-  const left = filter.status === 'started' ? sql`run.status <> 'started'` : sql`run.status <> all (${OPEN})`;
+  const left =
+    filter.status === 'started'
+      ? sql`run.status <> 'started'`
+      : sql`run.status <> all (${OPEN_RUN_STATUSES})`;
   return selectAmong(filter, selectContinued(filter), left);
 }
 

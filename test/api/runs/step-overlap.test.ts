@@ -79,19 +79,4 @@ describe('calls of a session that are under way together', () => {
     await end(later, answer('late'));
     assert.equal((await state(flow, call)).result, 'late');
   });
-
-  it('can be cancelled when a later one has ended the session, which stays as it is', async () => {
-    const call = (await begin()) as { executionId: string };
-    const earlier = await hold(flow, call);
-    h.models.will(answer('done'));
-    await client.step(flow, call);
-    const path = `${flow}/jobs/${call.executionId}/cancel`;
-    const cancelled = await h.weir.call('POST', path, { key: h.tenant.key });
-    assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'completed']);
-    const last = await end(earlier, () => undefined);
-    assert.deepEqual([last?.event, last?.data.code], ['run_failed', 'CANCELLED']);
-    const { status, result } = await state(flow, call);
-    assert.deepEqual([status, result], ['completed', 'done']);
-    assert.equal((await h.charges(call.executionId)).length, 1);
-  });
 });
