@@ -16,7 +16,9 @@ import {
   findStep,
   listsInside,
   type Place,
+  type PlacedStep,
   type Step,
+  type StepList,
   stepIdsOf,
 } from '../../../../console/flow/draft/steps.ts';
 import { layOut } from '../../../../console/flow/graph/layout.ts';
@@ -31,7 +33,10 @@ const block = (step_id: string, prompt?: string): Step => ({
 });
 const idsIn = (steps: Step[]) => [...eachStep(steps)].map(({ step }) => step.step_id);
 const pick = <T>(list: T[], number: number): T => list[number % list.length] as T;
+const isSameList = (a: StepList, b: StepList) => a.parent === b.parent && a.branch === b.branch;
 const placesOf = (steps: Step[]): Place[] => layOut(steps).gaps.map(({ place }) => place);
+const blocksIn = (steps: Step[]) =>
+  [...eachStep(steps)].filter(({ step }) => step.type === 'sequential').map(({ step }) => step.step_id);
 const hasNoEmptyList = (steps: Step[]) =>
   [...eachStep(steps)].every(({ step }) => listsInside(step).every((inner) => inner.steps.length > 0));
 
@@ -62,13 +67,9 @@ describe('edits of the steps of a draft', () => {
         const after = removeStep(steps, id);
         assert.equal(findStep(after, id), undefined);
         assert.ok(hasNoEmptyList(after));
-        const blocks = (list: Step[]) =>
-          [...eachStep(list)]
-            .filter(({ step }) => step.type === 'sequential')
-            .map(({ step }) => step.step_id);
         assert.deepEqual(
-          blocks(after),
-          blocks(steps).filter((other) => !gone.has(other)),
+          blocksIn(after),
+          blocksIn(steps).filter((other) => !gone.has(other)),
         );
       }),
     );
@@ -79,14 +80,21 @@ describe('edits of the steps of a draft', () => {
       fc.property(picked, fc.nat(), ([steps, number], other) => {
         const id = pick(idsIn(steps), number);
         const place = pick(placesOf(steps), other);
+        const found = findStep(steps, id) as PlacedStep;
+        const list = [...eachStep(steps)].find((other) => isSameList(other.place, place))?.steps ?? [];
         const after = moveStep(steps, id, place);
-        assert.ok(hasNoEmptyList(after));
-        assert.deepEqual(findStep(after, id)?.step, findStep(steps, id)?.step);
+        const isBeside = isSameList(found.place, place) && [0, 1].includes(place.index - found.place.index);
+        const isInside = stepIdsOf([found.step]).has(place.parent ?? '');
+        assert.equal(after === steps, isBeside || isInside);
         if (after === steps) return;
-        const list = findStep(after, id);
-        assert.deepEqual([list?.place.parent, list?.place.branch], [place.parent, place.branch]);
-        const before = placesOf(steps).length;
-        assert.ok(placesOf(after).length <= before);
+        assert.ok(hasNoEmptyList(after));
+        assert.deepEqual(blocksIn(after).sort(), blocksIn(steps).sort());
+        const moved = findStep(after, id) as PlacedStep;
+        assert.deepEqual(moved.step, found.step);
+        assert.ok(isSameList(moved.place, place));
+        // What the move leaves empty is gone.
+        const next = list.slice(place.index).find((step) => findStep(after, step.step_id));
+        assert.equal(moved.steps[moved.place.index + 1]?.step_id, next?.step_id);
       }),
     );
   });
