@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { sql } from 'kysely';
 import type { ActivityDeps } from '../../activities/activity-deps.ts';
@@ -13,6 +12,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { RUN_TESTS } from '../../flow/test-case.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { waitUntil } from '../wait-until.ts';
 import { inActivity } from './in-activity.ts';
 
 describe('a test case that begins', () => {
@@ -84,7 +84,7 @@ describe('a test case that begins', () => {
       asked.push([organization, options]);
       return turn.promise;
     });
-    while (asked.length === 0) await sleep(5);
+    await waitUntil(() => asked.length > 0);
     assert.deepEqual(asked, [[organizationId, { patient: true }]]);
     assert.equal(await isAccepted(), false);
     turn.resolve(createPlace());

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { CallForsaken } from '../../activities/call-forsaken.ts';
 import { createHeldModelCalls, type HeldModelCall } from '../../activities/held-model-calls.ts';
 import { createModelSpeeds } from '../../activities/model-speeds.ts';
 import type { Value } from '../../flow/value.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** A call that ends only when it is aborted. */
 const untilAborted = ({ signal }: { signal: AbortSignal }) =>
@@ -13,6 +15,8 @@ const goesOn = async () => false;
 const isHere = async () => false;
 
 describe('held model calls', () => {
+  afterEach(() => mock.restoreAll());
+
   it('that nobody has taken over are aborted and forgotten when their run has stopped', async () => {
     const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     const call = await held.begin('key', 'acme', untilAborted);
@@ -93,7 +97,7 @@ describe('held model calls', () => {
     failed.reject(new Error('refused'));
     await call.ended;
     assert.equal(held.find('key'), call);
-    while (held.find('key')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(() => !held.find('key'));
   });
 
   it('that nobody took over say so to what they do, unlike those of a run that has stopped', async () => {
@@ -135,28 +139,37 @@ describe('held model calls', () => {
     );
     call.takeOver(keep);
     held.giveBack('key', keep, goesOn);
-    while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitUntil(() => told.length > 0);
     failed.reject(new Error('refused'));
-    while (told.at(-1) !== 'withdraw key') await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitUntil(() => told.at(-1) === 'withdraw key');
     assert.equal(told[0], 'tell key');
     held.end('key');
   });
 
-  it('that a repeated workflow task has found wait anew, and are aborted once', async () => {
+  it('that a repeated workflow task has found wait anew, and are watched by one alone', async () => {
+    let now = 0;
+    mock.method(performance, 'now', () => now);
     const held = createHeldModelCalls({
       taskQueue: 'queue',
       isEngineAway: isHere,
       untaken: { maxMs: 20, afterOutageMs: 20, lookMs: 10 },
     });
     const call = await held.begin('key', 'acme', untilAborted);
-    let looks = 0;
-    const look = async () => {
-      looks += 1;
-      if (looks === 1) held.handOver('key', () => assert.fail('there are two who watch the call'));
+    let looksOfSecond = 0;
+    const lookOfSecond = async () => {
+      looksOfSecond += 1;
       return false;
     };
-    held.handOver('key', look);
+    const looks: number[] = [];
+    held.handOver('key', async () => {
+      now += 15;
+      looks.push(now);
+      if (looks.length === 1) held.handOver('key', lookOfSecond);
+      return false;
+    });
     assert('error' in ((await call?.ended) ?? {}));
+    // Its time was over at 20, and is now at 35.
+    assert.deepEqual([looks, looksOfSecond], [[15, 30, 45], 0]);
   });
 
   it('leave room in workflow tasks: one organization has a bound, and another still begins beside it', async () => {

@@ -8,6 +8,7 @@ import { llm } from '../../blocks.ts';
 import { audit } from '../../db/credits/ledger-fixture.ts';
 import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 export const MODEL = 'demo/chat';
 const MAX_TOKENS = 5;
@@ -67,7 +68,7 @@ export function useCredits(): Credits {
     return answered.body;
   }
   async function released() {
-    while ((await account()).reserved > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await waitUntil(async () => (await account()).reserved === 0);
   }
   return harness;
 }

@@ -8,6 +8,7 @@ import { acceptRun } from '../../accept-run.ts';
 import { code } from '../../blocks.ts';
 import { startApiProcess } from '../../faults/api-process.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe('Idempotency-Key', () => {
   let weir: Weir;
@@ -38,9 +39,7 @@ describe('Idempotency-Key', () => {
       .where('organization_id', '=', tenant.organizationId)
       .execute();
   /** Resolves once a run is accepted. */
-  const accepted = async () => {
-    while ((await runs()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
+  const accepted = () => waitUntil(async () => (await runs()).length > 0);
 
   describe('200', () => {
     it('answers a repeated /execute with the same run and reply', async () => {
