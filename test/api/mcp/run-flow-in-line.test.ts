@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
+import { mock } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { passthrough } from '../../blocks.ts';
-import { lockWaiters } from '../../db/lock-waiters.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { useTools } from './tools-harness.ts';
 
 /** More than an organization may have in a process at a time. */
-const CROWD = 60;
-/** Fewer than an organization may have connections to the database. */
-const STORING = 10;
+const CROWD = 20 * availableParallelism();
 /** For so long, and a little less, a user who asked for something leaves the organization fewer connections. */
 const PRESENT_MS = 10_500;
+/** A request that is held up keeps its place for so long. */
+const HELD_MAX_MS = 1_000;
+/** Longer than the tests. */
+const NEVER_MS = 2 ** 30;
 /** After a second in line, a caller is let in anew. */
 const LONG_MS = 1_200;
 
@@ -29,6 +33,16 @@ describe('run_flow that waits for a place', () => {
       .executeTakeFirstOrThrow();
     flowId = id;
   });
+
+  afterEach(() => mock.restoreAll());
+
+  /** Has requests keep their places until they have been stored, so that it can be counted how many have come for one. */
+  function keepPlaces() {
+    const { setTimeout } = globalThis;
+    mock.method(globalThis, 'setTimeout', (end: () => void, ms: number, ...given: []) =>
+      setTimeout(end, ms === HELD_MAX_MS ? NEVER_MS : ms, ...given),
+    );
+  }
 
   async function countStored(message: string): Promise<number | undefined> {
     const { rows } = await sql<{ count: number }>`
@@ -60,11 +74,20 @@ describe('run_flow that waits for a place', () => {
   async function runInLine(
     message: string,
     signal: AbortSignal,
-    meanwhile: (answer: Promise<string>) => Promise<unknown>,
+    meanwhile: () => Promise<unknown>,
   ): Promise<string> {
     const { weir, tenant, mcpUrl, token } = tools.mcp;
     const bearer = await token('ada');
-    await setTimeout(PRESENT_MS);
+    await sleep(PRESENT_MS);
+    const metrics = captureMetrics();
+    /** Waits until so many have a place or wait for one. */
+    const areInLine = (count: number) =>
+      waitUntil(async () => {
+        const underWay = (await metrics.read('weir.turns.under_way'))['at=run_starts'] ?? 0;
+        const waiting = (await metrics.read('weir.turns.waiting'))['at=run_starts'] ?? 0;
+        return underWay + waiting === count;
+      });
+    keepPlaces();
     const over = new AbortController();
     const execute = (said: string) =>
       post(`${weir.url}/api/v1/seq/${flow}/execute`, tenant.key, { message: said }, over.signal);
@@ -72,29 +95,33 @@ describe('run_flow that waits for a place', () => {
     const { answer } = await weir.db.transaction().execute(async (tx) => {
       await sql`lock table run in share mode`.execute(tx);
       for (let caller = 0; caller < CROWD; caller += 1) crowd.push(execute('crowd'));
-      await lockWaiters(weir.db, STORING);
+      await areInLine(CROWD);
       const params = { name: 'run_flow', arguments: { flow_id: flowId, message } };
       const answer = post(mcpUrl, bearer, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, signal);
-      await meanwhile(answer);
+      await areInLine(CROWD + 1);
+      await meanwhile();
       crowd.push(execute(`after ${message}`));
       return { answer };
     });
     await waitUntil(async () => (await countStored(`after ${message}`)) === 1);
     over.abort();
     await Promise.all(crowd);
+    await areInLine(0);
+    metrics.stop();
     return answer;
   }
 
   it('runs nothing when its caller hangs up', async () => {
-    const answer = await runInLine('hung up', AbortSignal.timeout(1_000), (answered) => answered);
-    assert.equal(answer, 'TimeoutError');
+    const caller = new AbortController();
+    const answer = await runInLine('hung up', caller.signal, async () => caller.abort());
+    assert.equal(answer, 'AbortError');
     assert.equal(await countStored('hung up'), 0);
   });
 
   it('runs nothing when its caller leaves the organization', async () => {
     const { weir, tenant } = tools.mcp;
-    const answer = await runInLine('left', AbortSignal.timeout(60_000), async () => {
-      await setTimeout(LONG_MS);
+    const answer = await runInLine('left', new AbortController().signal, async () => {
+      await sleep(LONG_MS);
       await weir.db
         .deleteFrom('membership')
         .where('organization_id', '=', tenant.organizationId)
