@@ -107,6 +107,24 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     assert.deepEqual(body.blocks, []);
   });
 
+  it('ignores its body, whatever that is', async () => {
+    const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);
+    for (const [type, raw] of [
+      ['application/json', '{"message":'],
+      ['application/json', '{"unknown":1}'],
+      ['text/plain', 'x'],
+    ] as const) {
+      const { executionId } = await acceptRun(weir, weir.tenant, flow);
+      const { status, body } = await weir.call('POST', `${flow}/jobs/${executionId}/cancel`, {
+        key: weir.tenant.key,
+        headers: { 'content-type': type },
+        raw,
+      });
+      assert.equal(status, 202, JSON.stringify(body));
+      assertCancelled(body);
+    }
+  });
+
   it('answers for a foreign run what it answers for an unknown one', async () => {
     const stranger = await weir.createTenant();
     const theirs = await weir.createFlow(stranger, [passthrough('a')]);
