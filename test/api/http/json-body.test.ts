@@ -197,6 +197,22 @@ describe('request bodies', () => {
       assert.equal(typeof JSON.parse(body).detail.code, 'string');
     });
 
+  it('reads on up to 64 MiB of a body that is refused, and then closes the connection', async () => {
+    const [mostBytes, bytes] = [64 * 1024 * 1024, 128 * 1024 * 1024];
+    const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');
+    const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
+    const answer = once(socket, 'data');
+    socket.write(
+      `POST /api/v1/seq/${flow}/execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`,
+    );
+    assert.match(String(await answer), /^HTTP\/1\.1 413 /);
+    const piece = Buffer.alloc(64 * 1024, ' ');
+    let sent = 0;
+    for (; sent < bytes && !socket.destroyed; sent += piece.length)
+      await Promise.race([closed, new Promise((written) => socket.write(piece, written))]);
+    assert.ok(sent > mostBytes && sent < bytes, `${sent} bytes were sent`);
+  });
+
   it('answers 400 in the usual shape for requests that are not HTTP', async () => {
     const socket = connect(Number(new URL(weir.url).port), '127.0.0.1');
     socket.end('GARBAGE\r\n\r\n');
