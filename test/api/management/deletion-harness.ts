@@ -1,4 +1,7 @@
 // A Weir in which a project or an organization is deleted while something is under way in it.
+import type { Tx } from '../../../db/connect.ts';
+import { deleteOrganization, lockOrganization } from '../../../db/tenants/organizations.ts';
+import { deleteProjects } from '../../../db/tenants/projects.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
 import { type Answer, startWeir, type Weir } from '../../harness.ts';
@@ -7,10 +10,21 @@ import { waitUntil } from '../../wait-until.ts';
 
 export const NOTHING = { runs: 0, testRuns: 0, deliveries: 0 };
 /** The paths of what can be deleted. */
-export const PATHS: { [what: string]: (about: Organization) => string } = {
-  'a project': ({ projectId }) => `/projects/${projectId}`,
-  'an organization': ({ organizationId }) => `/organizations/${organizationId}`,
+export const PATHS = {
+  'a project': ({ projectId }: Organization) => `/projects/${projectId}`,
+  'an organization': ({ organizationId }: Organization) => `/organizations/${organizationId}`,
 };
+
+export async function deleteProject(tx: Tx, { organizationId, projectId }: Organization): Promise<void> {
+  await lockOrganization(tx, organizationId);
+  await deleteProjects(tx, organizationId, projectId);
+}
+
+/** Deletes an organization, with its projects. */
+export async function deleteAll(tx: Tx, { organizationId }: Organization): Promise<void> {
+  await deleteOrganization(tx, organizationId);
+  await deleteProjects(tx, organizationId);
+}
 
 export type DeletionWeir = Awaited<ReturnType<typeof startDeletionWeir>>;
 

@@ -7,7 +7,14 @@ import { duringTransaction } from '../../db/during-transaction.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import type { Answer } from '../../harness.ts';
 import type { Organization } from '../../organization.ts';
-import { type DeletionWeir, NOTHING, PATHS, startDeletionWeir } from './deletion-harness.ts';
+import {
+  type DeletionWeir,
+  deleteAll,
+  deleteProject,
+  NOTHING,
+  PATHS,
+  startDeletionWeir,
+} from './deletion-harness.ts';
 
 describe('DELETE at the same moment', () => {
   let scene: DeletionWeir;
@@ -20,7 +27,11 @@ describe('DELETE at the same moment', () => {
   });
   after(() => scene.stop());
 
-  for (const [what, path] of Object.entries(PATHS))
+  for (const [what, change] of [
+    ['a project', deleteProject],
+    ['an organization', deleteAll],
+  ] as const) {
+    const path = PATHS[what];
     describe(`of ${what}`, () => {
       it('counts a run that is just being charged, and charges it no further', async () => {
         const flow = await scene.weir.createFlow(about, [passthrough('a')]);
@@ -77,14 +88,7 @@ describe('DELETE at the same moment', () => {
           const { projectId } = about;
           const refused = await duringTransaction(
             scene.weir.db,
-            async (tx) => {
-              await tx.selectFrom('project').select('id').where('id', '=', projectId).forUpdate().execute();
-              await tx
-                .updateTable('project')
-                .set({ deleted_at: new Date() })
-                .where('id', '=', projectId)
-                .execute();
-            },
+            (tx) => change(tx, about),
             () => scene.post(about, `${flow}/execute`, { message: 'm' }, headers),
           );
           assert.deepEqual([refused.status, refused.body.detail.code], [404, 'FLOW_NOT_FOUND']);
@@ -106,4 +110,5 @@ describe('DELETE at the same moment', () => {
         assert.equal(await countLockWaiters(scene.weir.db), 0);
       });
     });
+  }
 });

@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto';
 import type { Tx } from '../../../db/connect.ts';
 import { revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { lockMember, updateRole } from '../../../db/tenants/memberships.ts';
-import { deleteOrganization, lockOrganization } from '../../../db/tenants/organizations.ts';
-import { deleteProjects } from '../../../db/tenants/projects.ts';
+import { lockOrganization } from '../../../db/tenants/organizations.ts';
 import { insertTestDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startWeir, type Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
 import { createScopedKey } from '../../scoped-key.ts';
+import { deleteAll, deleteProject } from './deletion-harness.ts';
 import { MANAGEMENT, O, P, parameters, sendTo, slugOf } from './management-routes.ts';
 
 const HOST = 'hook.test';
@@ -27,16 +27,6 @@ const MANAGED = Object.entries(MANAGEMENT)
   .filter(([route, { owner }]) => owner < 300 && !/^get | \/api\/v1\/organizations$/.test(route))
   .map(([route]) => route);
 const FOR_ADMINS = MANAGED.filter((route) => MANAGEMENT[route]?.member === 403);
-
-async function deleteAll(tx: Tx, { organizationId }: Organization): Promise<void> {
-  await deleteOrganization(tx, organizationId);
-  await deleteProjects(tx, organizationId);
-}
-
-async function deleteProject(tx: Tx, { organizationId, projectId }: Organization): Promise<void> {
-  await lockOrganization(tx, organizationId);
-  await deleteProjects(tx, organizationId, projectId);
-}
 
 async function demote(tx: Tx, { organizationId, users }: Organization): Promise<void> {
   await lockMember(tx, organizationId, users.owner);
