@@ -6,6 +6,7 @@ import { code } from '../../blocks.ts';
 import type { Tenant } from '../../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 import { describeWith } from '../../where-available.ts';
+import { createStepClient } from '../runs/step-client.ts';
 
 describeWith(['openssl'], 'callbacks of jobs', () => {
   let weir: WebhookWeir;
@@ -43,11 +44,14 @@ describeWith(['openssl'], 'callbacks of jobs', () => {
     );
   });
 
-  it('records no delivery for /execute, nor for a job without callbackUrl', async () => {
+  it('records no delivery for /execute and /step, nor for a job without callbackUrl', async () => {
     const other = await weir.createTenant();
-    const flow = await weir.createFlow(other, []);
+    const flow = await weir.createFlow(other, [code('a', 'return 1;')]);
     const body = { message: 'm', callbackUrl: 'http://[::1]', callbackEvents: 7 };
     assert.equal((await weir.call('POST', `${flow}/execute`, { key: other.key, body })).status, 200);
+    const { step } = await createStepClient(weir, other);
+    const events = await step(flow, { executionId: null, stepIndex: 0, ...body });
+    assert.equal(events.at(-1)?.event, 'run_completed');
     const { body: job } = await weir.call('POST', `${flow}/jobs`, {
       key: other.key,
       body: { message: 'm' },

@@ -5,6 +5,7 @@ import { recoverDeliveries } from '../../../api/webhooks/recorded-resends.ts';
 import { insertTestDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+import { startWeir } from '../../harness.ts';
 
 describe('the recovery of deliveries', () => {
   let database: TestDatabase;
@@ -38,5 +39,35 @@ describe('the recovery of deliveries', () => {
       (await recover()).map(({ deliveryId }) => deliveryId),
       [id],
     );
+  });
+
+  it('takes the 1,000 oldest at a time, and says whether there may be more', async () => {
+    const weir = await startWeir({ worker: false });
+    try {
+      const { organizationId, key } = await weir.createTenant();
+      const begun = Date.now() - 3_600_000;
+      const rows = Array.from({ length: 1_001 }, (_, ms) => ({
+        id: randomUUID(),
+        organization_id: organizationId,
+        event_type: 'flow.failed' as const,
+        target_url: 'https://receiver.example/',
+        body: '{}',
+        status: 'dead_letter' as const,
+        created_at: new Date(begun + ms),
+      }));
+      await weir.db.insertInto('webhook_delivery').values(rows.toReversed()).execute();
+      const recover = async () => {
+        const body = { since: new Date(begun).toISOString() };
+        const path = `/organizations/${organizationId}/webhooks/recover`;
+        return (await weir.call('POST', path, { key, body })).body;
+      };
+      const left = () =>
+        weir.db.selectFrom('webhook_delivery').select('id').where('status', '=', 'dead_letter').execute();
+      assert.deepEqual(await recover(), { recovered: 1_000, hasMore: true });
+      assert.deepEqual(await left(), [{ id: rows.at(-1)?.id }]);
+      assert.deepEqual(await recover(), { recovered: 1, hasMore: false });
+    } finally {
+      await weir.stop();
+    }
   });
 });

@@ -7,22 +7,27 @@ import type { Step } from '../../../flow/definition.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
+import { type FakeModelServer, respond, startFakeModelServer } from '../../fakes/model-server.ts';
 import type { Received } from '../../fakes/webhook-receiver.ts';
 import type { Answer, Tenant } from '../../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 import { describeWith } from '../../where-available.ts';
 
 describeWith(['openssl'], 'webhook events', () => {
+  let models: FakeModelServer;
   let weir: WebhookWeir;
   let tenant: Tenant;
   let secret: string;
   before(async () => {
-    // A model that is configured, and never asked.
-    weir = await startWebhookWeir({ env: { DEMO_BASE_URL: 'http://127.0.0.1:1/v1' } });
+    models = await startFakeModelServer();
+    weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
     tenant = await weir.createTenant();
     secret = await weir.rotate(tenant);
   });
-  after(() => weir.stop());
+  after(async () => {
+    await weir.stop();
+    await models.close();
+  });
 
   const hook = () => weir.hooks[0] as WebhookWeir['hooks'][number];
   /** Runs a job to its webhook. */
@@ -129,6 +134,19 @@ describeWith(['openssl'], 'webhook events', () => {
     await weir.startWorker();
     const { json } = await arrivalOf(executionId);
     assert.deepEqual([json.event, json.failureReason], ['flow.failed', 'credits_exhausted']);
+  });
+
+  it('sends flow.failed with byok_rejected when the provider rejects the key of the request', async () => {
+    const flow = await weir.createFlow(tenant, [llm('ask', 'x', 'demo/chat')]);
+    models.will(respond(401, { error: { message: 'Incorrect API key provided' } }));
+    const { body } = await weir.call('POST', `${flow}/jobs`, {
+      key: tenant.key,
+      headers: { 'x-weir-model-key': 'demo=sk-of-the-request' },
+      body: { message: 'm', callbackUrl: `https://${hook().host}/hook` },
+    });
+    const { json } = await arrivalOf(body.executionId);
+    assert.deepEqual([json.event, json.failureReason], ['flow.failed', 'byok_rejected']);
+    assert.match(json.errorMessage, /^BYOK_REJECTED: /);
   });
 
   it('sends flow.failed when the run is cancelled', async () => {
