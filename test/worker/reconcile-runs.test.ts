@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Connection } from '@temporalio/client';
+import { type Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { sql } from 'kysely';
 import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { listPartitions, PARTITIONED_TABLES } from '../../db/upkeep/partitions.ts';
@@ -149,7 +149,7 @@ describe('what workers look after', () => {
     assert.ok(begun < 100);
     const before = await accept();
     await reconcileRuns(deps(), 0, stopping.signal);
-    await assert.rejects(state(before));
+    await assert.rejects(state(before), WorkflowNotFoundError);
   });
 
   it('has several duties, none of which waits for another that hangs', async () => {
