@@ -190,7 +190,7 @@ describeWithS3('inputs in an object store', function () {
     const flow = await weir.createFlow(tenant, [code('count', 'return message.length;')]);
     const executionId = await startUnseen(flow, { message: large('wait') });
     const job = `${flow}/jobs/${executionId}`;
-    await proxy.refuse();
+    proxy.cut();
     await weir.startWorker();
     const isRefused = async (answer: Promise<Awaited<ReturnType<typeof get>>>) => {
       const { status, body, headers } = await answer;
@@ -199,6 +199,8 @@ describeWithS3('inputs in an object store', function () {
     };
     await isRefused(get(`${job}/request`));
     await isRefused(post(`${job}/rerun`));
+    const tried = proxy.connections();
+    await waitUntil(() => proxy.connections() > tried);
     assert.equal((await get(job)).body.status, 'started');
     await proxy.restore();
     const { status, result } = await finish(flow, executionId);

@@ -160,10 +160,12 @@ describeWithS3('outputs in an object store', function () {
     ]);
     const executionId = await start(flow, 'm');
     await waitUntil(async () => (await rowsOf(executionId)).length > 0);
-    await proxy.refuse();
+    proxy.cut();
     const refused = await get(`${flow}/jobs/${executionId}/blocks/make/output`);
     assert.deepEqual([refused.status, refused.body.detail.code], [503, 'OBJECT_STORE_UNAVAILABLE']);
     assert.ok(refused.headers.get('retry-after'));
+    const tried = proxy.connections();
+    await waitUntil(() => proxy.connections() > tried);
     await proxy.restore();
     const { body } = await weir.finish(flow, executionId, tenant.key);
     assert.deepEqual([body.status, body.result], ['completed', LARGE]);
