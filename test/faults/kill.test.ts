@@ -170,11 +170,9 @@ describe('an accepted run is never lost', () => {
     const stopped = worker.stop();
     second.release();
     assert.equal(await stopped, 0);
-    const after = new Map(models.asked);
     await start('worker/worker.ts');
     await audit(ids);
     // Nothing that was asked before the stop was cut off and asked again.
     for (const prompt of asked.keys()) assert.equal(models.asked.get(prompt), 1, prompt);
-    assert(after.size >= asked.size);
   });
 });

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { acceptRun } from '../accept-run.ts';
 import { llm, passthrough } from '../blocks.ts';
+import { lockWaiters } from '../db/lock-waiters.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 import { type Program, startProgram } from './processes.ts';
 import { faultSize } from './sizes.ts';
 
-/** More than a worker looks at before it is asked to stop. */
 const RUNS = faultSize(600, 20_000);
+/** So many the worker looks at before it is asked to stop. */
+const LOOKED_AT = 100;
 /** One in so many is carried out; the others were cancelled, and only their end is to be recorded. */
 const CARRIED_OUT = faultSize(2, 10);
 
@@ -77,11 +79,18 @@ describe('a worker that is asked to stop', () => {
     return Number(count);
   };
 
-  it('ends while there are thousands of runs to look at, and leaves them to the next, which does each once', async () => {
+  it('ends while there are runs left to look at, and leaves them to the next, which does each once', async () => {
     await leaveRuns(await weir.createFlow(tenant, [passthrough('a')]), RUNS);
-    const worker = await start();
-    await waitUntil(async () => (await countRuns('completed')) > 0);
-    assert.deepEqual([await worker.stop(), complaintsOf(worker)], [0, []]);
+    const { worker, stopped } = await weir.db.transaction().execute(async (tx) => {
+      // The worker, which looks at them in this order, comes no further until it is asked to stop.
+      await sql`select from run where execution_id =
+        (select execution_id from run order by execution_id offset ${LOOKED_AT} limit 1) for update`.execute(tx);
+      const worker = await start();
+      await lockWaiters(weir.db, 1);
+      await waitUntil(async () => (await countRuns('completed')) > 0);
+      return { worker, stopped: worker.stop() };
+    });
+    assert.deepEqual([await stopped, complaintsOf(worker)], [0, []]);
     assert.ok((await countRuns('started')) > 0);
     const next = await start('worker/serve.ts');
     await waitUntil(async () => (await countRuns('started')) === 0);
