@@ -83,8 +83,8 @@ describe('a worker that is asked to stop', () => {
     await leaveRuns(await weir.createFlow(tenant, [passthrough('a')]), RUNS);
     const { worker, stopped } = await weir.db.transaction().execute(async (tx) => {
       // The worker, which looks at them in this order, comes no further until it is asked to stop.
-      await sql`select from run where execution_id =
-        (select execution_id from run order by execution_id offset ${LOOKED_AT} limit 1) for update`.execute(tx);
+      const last = sql`(select execution_id from run order by execution_id offset ${LOOKED_AT} limit 1)`;
+      await sql`select from run where execution_id = ${last} for update`.execute(tx);
       const worker = await start();
       await lockWaiters(weir.db, 1);
       await waitUntil(async () => (await countRuns('completed')) > 0);
