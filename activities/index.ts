@@ -11,7 +11,7 @@ import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { meets } from '../flow/interpreter.ts';
 import type { ModelBlockCall } from '../flow/model-call.ts';
-import type { BlockCall, Busy, RunOutcome } from '../flow/run.ts';
+import { type BlockCall, type Busy, CANCELLED, type RunOutcome } from '../flow/run.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -111,13 +111,16 @@ export function createActivities(deps: ActivityDeps) {
     unparkRun: (callId: string): Promise<void> => runAttempt(() => unparkRun(deps.db, callId)),
 
     /**
-     * Records the end of a call, once; returns the recorded outcome if it may not be `outcome`, as after a cancellation, which an
-     * attempt whose answer was lost may have recorded.
+     * Records the end of a call, once; returns what was recorded instead of `outcome`, as after a cancellation, which an attempt
+     * whose answer was lost may have recorded.
      */
     recordRun: (callId: string, outcome: RunOutcome): Promise<RunOutcome | undefined> =>
       runAttempt(async () => {
         const recorded = await finishRun(deps.db, callId, outcome);
-        if (!recorded) return findOutcome(deps.db, callId);
+        if (!recorded) {
+          const known = await findOutcome(deps.db, callId);
+          return known?.status === 'failed' && known.error.code === CANCELLED.code ? known : undefined;
+        }
         deps.inProcessRuns.end(callId, recorded);
         return recorded === outcome ? undefined : recorded;
       }),

@@ -20,8 +20,8 @@ const FACTS = `
     coalesce((
       select bool_and(has_table_privilege(pg_class.oid, privilege))
       from pg_class, unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as privilege
-      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-        and relname not like 'kysely%'
+      where relowner = (select relowner from pg_class where oid = to_regclass('run')) and relkind in ('r', 'p')
+        and relnamespace = current_schema()::regnamespace and not relispartition and relname not like 'kysely%'
     ), true) as "mayWrite",
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max,
     (select count(*)::int from pg_stat_activity

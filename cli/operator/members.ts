@@ -86,5 +86,5 @@ async function remove(db: Db, slug: string, userId: string): Promise<CommandResu
   await inTransaction(db, async (tx) =>
     removeMember(tx, operator(), (await lockMember(tx, id, userId)).member),
   );
-  return { json: { organization: slug, userId }, text: `Removed ${userId} from ${slug}.` };
+  return { json: { organization: slug, user_id: userId }, text: `Removed ${userId} from ${slug}.` };
 }

@@ -87,7 +87,7 @@ export function addRunsCommands(program: Command): void {
       .addOption(
         new Option(
           '--status <status>',
-          'only runs with this status; started: under way, test runs too',
+          'only runs with this status; started: under way or parked, test runs too',
         ).choices(OPEN_RUN_STATUSES),
       ),
     'runs',

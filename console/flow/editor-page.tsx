@@ -30,7 +30,8 @@ export function EditorPage() {
   const editing = useDraftEditing(say);
   const statuses = useTryStatuses();
   const [hasOneBeside, hasNoneBeside] = [useNarrow(TWO_BESIDE), useNarrow(ONE_BESIDE)];
-  const [isStepOpen, openStep] = useState(false);
+  const { step: named } = useSearch({ strict: false }) as { step?: unknown };
+  const [isStepOpen, openStep] = useState(named !== undefined);
   const { isTrying, setTrying } = useTrying();
   useUndoKeys();
 

@@ -142,7 +142,7 @@ export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredit
   return run.processorType === 'llm' || run.reserved === true || (run.costMicrocredits ?? 0) > 0;
 }
 
-/** Loads the recorded output of a completed block, or the conversation of a paused one; `bytes` as JSON. */
+/** Loads the recorded output of a completed block, or the conversation of a paused one; `bytes` as JSON. Throws as a failed one did. */
 export async function loadBlockOutput(
   db: Db,
   callId: string,
@@ -150,13 +150,13 @@ export async function loadBlockOutput(
 ): Promise<{ output: Json; bytes: number; paused: boolean; finishedAt: Date }> {
   const row = await db
     .selectFrom('block_run')
-    .select(['output', 'status', 'finished_at'])
+    .select(['output', 'status', 'error', 'finished_at'])
     .select([outputBytes.as('bytes'), outputObject.as('object')])
     .where('execution_id', '=', callId)
     .where('block_key', '=', blockKey)
-    .where('status', 'in', ['completed', 'paused'])
     .executeTakeFirst();
   if (!row) throw outputNotFound(callId, blockKey);
+  if (row.error) throw new ServiceError(row.error.code, row.error.message);
   const { bytes, status, finished_at: finishedAt, object } = row;
   const output = object ? JSON.parse(await readStoredOutput(db, callId, blockKey, object)) : row.output;
   return { output, bytes: bytes ?? 0, paused: status === 'paused', finishedAt };

@@ -8,6 +8,7 @@ import {
   releaseLeftReservations,
   reserveCredits,
 } from '../../../db/credits/reservations.ts';
+import { loadBlockOutput } from '../../../db/runs/block-runs.ts';
 import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { CANCELLED } from '../../../flow/run.ts';
@@ -224,6 +225,8 @@ describe('beginModelCall', () => {
     await assert.rejects(begin(0), error);
     const completed = { ...id(), costMicrocredits: 0 };
     assert.equal(await settle(database.db, account, completed), false);
+    const { callId, blockKey } = completed;
+    await assert.rejects(loadBlockOutput(database.db, callId, blockKey), error);
   });
 
   it('refuses a block that another attempt has recorded, and a run that was cancelled', async () => {
