@@ -6,9 +6,9 @@ import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
 import { loadReferences } from '../../db/runs/load-references.ts';
 import { loadThroughCache } from '../../db/runs/load-through-cache.ts';
-import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
+import { getRunInput } from '../../db/runs/runs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
-import type { Block, FlowDefinition, Json } from '../../flow/definition.ts';
+import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { resolveValue, type Stored } from '../../flow/value.ts';
@@ -51,7 +51,6 @@ export type InTurn = <T>(doPart: () => Promise<T>) => Promise<T>;
 /** Describes block executions, each in a turn, with each value cut to `maxChars`, or to less where there are many. */
 export async function traceBlocks(
   deps: ApiDeps,
-  run: RunRow,
   rows: BlockTraceRow[],
   maxChars: number,
   inTurn: InTurn,
@@ -59,13 +58,14 @@ export async function traceBlocks(
   const half = EXECUTIONS_MAX / 2;
   const shown = rows.length > EXECUTIONS_MAX ? [...rows.slice(0, half), ...rows.slice(-half)] : rows;
   const share = shareOf(shown.length * VALUES_EACH, maxChars);
-  const definition = await deps.definitions.get(run.flow_version_id);
-  const blocks = new Map(listBlocks(definition).map((block) => [block.step_id, block]));
-  const stored = { ...createStore(deps.db), definition };
+  const store = createStore(deps.db);
   const traced: BlockTrace[] = [];
   // One at a time, since each may hold megabytes before it is cut.
-  for (const row of shown)
-    traced.push(await inTurn(() => traceBlock(deps, stored, row, blocks.get(row.step_id), share)));
+  for (const row of shown) {
+    // Before the turn: it may take one itself.
+    const definition = await deps.definitions.get(row.flow_version_id);
+    traced.push(await inTurn(() => traceBlock(deps, { ...store, definition }, row, share)));
+  }
   return { blocks: traced, left_out: rows.length - shown.length };
 }
 
@@ -96,11 +96,11 @@ async function traceBlock(
   deps: ApiDeps,
   store: Store & { definition: FlowDefinition },
   row: BlockTraceRow,
-  block: Block | undefined,
   maxChars: number,
 ): Promise<BlockTrace> {
   const values = await loadBlockValues(deps.db, row, maxChars);
   const input = await resolveValue(values.input, (refs) => store.outputs(row.execution_id, refs));
+  const block = listBlocks(store.definition).find(({ step_id }) => step_id === row.step_id);
   const sent = block && (await readSentRequest(deps, store, row, block, input));
   return {
     step_id: row.step_id,

@@ -9,6 +9,7 @@ import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -135,7 +136,7 @@ async function describeRunWithTrace(
           why: test.why,
         }
       : null,
-    ...(await traceBlocks(deps, run, rows, VALUE_MAX_CHARS, inTurn)),
+    ...(await traceBlocks(deps, rows, VALUE_MAX_CHARS, inTurn)),
   };
 }
 
@@ -146,19 +147,35 @@ export async function traceStep(
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
 ): Promise<z.input<typeof stepTrace>> {
   return holdingTrace(deps, access, id, async (run, inTurn) => {
-    const definition = await deps.definitions.get(run.flow_version_id);
-    const steps = [...eachStep(definition)].map(({ step }) => step);
-    const step = steps.find((candidate) => candidate.step_id === step_id);
-    if (!step)
-      throw new ServiceError(
-        'NOT_FOUND',
-        `The flow of this run has no step ${JSON.stringify(step_id.slice(0, 100))}. It has: ${steps.map((known) => known.step_id).join(', ')}.`,
-      );
-    const stepIds = listBlocks({ steps: [step] }).map((block) => block.step_id);
-    const rows = await listBlockTraces(deps.db, id, stepIds);
-    const traced = await traceBlocks(deps, run, rows, STEP_VALUE_MAX_CHARS, inTurn);
+    const all = await listBlockTraces(deps.db, id);
+    const blocksOf = await listBlocksOf(deps, step_id, [run, ...all]);
+    const rows = all.filter((row) => blocksOf.get(row.flow_version_id)?.has(row.step_id));
+    const traced = await traceBlocks(deps, rows, STEP_VALUE_MAX_CHARS, inTurn);
     return { flow_run_id: id, step_id, executions: traced.blocks, left_out: traced.left_out };
   });
+}
+
+/** Lists the blocks of a step by version, for those versions that a run ran. Throws NOT_FOUND when none has the step. */
+async function listBlocksOf(
+  { definitions }: ApiDeps,
+  stepId: string,
+  ran: { flow_version_id: string }[],
+): Promise<Map<string, Set<string>>> {
+  const blocksOf = new Map<string, Set<string>>();
+  const known = new Set<string>();
+  for (const version of new Set(ran.map((row) => row.flow_version_id)))
+    for (const { step } of eachStep(await definitions.get(version))) {
+      known.add(step.step_id);
+      if (step.step_id !== stepId) continue;
+      blocksOf.set(version, new Set(listBlocks({ steps: [step] }).map((block) => block.step_id)));
+    }
+  const named = [...known].slice(0, FLOW_STEPS_MAX).join(', ');
+  if (!known.has(stepId))
+    throw new ServiceError(
+      'NOT_FOUND',
+      `The flow of this run has no step ${JSON.stringify(stepId.slice(0, 100))}. It has: ${named}.`,
+    );
+  return blocksOf;
 }
 
 /**

@@ -7,10 +7,9 @@ import { isCallOf } from './run-columns.ts';
 import { inputBytes } from './stored-inputs.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
-/** Lists the block executions of all calls of a run, of these steps when given, in the order they started. */
-export function listBlockTraces(db: Db, executionId: string, stepIds?: string[]) {
+/** Lists the block executions of all calls of a run, in the order they started, each with the version that its call ran. */
+export function listBlockTraces(db: Db, executionId: string) {
   return selectTraces(db, executionId)
-    .$if(stepIds !== undefined, (query) => query.where('block_run.step_id', 'in', stepIds as string[]))
     .orderBy('block_run.started_at')
     .orderBy('block_run.block_key')
     .execute();
@@ -51,12 +50,12 @@ export function listBlockInputs(db: Db, executionId: string) {
 }
 
 /**
- * Finds a block execution of a run, of those of one call when given; else the last one with this key. With its input, the version
- * that its call ran, and the size of the call's request and of its output as JSON (0: no output).
+ * Finds a block execution of a run, of those of one call when given; else the last one with this key. With its input, and
+ * the size of the call's request and of its output as JSON (0: no output).
  */
 export function findBlockTrace(db: Db, executionId: string, blockKey: string, callId?: string) {
   return selectTraces(db, executionId)
-    .select(['block_run.input', 'run.flow_version_id'])
+    .select('block_run.input')
     .select([inputBytes.as('request_bytes'), sql<number>`coalesce(${outputBytes}, 0)`.as('output_bytes')])
     .where('block_run.block_key', '=', blockKey)
     .$if(callId !== undefined, (query) => query.where('block_run.execution_id', '=', callId as string))
@@ -98,6 +97,7 @@ function selectTraces(db: Db, executionId: string) {
     .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
     .select(BLOCK_RUN_COLUMNS)
     .select(['block_run.execution_id', 'block_run.started_at', 'block_run.finished_at'])
+    .select('run.flow_version_id')
     .where(isCallOf(executionId));
 }
 

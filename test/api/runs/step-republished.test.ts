@@ -1,13 +1,18 @@
 // A session at a path without a version, which goes on with the version that is published meanwhile.
 import assert from 'node:assert/strict';
+import type { ApiDeps } from '../../../api/deps.ts';
+import { traceRun, traceStep } from '../../../api/test-runs/trace-run.ts';
+import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { passthrough } from '../../blocks.ts';
+import { openRegistry } from '../../../models/live-registry.ts';
+import { llm, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 import {
   asking,
   type Body,
   detail,
+  MODEL,
   resultsOf,
   toolCall,
   useToolCalls,
@@ -67,12 +72,13 @@ describe('a session, after another version was published', () => {
     assert.deepEqual(await client.step(flow, resume), events);
   });
 
-  it('shows in its trace what each call sent in the version that it ran', async () => {
+  it('shows in its traces what each call sent in the version that it ran', async () => {
     const flow = await h.weir.createFlow(h.tenant, [asking('ask', 'old'), last]);
     h.models.will(answer('1'), answer('2'));
     const call = { stepIndex: 0, message: 'm' };
     const { executionId } = only(await client.step(flow, call), 'run_started');
-    await h.publish(flow, [asking('ask', 'new'), last]);
+    const branches = { one: [llm('ask', 'new', MODEL)] };
+    await h.publish(flow, [{ type: 'parallel', step_id: 'around', name: 'around', branches }, last]);
     await client.step(flow, { ...call, executionId });
     const sent = h.models.calls.map(({ body: { messages } }) => messages);
     const { blocks } = (await h.read(flow, executionId, '/blocks')).body;
@@ -81,5 +87,19 @@ describe('a session, after another version was published', () => {
       assert.deepEqual(body.sent.messages, sent[index]);
     }
     assert.deepEqual([blocks.length, sent.length], [2, 2]);
+
+    const { db, largeValues, config } = h.weir;
+    const registry = await openRegistry(config);
+    const deps = { db, largeValues, registry, definitions: createFlowDefinitions(db) } as ApiDeps;
+    const access = { projectId: h.tenant.projectId };
+    const flow_run_id = executionId;
+    const { flow_run } = await traceRun(deps, access, { flow_run_id });
+    const traced = [
+      flow_run?.blocks,
+      (await traceStep(deps, access, { flow_run_id, step_id: 'ask' })).executions,
+      (await traceStep(deps, access, { flow_run_id, step_id: 'around' })).executions,
+    ].map((shown) => shown?.map((block) => (block.sent as Body).messages));
+    assert.deepEqual(traced, [sent, sent, sent.slice(1)]);
+    registry.close();
   });
 });
