@@ -6,6 +6,9 @@ import type { placedProblem } from './schemas.ts';
 
 export type PlacedProblem = z.input<typeof placedProblem>;
 
+/** More than names have that fit the schema. Others come from callers, and are not answered at any length. */
+const SHOWN_NAME_MAX_LENGTH = 200;
+
 /** Describes a problem with its place for people, and for programs: the step, its field, the line in that field's text. */
 export function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
   let node: unknown = definition;
@@ -15,7 +18,17 @@ export function placeProblem(definition: FlowDefinition, { path, message, within
     node = (node as { [key: PathSegment]: unknown } | null | undefined)?.[segment];
     const id = (node as { step_id?: unknown } | null | undefined)?.step_id;
     field = typeof id === 'string' ? [] : [...field, segment];
-    if (typeof id === 'string') stepId = id;
+    if (typeof id === 'string') stepId = id.slice(0, SHOWN_NAME_MAX_LENGTH);
   }
-  return { path: formatPath(path), message, step_id: stepId, field: formatPath(field) || null, ...within };
+  return {
+    path: formatPath(path.map(cut)),
+    message,
+    step_id: stepId,
+    field: formatPath(field.map(cut)) || null,
+    ...within,
+  };
+}
+
+function cut(segment: PathSegment): PathSegment {
+  return typeof segment === 'string' ? segment.slice(0, SHOWN_NAME_MAX_LENGTH) : segment;
 }

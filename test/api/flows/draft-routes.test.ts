@@ -202,6 +202,18 @@ describe('a draft over HTTP', () => {
     }
   });
 
+  it('is refused for too many steps without the long names that it came with', async () => {
+    const long = 'x'.repeat(100_000);
+    const branches = { [long]: Array(BRANCHES_MAX + 1).fill(1) };
+    const wide = Object.fromEntries(Array.from({ length: BRANCHES_MAX + 1 }, (_, at) => [`b${at}`, 1]));
+    const inner = [{ type: 'parallel', step_id: long, branches: wide }];
+    const { status, body } = await put([
+      { type: 'parallel', branches: { ...branches, [`${long}y`]: inner } },
+    ]);
+    assert.deepEqual([status, body.detail.code], [400, 'INVALID_TREE']);
+    assert(JSON.stringify(body).length < 2_000);
+  });
+
   it('is not replaced when the turn to read its code does not come: the same request may be sent again', async () => {
     const { body, etag } = await read();
     const steps = [{ step_id: 'a', processor_type: 'code', prompt: 'return 1' }];
