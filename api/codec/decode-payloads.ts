@@ -9,6 +9,8 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { fewEntries } from '../http/few-entries.ts';
+import { holdMadeAnswer } from '../http/hold-made-answers.ts';
+import { ownerOf } from '../http/principal.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 
 const PAYLOADS_MAX = 1_000;
@@ -40,12 +42,12 @@ export function notReadable(): ServiceError {
  * read none of them. Whose a payload is, its encryption proves: it opens as that workflow's alone. One that does not open is
  * answered as a text that says why, which the Web UI shows in its place.
  */
-export function decodePayloads({ db, config }: ApiDeps): ApiMiddleware {
+export function decodePayloads({ db, config, largeValues }: ApiDeps): ApiMiddleware {
   const codec = encryptPayloads(config.temporalEncryption);
   return async function decodePayloads(ctx) {
     const { payloads } = ctx.state.body as z.infer<typeof payloadsBody>;
     const parsed = payloads.map(fromJson);
-    const owners = parsed.map((one) => ownerOf(codec, one));
+    const owners = parsed.map((one) => findWorkflow(codec, one));
     const ids = [...new Set(owners.filter((id) => id !== undefined && UUID_PATTERN.test(id)))] as string[];
     const readable = ids.length > 0 ? await listReadableWorkflows(db, ctx.state.user.userId, ids) : new Set();
     if (readable.size === 0 && owners.some((id) => id !== undefined)) throw notReadable();
@@ -59,12 +61,16 @@ export function decodePayloads({ db, config }: ApiDeps): ApiMiddleware {
         throw new ServiceError('BODY_TOO_LARGE', `They decode to over ${BODY_MAX_BYTES} bytes: send fewer.`);
       answered.push(decoded ? toJson(decoded) : sent);
     }
-    ctx.body = { payloads: answered };
+    const text = JSON.stringify({ payloads: answered });
+    ctx.state.endLargeWork();
+    await holdMadeAnswer(largeValues, ctx, ownerOf(ctx.state.principal), Buffer.byteLength(text));
+    ctx.type = 'json';
+    ctx.body = text;
   };
 }
 
 /** Returns the id of the run, test run or delivery with which the workflow's id begins; undefined when nothing is encrypted. */
-function ownerOf(codec: EncryptingCodec, payload: Payload): string | undefined {
+function findWorkflow(codec: EncryptingCodec, payload: Payload): string | undefined {
   return codec.findOwner(payload)?.slice(0, UUID_CHARS).toLowerCase();
 }
 

@@ -6,6 +6,8 @@ import { passthrough } from '../../blocks.ts';
 import { type IdentityProvider, MCP_AUDIENCE, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { type Answer, SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { waitsForBytes } from '../http/waits-for-bytes.ts';
 
 const WEB_UI = 'http://127.0.0.1:8233';
 const DECODE = '/codec/decode';
@@ -158,6 +160,14 @@ describe('the codec endpoint', () => {
       body: { payloads: [plain] },
     });
     assert.equal(encoded.status, 404);
+  });
+
+  it('waits until its user may hold a large answer', async () => {
+    const { largeValues } = weir;
+    const large = { data: 'MQ=='.repeat(100_000) };
+    const ask = () => decode([large], acme.token.owner);
+    assert.deepEqual((await waitsForBytes(largeValues, acme.users.owner, ask)).body.payloads, [large]);
+    await waitUntil(() => largeValues.answers.countHeld() === 0);
   });
 
   it('takes at most 32 fields of metadata in a payload', async () => {
