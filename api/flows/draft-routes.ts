@@ -113,6 +113,7 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     if (match === '') throw ifMatchMissing();
     const draft = completeSteps((ctx.state.body as z.output<typeof draftRequest>).steps);
     requireSound(draft);
+    ctx.state.endLargeWork();
     // Before the flow is locked: compiling JSON Schemas takes its turn.
     const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
     const wrong = await findSchemaProblems(draft, requireValidSchema);

@@ -202,6 +202,7 @@ function remove(deps: ApiDeps): ApiMiddleware {
 /** Holds the bytes of the answer to a write, which has what was sent, before it is made. */
 async function holdAnswer({ largeValues }: ApiDeps, ctx: ApiContext): Promise<void> {
   const bytes = Buffer.byteLength(JSON.stringify(ctx.state.body));
+  ctx.state.endLargeWork();
   await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, bytes);
 }
 

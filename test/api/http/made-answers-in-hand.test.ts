@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { loadDrafts } from '../../../db/flows/flow-designs.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
+import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { passthrough } from '../../blocks.ts';
 import type { Answer } from '../../harness.ts';
@@ -51,6 +52,29 @@ describe('a large answer', () => {
     assert.deepEqual([refused.status, refused.body.detail?.code], [429, 'RATE_LIMITED']);
     giveBack();
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 200);
+  });
+
+  /** Waits for a turn at large work, which one process has one at a time. */
+  const takeTurn = async () => (await management.weir.largeValues.work.take('another', LARGE_BYTES))();
+
+  it('to a large write holds no turn at large work while it waits', async () => {
+    const { projectId, token } = management.acme;
+    const send = (method: string, path: string, body: unknown) =>
+      management.weir.call(method, `/projects/${projectId}${ofFlow(path)}`, {
+        ...{ key: token.member, body },
+        headers: { 'if-match': '*' },
+      });
+    const steps = Array.from({ length: 6 }, (_, at) =>
+      passthrough(`s${at}`, { prompt: 'x'.repeat(200_000) }),
+    );
+    assert.equal((await wait(() => send('PUT', '/draft', { steps }), takeTurn)).status, 200);
+    const parameters = { list: Array(100_000).fill(1) };
+    const testCase = { name: 'many', message: 'm', parameters, expectation: { type: 'equals', value: 1 } };
+    const { status, body } = await wait(() => send('POST', '/test-cases', testCase), takeTurn);
+    assert.equal(status, 201);
+    const path = `/test-cases/${body.test_case_id}`;
+    assert.equal((await wait(() => send('PUT', path, testCase), takeTurn)).status, 200);
+    await send('DELETE', path, undefined);
   });
 
   it('to a write of a draft waits before that is written', async () => {
