@@ -99,7 +99,7 @@ async function acceptAtPause(
   const callId = deriveCallId(executionId, [request.environment, ...asked]);
   await requireStateAgain(deps, callId, request.endLargeWork, {
     ...{ executionId, messages, resumeState: body.resumeState },
-    outputs: [outputs],
+    outputs: () => [outputs],
   });
   const resume = await findEarlierResume(deps, request, run, callId);
   if (resume.accepted) return resume.accepted;
@@ -165,8 +165,8 @@ async function requireAnswerOfPause(
 
 /**
  * Throws INVALID_RESUME for a resume that was accepted before and now comes with a token which this service has not signed for
- * it. Of several outputs, one is enough; where they are left out, they are not compared. Nor is the version of a session, which
- * goes on with the one that its path stands for by then.
+ * it. Of several outputs, made with the version that it was accepted in, one is enough; where they are left out, they are not
+ * compared. Nor is the version of a session, which goes on with the one that its path stands for by then.
  */
 export async function requireStateAgain(
   deps: ApiDeps,
@@ -175,15 +175,16 @@ export async function requireStateAgain(
   resume: {
     executionId: string;
     messages: ToolCallMessage[];
-    outputs?: { [stepId: string]: Json }[] | undefined;
+    outputs: (accepted: FlowDefinition) => { [stepId: string]: Json }[] | undefined;
     resumeState?: string | undefined;
   },
 ): Promise<void> {
-  const { executionId, messages, outputs, resumeState } = resume;
+  const { executionId, messages, resumeState } = resume;
   if (resumeState === undefined) return;
   const accepted = await findAcceptedCall(deps, callId, endLargeWork);
   if (!accepted) return;
   const { mode, flowVersionId, definition, from } = accepted;
+  const outputs = resume.outputs(definition);
   await requireState(
     deps.config.apiKeyPepper,
     resumeState,

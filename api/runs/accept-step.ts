@@ -79,7 +79,7 @@ export async function acceptStep(
     await requireStateAgain(deps, resumeId, request.endLargeWork, {
       executionId: session.execution_id,
       messages,
-      outputs: outputsOfPause(definition, body),
+      outputs: (accepted) => outputsOfPause(accepted, body),
       resumeState: body.resumeState,
     });
   const resumes = session && resumeId ? await findEarlierResume(deps, request, session, resumeId) : undefined;

@@ -64,6 +64,24 @@ describe('a session, after another version was published', () => {
       await refuse(flow, { ...resume, resumeState: `${resume.resumeState}x` });
     });
 
+  it('answers the same resume again where an output that came with it is of a step by then', async () => {
+    const around = (stepId: string): Step => ({
+      ...{ type: 'parallel', step_id: 'p', name: 'p' },
+      branches: { one: [passthrough(stepId)] },
+    });
+    const flow = await h.weir.createFlow(h.tenant, [around('a'), asking('ask'), last]);
+    h.models.will(callTools([toolCall('c1')]), answer('found'));
+    const accumulatedOutputs = { p: { one: 1 }, a: 1 };
+    const call = { stepIndex: 1, accumulatedOutputs, tools: [weather] };
+    const paused: Body = only(await client.step(flow, call), 'step_paused_for_tool_calls');
+    const toolCallMessages = [...paused.toolCallMessages, ...resultsOf(paused)];
+    const resume = { ...paused, accumulatedOutputs, toolCallMessages, tools: [weather] };
+    const events = await client.step(flow, resume);
+    assert.equal(only(events, 'block_completed').output, 'found');
+    await h.publish(flow, [around('b'), asking('ask'), passthrough('a')]);
+    assert.deepEqual(await client.step(flow, resume), events);
+  });
+
   it('answers the same resume again where its step has another index by then', async () => {
     const { flow, resume } = await pause();
     h.models.will(answer('found'));
