@@ -5,6 +5,7 @@ import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
 import type { TestRunRow } from '../../db/test-runs/list-test-runs.ts';
 import { type listResultsOf, listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { VALUE_MAX_CHARS } from './cut-json.ts';
@@ -47,7 +48,10 @@ export const testRun = z.strictObject({
       cost: z.number(),
       answer: parsedJson
         .optional()
-        .meta({ description: 'The answer of the flow, when one case was run; a long answer is cut.' }),
+        .meta({
+          description:
+            'The answer of the flow, when one case was run; a long answer is cut. get_test_run_trace shows one that is absent.',
+        }),
     }),
   ),
 });
@@ -102,21 +106,28 @@ function msOf({ started_at, finished_at }: Pick<TestResultRow, 'started_at' | 'f
   return finished_at && started_at && finished_at.getTime() - started_at.getTime();
 }
 
-/** Describes a test run as it stands; of one case with the answer. Throws RATE_LIMITED when the turn to read it does not come. */
+/**
+ * Describes a test run as it stands; of one case with the answer. When the turn to read that does not come, throws RATE_LIMITED, or
+ * leaves it out.
+ */
 export async function describeTestRun(
   deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   testRunId: string,
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
+  { needsAnswer } = { needsAnswer: true },
 ): Promise<TestRun> {
   const { status, rows } = await listTestResults(deps.db, testRunId);
   const only = rows.length === 1 ? rows[0] : undefined;
-  const answer = only?.result && {
-    answer: await readCutResult(
-      deps,
-      { organizationId, callId: only.execution_id, result: only.result },
-      VALUE_MAX_CHARS,
-    ),
-  };
+  const result = only?.result && { organizationId, callId: only.execution_id, result: only.result };
+  const answer =
+    result &&
+    (await readCutResult(deps, result, VALUE_MAX_CHARS).then(
+      (answer) => ({ answer }),
+      (error: unknown) => {
+        if (needsAnswer || !(error instanceof ServiceError)) throw error;
+        return undefined;
+      },
+    ));
   const number = (wanted: TestResultRow['status']) => rows.filter((row) => row.status === wanted).length;
   return {
     test_run_id: testRunId,

@@ -79,7 +79,8 @@ async function runTests(
   const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
   const leave = waitMs > 0 ? deps.openRequests.call(organizationId) : () => undefined;
   await startAndWait().finally(leave);
-  return describeTestRun(deps, testRunId, flow);
+  // The tests were run and charged: whoever waited for them is told.
+  return describeTestRun(deps, testRunId, flow, { needsAnswer: false });
 
   async function startAndWait(): Promise<void> {
     const place = await deps.admission.enter(organizationId, () => gone);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { cancelTestRun } from '../../../api/test-runs/cancel-test-run.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
+import { ServiceError } from '../../../flow/errors.ts';
 import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { code } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -23,6 +25,19 @@ describe('a test run of one case', () => {
   }
 
   const trace = (id: string) => traceRun(tests.deps, tests.ada.access, { flow_run_id: id });
+
+  it('that was waited for is answered without its answer when the turn to read that does not come', async () => {
+    const refuse = mock.method(tests.weir.largeValues.answers, 'takeNow', () => {
+      throw new ServiceError('RATE_LIMITED', 'try again');
+    });
+    const flowId = await tests.draft([code('a', 'return "x";')]);
+    const id = await tests.testCase(flowId, { type: 'contains', text: 'x' });
+    refuse.mock.mockImplementationOnce(() => () => undefined, refuse.mock.callCount());
+    const { status, passed, results } = await runTestCase(tests.deps, tests.ada, id).finally(() =>
+      refuse.mock.restore(),
+    );
+    assert.deepEqual([status, passed, 'answer' in (results[0] ?? {})], ['completed', 1, false]);
+  });
 
   it('answers a long answer cut, with a marker that tells its size', async () => {
     const { test_run } = await trace(await runWithAnswer(10_000));
