@@ -42,12 +42,12 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
   return async function serveMcp(ctx) {
     const { user, requestId, endLargeWork } = ctx.state;
     // A process that stops still answers what is under way.
-    const signal = readerSignal(ctx.res, undefined);
-    const gone = readerSignal(ctx.res, deps.stopping);
+    const gone = readerSignal(ctx.res, undefined);
+    const goneOrStopping = readerSignal(ctx.res, deps.stopping);
     const holdAnswer: McpCall['holdAnswer'] = (owner, bytes, { isMade } = { isMade: false }) =>
       (isMade ? holdMadeAnswer : holdBytesAlone)(deps.largeValues, ctx, owner, bytes);
     const response = await handler.fetch(
-      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal }),
+      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone }),
       {
         parsedBody: ctx.state.body,
         authInfo: {
@@ -56,7 +56,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           scopes: user.scopes,
           resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
           extra: {
-            ...{ user, gone, endLargeWork, holdAnswer },
+            ...{ user, gone, goneOrStopping, endLargeWork, holdAnswer },
             ...toCaller({ principal: user, requestId }),
           } satisfies Omit<McpCall, 'deps'>,
         },

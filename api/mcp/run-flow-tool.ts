@@ -108,7 +108,7 @@ function notPublished(version: number | undefined): ServiceError {
 }
 
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
-  const { deps, gone, user } = call;
+  const { deps, goneOrStopping: gone, user } = call;
   const place = await enterAsCaller(deps, { principal: user, flow: request.flow }, () => gone);
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
     (error: unknown) => {

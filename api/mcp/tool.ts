@@ -9,14 +9,15 @@ import type { Caller } from '../test-runs/caller.ts';
 export const COPIES = 2;
 
 /**
- * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, or the process stops.
- * `endLargeWork` ends the turn that a large message has. `holdAnswer` waits until an organization, or a user, may hold so many
+ * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, and `goneOrStopping`
+ * then, or when the process stops: whoever waits for a run is told how it stands. `endLargeWork` ends the turn that a large message has. `holdAnswer` waits until an organization, or a user, may hold so many
  * bytes until the answer is read; one that is made already is held unless another was. It throws as `takeBytes` does.
  */
 export type McpCall = Caller & {
   deps: ApiDeps;
   user: UserPrincipal;
   gone: AbortSignal;
+  goneOrStopping: AbortSignal;
   endLargeWork: () => void;
   holdAnswer: (owner: string, bytes: number, how?: { isMade: boolean }) => Promise<void>;
 };

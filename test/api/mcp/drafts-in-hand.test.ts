@@ -8,6 +8,7 @@ import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { waitsForBytes } from '../http/waits-for-bytes.ts';
+import { startMcpWeir } from './mcp-harness.ts';
 import { useTools } from './tools-harness.ts';
 
 /** The drafts of the tests: larger than what is worked on at once. */
@@ -107,6 +108,34 @@ describe('a large draft', () => {
       });
     const hydrate = () => ask('hydrate_project', { project_id: tenant.projectId });
     assert((await waitsForBytes(weir.largeValues, 'ada', hydrate)).flows.length > 0);
+  });
+
+  it('is answered to whoever waits for the turn to read it while the process stops', async () => {
+    const mcp = await startMcpWeir({ worker: false });
+    await mcp.join('ada');
+    const client = await mcp.connect(await mcp.token('ada'));
+    const { projectId } = mcp.tenant;
+    const steps = [passthrough('a', { prompt: 'x'.repeat(SIZE) })];
+    const { id } = await insertFlow(mcp.weir.db, {
+      ...{ projectId, slug: 'large', name: 'Flow' },
+      definition: { steps },
+    });
+    const { work } = mcp.weir.largeValues;
+    const endTurn = await work.take('another', LARGE_BYTES);
+    const turns = mock.method(work, 'take');
+    const read = mcp.callTool(client, 'get_flow', { flow_id: id });
+    await waitUntil(() => turns.mock.callCount() > 0);
+    const stopped = mcp.stop();
+    await waitUntil(() =>
+      fetch(`${mcp.weir.url}/readyz`)
+        .then(() => false)
+        .catch(() => true),
+    );
+    endTurn();
+    const { isError, text, data } = await read;
+    assert.equal(isError, false, text);
+    assert.deepEqual(data.steps.length, 1);
+    await stopped;
   });
 
   it('stays as it was when the models that work for an edit cannot be looked up', async () => {
