@@ -75,7 +75,7 @@ const trace = defineTool({
   hints: { readOnlyHint: true },
   input: runTraceInput,
   output: runTrace,
-  run: ({ deps, access }, input) => traceRun(deps, access, input),
+  run: ({ deps, access, gone }, input) => traceRun(deps, access, input, gone),
 });
 
 const traceOne = defineTool({
@@ -87,7 +87,7 @@ const traceOne = defineTool({
   hints: { readOnlyHint: true },
   input: stepTraceInput,
   output: stepTrace,
-  run: ({ deps, access }, input) => traceStep(deps, access, input),
+  run: ({ deps, access, gone }, input) => traceStep(deps, access, input, gone),
 });
 
 export const testTools = [create, remove, runOne, runAll, trace, traceOne];

@@ -80,18 +80,19 @@ export const stepTrace = z.strictObject({
   left_out: leftOut,
 });
 
-/** Traces a run with its values cut, or tells how the cases of a test run stand. */
+/** Traces a run with its values cut, or tells how the cases of a test run stand. Throws REQUEST_TIMEOUT once its caller has `gone`. */
 export async function traceRun(
   deps: ApiDeps,
   access: ProjectAccess,
   { flow_run_id: id }: z.output<typeof runTraceInput>,
+  gone?: AbortSignal,
 ): Promise<z.input<typeof runTrace>> {
   const testRunRow = await findTestRun(deps.db, id);
   if (testRunRow) {
     const flow = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
     return { test_run: await describeTestRun(deps, id, flow) };
   }
-  return holdingTrace(deps, access, id, async (run, inTurn) => ({
+  return holdingTrace(deps, { access, id, gone }, async (run, inTurn) => ({
     flow_run: await describeRunWithTrace(deps, run, inTurn),
   }));
 }
@@ -140,13 +141,14 @@ async function describeRunWithTrace(
   };
 }
 
-/** Lists the block executions of one step, with more of their values than the trace of the run has. */
+/** Lists the block executions of one step, with more of their values than the trace of the run has. Throws as `traceRun` does. */
 export async function traceStep(
   deps: ApiDeps,
   access: ProjectAccess,
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
+  gone?: AbortSignal,
 ): Promise<z.input<typeof stepTrace>> {
-  return holdingTrace(deps, access, id, async (run, inTurn) => {
+  return holdingTrace(deps, { access, id, gone }, async (run, inTurn) => {
     const all = await listBlockTraces(deps.db, id);
     const blocksOf = await listBlocksOf(deps, step_id, [run, ...all]);
     const rows = all.filter((row) => blocksOf.get(row.flow_version_id)?.has(row.step_id));
@@ -184,15 +186,16 @@ async function listBlocksOf(
  */
 async function holdingTrace<T>(
   deps: ApiDeps,
-  access: ProjectAccess,
-  id: string,
+  { access, id, gone }: { access: ProjectAccess; id: string; gone: AbortSignal | undefined },
   work: (run: RunRow, inTurn: InTurn) => Promise<T>,
 ): Promise<T> {
   const { run, organizationId } = await requireRun(deps, access, id);
   const bytes = await measureTrace(deps.db, id);
-  const giveBack = await takeBytes(deps.largeValues.answers, organizationId, bytes);
+  const untilGone = gone && (() => gone);
+  const giveBack = await takeBytes(deps.largeValues.answers, organizationId, bytes, untilGone);
+  const options = untilGone && { gone: untilGone };
   const inTurn: InTurn = async (doPart) => {
-    const endTurn = await takeLargeWork(deps.largeValues.work, organizationId, bytes);
+    const endTurn = await takeLargeWork(deps.largeValues.work, organizationId, bytes, options);
     return doPart().finally(endTurn);
   };
   try {
