@@ -3,7 +3,7 @@ import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import type { BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
-import type { ModelUsage } from './call-model.ts';
+import type { ModelUsage } from './ask-model.ts';
 import type { BlockEnd } from './record-block-end.ts';
 import type { Output } from './serialize-output.ts';
 

@@ -7,7 +7,7 @@ import type { Value } from '../flow/value.ts';
 import type { StoredObject } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import type { ModelUsage } from './call-model.ts';
+import type { ModelUsage } from './ask-model.ts';
 import { isDrained } from './is-drained.ts';
 import { retryWrite } from './retry-write.ts';
 import type { Attempt } from './run-attempt.ts';

@@ -3,11 +3,11 @@ import type { Busy } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { askModel, type ModelReply } from './ask-model.ts';
 import { beginRequest } from './begin-request.ts';
 import type { BlockExecution, BlockInput } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import { callModel, type ModelReply } from './call-model.ts';
 import { countRetry } from './measure-model-call.ts';
 import { measurePrompt } from './measure-prompt.ts';
 import { createPromptMemory, type PromptMemory } from './prompt-memory.ts';
@@ -53,7 +53,7 @@ export async function runModelBlock(
     const validator = deps.validator.of(organizationId);
     return inTurn(() => {
       given.begins();
-      return callModel({ ...deps, validator }, { ...given, organizationId, conversation, begin }, signal);
+      return askModel({ ...deps, validator }, { ...given, organizationId, conversation, begin }, signal);
     });
   }
 

@@ -22,7 +22,7 @@ const CROWDED = [...UP_TO_64, 256];
 const SHOUTED = MESSAGE.toUpperCase();
 const MODEL_ANSWER = '"result":"Demo answer';
 const shout = (stepId: string) => code(stepId, 'return input.toUpperCase();');
-const askModel = (stepId: string) => llm(stepId, 'Answer to {{previous_output}}', `demo/slow-${MODEL_MS}`);
+const modelStep = (stepId: string) => llm(stepId, 'Answer to {{previous_output}}', `demo/slow-${MODEL_MS}`);
 
 export const CANDIDATES = {
   a: {
@@ -49,7 +49,7 @@ export const CANDIDATES = {
     callers: UP_TO_64,
     expect: MODEL_ANSWER,
     callsModels: true,
-    flow: ['first', 'second', 'third'].map(askModel),
+    flow: ['first', 'second', 'third'].map(modelStep),
   },
   f: {
     name: 'Temporal by hand, eager start, three local activities',

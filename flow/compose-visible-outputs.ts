@@ -3,7 +3,7 @@ import { interpret, type Surroundings } from './interpreter.ts';
 import { blockKey, listInnerSteps, type PlannedLoop, type PlannedStep } from './plan.ts';
 import { itemOf, type Value } from './value.ts';
 
-type Place = { stepId: string; iterations: number[] };
+type BlockPlace = { stepId: string; iterations: number[] };
 /** Steps one after the other, in one iteration of each loop around them; `start` is the input of the first. */
 type Sequence = { steps: PlannedStep[]; iterations: number[]; start: () => Promise<Value> };
 
@@ -13,7 +13,7 @@ type Sequence = { steps: PlannedStep[]; iterations: number[]; start: () => Promi
  */
 export async function composeVisibleOutputs(
   steps: PlannedStep[],
-  place: Place,
+  place: BlockPlace,
   names: ReadonlySet<string>,
   input: Value,
   measure: (key: string) => number | undefined,

@@ -32,7 +32,7 @@ const APART = ['properties', 'prefixItems', 'items'];
  * cost depends on the depth of the value; one that stays at the same value never ends, and counts as Infinity.
  */
 export function estimateSteps(schema: Json, maximum: number): number {
-  const places = findPlaces(schema);
+  const resources = findResources(schema);
   const isDraft07 = dialectOf(schema) === 'draft-07';
   const known = new Map<Node, number>();
   let refers = false;
@@ -68,7 +68,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
     if (!keyword.startsWith('$') || typeof value !== 'string') return value;
     refers = true;
     const target = decode(value.slice(1));
-    const { base, anchors } = places.get(node) ?? { base: schema, anchors: new Map<string, Json>() };
+    const { base, anchors } = resources.get(node) ?? { base: schema, anchors: new Map<string, Json>() };
     return target === '' || target.startsWith('/') ? followPointer(base, target) : anchors.get(target);
   }
 
@@ -145,28 +145,28 @@ function decode(text: string): string {
   }
 }
 
-/** The schema that `#` means at a place, and the schemas that it has names for. */
-type Place = { base: Node; anchors: Map<string, Json> };
+/** A schema resource: the schema that `#` means within it, and the schemas that it has names for. */
+type SchemaResource = { base: Node; anchors: Map<string, Json> };
 
-/** Finds the place of each schema: an `$id` inside another schema begins a new one. */
-function findPlaces(
+/** Finds the resource that each schema is in: an `$id` inside another schema begins a new one. */
+function findResources(
   schema: Json,
-  places = new Map<Node, Place>(),
-  around?: Place,
+  resources = new Map<Node, SchemaResource>(),
+  around?: SchemaResource,
   isMap = false,
-): Map<Node, Place> {
+): Map<Node, SchemaResource> {
   if (!isNode(schema)) {
-    for (const child of children(schema)) findPlaces(child, places, around);
-    return places;
+    for (const child of children(schema)) findResources(child, resources, around);
+    return resources;
   }
   const isBase = !around || (typeof schema.$id === 'string' && !schema.$id.startsWith('#'));
-  const place = isBase ? { base: schema, anchors: new Map<string, Json>() } : around;
-  places.set(schema, place);
+  const resource = isBase ? { base: schema, anchors: new Map<string, Json>() } : around;
+  resources.set(schema, resource);
   for (const [keyword, value] of Object.entries(schema)) {
     if (typeof value === 'string' && ['$anchor', '$dynamicAnchor', '$id'].includes(keyword))
-      place.anchors.set(value.replace(/^#/, ''), schema);
+      resource.anchors.set(value.replace(/^#/, ''), schema);
     if (isMap || !VALUE_KEYWORDS.includes(keyword))
-      findPlaces(value, places, place, !isMap && MAP_KEYWORDS.includes(keyword));
+      findResources(value, resources, resource, !isMap && MAP_KEYWORDS.includes(keyword));
   }
-  return places;
+  return resources;
 }

@@ -13,7 +13,7 @@ import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { loadDraft, requireFlow } from './flow-of-path.ts';
+import { loadDraftOf, requireFlow } from './flow-of-path.ts';
 import { differenceQuery, differenceRecord } from './schemas.ts';
 
 export function differenceRoutes(deps: ApiDeps): Route[] {
@@ -58,5 +58,5 @@ function measure({ db }: ApiDeps, flowId: string, side: string): Promise<number>
 }
 
 async function load({ db }: ApiDeps, flowId: string, side: string): Promise<FlowDefinition> {
-  return side === 'draft' ? loadDraft(db, flowId) : (await getVersion(db, flowId, Number(side))).definition;
+  return side === 'draft' ? loadDraftOf(db, flowId) : (await getVersion(db, flowId, Number(side))).definition;
 }

@@ -20,7 +20,7 @@ import { draftETag } from './draft-etag.ts';
 import { findPlacedProblems, requireSound, wrongDraft } from './find-draft-problems.ts';
 import { findModelProviders } from './find-model-providers.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
-import { getDraft, loadDraft, requireFlow, writeFlow } from './flow-of-path.ts';
+import { getDraft, loadDraftOf, requireFlow, writeFlow } from './flow-of-path.ts';
 import { noteModels } from './note-models.ts';
 import { noteUnusedFields } from './note-unused-fields.ts';
 import { codeReaderOf } from './read-code-of.ts';
@@ -124,7 +124,7 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     await holdBytesAlone(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);
     const described = await describeDraft(deps, ctx, draft);
     await writeFlow(deps.db, ctx, async (tx, author, flow) => {
-      const stored = draftETag(await loadDraft(tx, flow.id));
+      const stored = draftETag(await loadDraftOf(tx, flow.id));
       requireMatch(match, stored, 'draft');
       if (draftETag(draft) !== stored) await replaceDraft(tx, author, flow, draft, { replaced: true });
     });

@@ -27,8 +27,8 @@ export function flowIdOf({ params: { flow_id: id = '' } }: Request): string {
   return id;
 }
 
-/** Gets the flow, with its draft. */
-export async function getFlow(db: Db, request: Request) {
+/** Gets the flow with its draft. */
+export async function getFlowWithDraft(db: Db, request: Request) {
   const flow = await findFlowOfProject(db, request.state.project.id, flowIdOf(request));
   if (!flow) throw flowOfProjectNotFound();
   return flow;
@@ -51,7 +51,7 @@ export async function getFlowToCheck(
 ): Promise<{ draft: FlowDefinition }> {
   const { id } = await requireFlow(db, ctx);
   await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
-  return { draft: await loadDraft(db, id) };
+  return { draft: await loadDraftOf(db, id) };
 }
 
 /** Gets the draft of the flow once its organization may hold it. Throws as `takeBytes` does. */
@@ -61,11 +61,11 @@ export async function getDraft(
 ): Promise<FlowDefinition> {
   const { id } = await requireFlow(db, ctx);
   await holdAnswerBytes(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
-  return loadDraft(db, id);
+  return loadDraftOf(db, id);
 }
 
 /** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */
-export async function loadDraft(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
+export async function loadDraftOf(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
   const draft = (await loadDrafts(db, [flowId])).get(flowId);
   if (!draft) throw flowOfProjectNotFound();
   return draft;

@@ -27,7 +27,7 @@ import {
 } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
 import { requireComplete } from './find-draft-problems.ts';
-import { getFlowToCheck, loadDraft, requireFlow, writeFlow } from './flow-of-path.ts';
+import { getFlowToCheck, loadDraftOf, requireFlow, writeFlow } from './flow-of-path.ts';
 import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
 import {
   productionRecord,
@@ -141,7 +141,7 @@ function publish(deps: ApiDeps): ApiMiddleware {
     };
     const version = await writeCheckedDraft({ organizationId, gone }, find, check, (ifChecked) =>
       writeFlow(deps.db, ctx, async (tx, author, flow) =>
-        ifChecked(await loadDraft(tx, flow.id), async () => {
+        ifChecked(await loadDraftOf(tx, flow.id), async () => {
           const published = await publishFlow(tx, author, flow, note);
           return describe(await getVersion(tx, flow.id, published), flow);
         }),

@@ -115,13 +115,13 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-type Place = { value: object; key: string; above: Place | undefined; depth: number; echoed: boolean };
+type JsonPlace = { value: object; key: string; above: JsonPlace | undefined; depth: number; echoed: boolean };
 
 /** Looks at every value once, so that no later check has to: the shape of free JSON is not validated again. */
 function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceError): void {
-  const places: Place[] = [];
+  const places: JsonPlace[] = [];
   const invalid = (path: string[], message: string) => describe(problem(path, message));
-  const look = (value: unknown, key: string, above: Place | undefined) => {
+  const look = (value: unknown, key: string, above: JsonPlace | undefined) => {
     if (typeof value === 'number' && !Number.isFinite(value))
       throw invalid(pathOf(key, above), 'is a number too large for JSON');
     if (value === null || typeof value !== 'object') return;
@@ -144,7 +144,7 @@ function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceE
   }
 }
 
-function pathOf(key: string, above: Place | undefined): string[] {
+function pathOf(key: string, above: JsonPlace | undefined): string[] {
   const keys = [key];
   for (let place = above; place?.above; place = place.above) keys.unshift(place.key);
   return keys;

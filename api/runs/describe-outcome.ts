@@ -1,5 +1,6 @@
 // Describes to callers how a run ended or paused (docs/running-flows.md, Answers).
-import { listBlockRunsOfCall, loadBlockOutput } from '../../db/runs/block-runs.ts';
+import { loadBlockOutput } from '../../db/runs/block-runs.ts';
+import { listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { referenceLoader } from '../../db/runs/load-references.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
@@ -74,7 +75,7 @@ async function accumulate(
   const { callId, definition } = run;
   const [{ continuation }, blocks] = await Promise.all([
     getRunInput(db, callId),
-    listBlockRunsOfCall(db, callId),
+    listBlocksOfCall(db, callId),
   ]);
   const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
   const steps = toPlan(definition.steps).slice(run.from ?? 0, end);

@@ -1,8 +1,7 @@
 // The events of the blocks inside a parallel or loop step. They have no id: a reader who comes back is told again of the step
 // that is under way.
-import type { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
-import { lastSettled } from '../../db/runs/list-recorded-blocks.ts';
+import { lastSettled, type listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { listSmallOutputs } from '../../db/runs/list-small-outputs.ts';
 import type { Step } from '../../flow/definition.ts';
 import { iterationsOf } from '../../flow/plan.ts';
@@ -23,7 +22,7 @@ const AT_ONCE = 64;
 
 export type InnerEvent = { name: string; data: object; isInner: true };
 
-type BlockRuns = Awaited<ReturnType<typeof listBlockRunsOfCall>>;
+type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
  * Creates the teller of one step: it gets the recorded blocks of the call at each look, and yields the events that are new. It

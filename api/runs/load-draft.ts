@@ -5,7 +5,7 @@ import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { draftETag } from '../flows/draft-etag.ts';
-import { getFlow, requireFlow } from '../flows/flow-of-path.ts';
+import { getFlowWithDraft, requireFlow } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import type { ApiMiddleware } from '../http/context.ts';
@@ -28,7 +28,7 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
     const { id } = await requireFlow(deps.db, ctx);
     const bytes = await measureDraft(deps.db, id);
     const { project } = ctx.state;
-    const load = () => getFlow(deps.db, ctx);
+    const load = () => getFlowWithDraft(deps.db, ctx);
     const flow = await holdStored(deps.largeValues, project.organization_id, bytes, load);
     const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
     ctx.state.requireRunnable = async () => {

@@ -68,7 +68,7 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
           requestParams: { header: ifNoneMatch },
           responses: { 200: steps, 304: { ...unchanged, headers: steps.headers }, ...READ_ERRORS },
         },
-        handlers: [...identifyCaller(deps, 'read', 'deploy'), ...first, getFlow(deps)],
+        handlers: [...identifyCaller(deps, 'read', 'deploy'), ...first, getFlowOfRun(deps)],
       }),
     ),
   ];
@@ -108,8 +108,8 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function getFlow({ definitions, largeValues }: ApiDeps): ApiMiddleware {
-  return async function getFlow(ctx) {
+function getFlowOfRun({ definitions, largeValues }: ApiDeps): ApiMiddleware {
+  return async function getFlowOfRun(ctx) {
     const { flow_version_id, flow_id: flowId, version } = ctx.state.run;
     const bytes = await definitions.measure(flow_version_id);
     let steps: FlowDefinition['steps'] = [];

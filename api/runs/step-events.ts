@@ -37,7 +37,7 @@ type Reader = {
   signal: AbortSignal;
 };
 
-type Place = { executionId: string; stepId: string; stepIndex: number };
+type EventPlace = { executionId: string; stepId: string; stepIndex: number };
 type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
@@ -106,7 +106,7 @@ export async function* stepEvents(
   /** Yields block_completed if the step has completed; returns whether it has. */
   async function* tellCompleted(
     step: Step,
-    place: Place,
+    place: EventPlace,
     completed: Set<string>,
     inputBytes: number,
   ): AsyncGenerator<StepEvent, boolean> {
@@ -175,7 +175,7 @@ async function* endOf(
   run: AcceptedCall,
   reader: Pick<Reader, 'take'>,
   end: RunOutcome,
-  place: Place,
+  place: EventPlace,
   blocks: BlockRuns,
 ): AsyncGenerator<StepEvent> {
   const { executionId, flowId, blockCount } = run;

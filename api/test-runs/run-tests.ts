@@ -16,7 +16,7 @@ import { startTestRun } from '../../engine/start-test-run.ts';
 import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
-import { loadDraft } from '../flows/flow-of-path.ts';
+import { loadDraftOf } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { holdStored } from '../http/hold-stored.ts';
@@ -71,7 +71,7 @@ async function runTests(
   const { db } = deps;
   const { flowId, organizationId } = flow;
   const bytes = await measureDraft(db, flowId);
-  const draft = await holdStored(deps.largeValues, organizationId, bytes, () => loadDraft(db, flowId));
+  const draft = await holdStored(deps.largeValues, organizationId, bytes, () => loadDraftOf(db, flowId));
   await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;

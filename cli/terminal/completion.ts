@@ -43,10 +43,10 @@ complete -o default -F _weir weir
 ${shell === 'bash' ? NPX : ''}`;
 }
 
-type Place = { path: string; words: string[] };
+type CommandPlace = { path: string; words: string[] };
 
 /** Lists what may follow each command; a path has a space before each of its names. */
-function listPlaces(command: Command, path: string): Place[] {
+function listPlaces(command: Command, path: string): CommandPlace[] {
   const children = command.commands.map((child) => child.name());
   const options = command.options.flatMap(({ long }) => (long ? [long] : []));
   return [

@@ -178,17 +178,13 @@ export const BLOCK_RUN_COLUMNS = [
   'block_run.attempts',
 ] as const;
 
-/** Lists the block executions of one call as `listBlockRuns` does. */
-export function listBlockRunsOfCall(db: Db, callId: string) {
-  return selectBlockRuns(db).where('execution_id', '=', callId).execute();
-}
-
 /**
  * Lists the block executions of all calls of a run in the order they started, without inputs and outputs; given
  * `untilCallId`, up to those of that call.
  */
 export function listBlockRuns(db: Db, executionId: string, untilCallId?: string) {
-  if (untilCallId === executionId) return listBlockRunsOfCall(db, untilCallId);
+  if (untilCallId === executionId)
+    return selectBlockRuns(db).where('execution_id', '=', untilCallId).execute();
   const lastStart = db.selectFrom('run as last').select('last.started_at');
   return selectBlockRuns(db)
     .where('execution_id', 'in', (query) =>

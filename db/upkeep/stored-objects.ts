@@ -11,8 +11,8 @@ const UNLINKED_MAX = '1 hour';
 /** Longer than a write may take: an object that arrived after it was deleted would stay for good. */
 const WRITTEN_WITHIN = '2 minutes';
 
-/** A row of stored_object. */
-type Place = { execution_id: string; block_key: string; sha256: string };
+/** The key of a row of stored_object. */
+type ObjectKey = { execution_id: string; block_key: string; sha256: string };
 
 /** Marks the objects of calls that this transaction deletes. */
 export async function doomObjectsOf(tx: Tx, callIds: string[]): Promise<void> {
@@ -31,14 +31,17 @@ export async function doomUnlinkedObjects(db: Db): Promise<void> {
 }
 
 /**
- * Marks objects whose run is gone, among the next rows after `place`. Returns the place to go on from; undefined at the end
- * of all rows. The run of an object that is not linked may be about to be stored.
+ * Marks objects whose run is gone, among the next rows after `last`. Returns the key to go on from; undefined at the end of
+ * all rows. The run of an object that is not linked may be about to be stored.
  */
-export async function doomObjectsWithoutRun(db: Db, place: Place | undefined): Promise<Place | undefined> {
-  const after = place
-    ? sql`where (execution_id, block_key, sha256) > (${place.execution_id}::uuid, ${place.block_key}, ${place.sha256})`
+export async function doomObjectsWithoutRun(
+  db: Db,
+  last: ObjectKey | undefined,
+): Promise<ObjectKey | undefined> {
+  const after = last
+    ? sql`where (execution_id, block_key, sha256) > (${last.execution_id}::uuid, ${last.block_key}, ${last.sha256})`
     : sql.raw('');
-  const { rows } = await sql<Place>`
+  const { rows } = await sql<ObjectKey>`
     with page as (
       select execution_id, block_key, sha256 from stored_object ${after}
       order by execution_id, block_key, sha256 limit ${BATCH}
@@ -81,12 +84,12 @@ export async function removeDoomedObjects(db: Db): Promise<number> {
 }
 
 /** Has others come first the next time: these may be in a bucket that was given up. */
-async function postpone(db: Db, places: Place[]): Promise<void> {
-  await sql`update stored_object set doomed_at = now() where ${isOneOf(places)}`.execute(db);
+async function postpone(db: Db, keys: ObjectKey[]): Promise<void> {
+  await sql`update stored_object set doomed_at = now() where ${isOneOf(keys)}`.execute(db);
 }
 
-function isOneOf(places: Place[]) {
-  const column = (name: keyof Place) => places.map((place) => place[name]);
+function isOneOf(keys: ObjectKey[]) {
+  const column = (name: keyof ObjectKey) => keys.map((key) => key[name]);
   return sql`(execution_id, block_key, sha256) in (
     select * from unnest(${column('execution_id')}::uuid[], ${column('block_key')}::text[], ${column('sha256')}::text[]))`;
 }

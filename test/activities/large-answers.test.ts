@@ -5,12 +5,12 @@ import { MODEL_ANSWER_MAX_BYTES } from '../../activities/model-client.ts';
 import { reserveAnswerMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
 import { createLargeValues } from '../../large-values/large-values.ts';
 import { answer, type Behaviour } from '../fakes/model-server.ts';
-import { fails, useCallModel } from './call-model-harness.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
 
 const MB = 1024 * 1024;
 
 describe('large answers', () => {
-  const harness = useCallModel();
+  const harness = useAskModel();
   const { signal } = new AbortController();
   const largeValues = createLargeValues();
   let free: () => void;

@@ -6,7 +6,7 @@ import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/l
 import { JSON_VALUES_MAX } from '../../flow/measure-json.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { answer, callTools } from '../fakes/model-server.ts';
-import { fails, useCallModel } from './call-model-harness.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
 
 const CONTEXT_TOKENS = 128_000;
 
@@ -57,7 +57,7 @@ describe('large prompts', () => {
   });
 
   describe('what is sent again', () => {
-    const harness = useCallModel();
+    const harness = useAskModel();
     const tools = [{ type: 'function' as const, function: { name: 'find' } }];
 
     it('does not send an answer back for repair that no prompt could hold', async () => {

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { FileMigrationProvider, Migrator } from 'kysely/migration';
 import type { Db } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
-import { listBlockRunsOfCall } from '../../db/runs/block-runs.ts';
+import { listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';
 import { waitUntil } from '../wait-until.ts';
 import { openAccount, settle } from './credits/ledger-fixture.ts';
@@ -46,14 +46,14 @@ describe('the migration to partitions', () => {
         return rows.length === 1;
       });
       // While it rests between two tries, nobody is held up.
-      assert.equal((await listBlockRunsOfCall(db, id)).length, 1);
+      assert.equal((await listBlocksOfCall(db, id)).length, 1);
     });
     await migrating;
     await preparePartitions(db, 30);
-    for (const callId of account.runs) assert.equal((await listBlockRunsOfCall(db, callId)).length, 1);
+    for (const callId of account.runs) assert.equal((await listBlocksOfCall(db, callId)).length, 1);
     assert.equal(await settle(db, account, { callId: id, blockKey: 'ask', costMicrocredits: 1 }), true);
     assert.equal(await settle(db, account, { callId: id, blockKey: 'ask', costMicrocredits: 1 }), false);
-    const [block] = await listBlockRunsOfCall(db, id);
+    const [block] = await listBlocksOfCall(db, id);
     assert.equal(block?.status, 'completed');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { listBlockRunsOfCall } from '../../../db/runs/block-runs.ts';
+import { listBlocksOfCall } from '../../../db/runs/list-recorded-blocks.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { createTimedId, firstIdOf } from '../../../db/timed-id.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
@@ -41,7 +41,7 @@ describe('partitions by time', () => {
     );
     return id;
   }
-  const blocksOf = async (id: string) => (await listBlockRunsOfCall(database.db, id)).length;
+  const blocksOf = async (id: string) => (await listBlocksOfCall(database.db, id)).length;
   const partitionOf = async (id: string) => {
     const { rows } = await sql<{ name: string }>`
       select tableoid::regclass::text as name from block_run where execution_id = ${id}`.execute(database.db);

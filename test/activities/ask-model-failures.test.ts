@@ -9,7 +9,7 @@ import {
   respond,
   startFakeModelServer,
 } from '../fakes/model-server.ts';
-import { fails, useCallModel } from './call-model-harness.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
 
 function unavailable(message: RegExp, retryAfterMs?: number, isUnreadable?: boolean) {
   return (error: unknown) => {
@@ -23,7 +23,7 @@ function unavailable(message: RegExp, retryAfterMs?: number, isUnreadable?: bool
 }
 
 describe('a failed model call', () => {
-  const harness = useCallModel();
+  const harness = useAskModel();
 
   describe('configuration', () => {
     for (const [model, message] of [

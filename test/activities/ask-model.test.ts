@@ -7,7 +7,7 @@ import { ANSWER_TOKENS_DEFAULT } from '../../flow/limits.ts';
 import { createRegistry } from '../../models/registry.ts';
 import { captureMetrics } from '../capture-metrics.ts';
 import { answer, hang } from '../fakes/model-server.ts';
-import { fails, useCallModel } from './call-model-harness.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
 
 const personSchema = {
   type: 'object',
@@ -17,8 +17,8 @@ const personSchema = {
 };
 const person = { name: 'Ada', age: 36 };
 
-describe('callModel', () => {
-  const harness = useCallModel();
+describe('askModel', () => {
+  const harness = useAskModel();
 
   describe('a call without outputSchema', () => {
     it('sends the prompt under the key and name of the provider and answers with text, usage and cost', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 import { answer, callTools, respond } from '../fakes/model-server.ts';
-import { fails, useCallModel } from './call-model-harness.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
 
 const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'f' } }];
 const prompt: ToolCallMessage = { role: 'user', content: 'Who was Ada?' };
@@ -12,8 +12,8 @@ const nested = (levels: number) => ({ levels });
 const serialize = (calls: readonly object[]) =>
   JSON.stringify(calls).replace(/\{"levels":(\d+)\}/, (_, levels) => '['.repeat(levels) + ']'.repeat(levels));
 
-describe('callModel with tools', () => {
-  const harness = useCallModel();
+describe('askModel with tools', () => {
+  const harness = useAskModel();
   const call = (more: { tool_choice?: ToolChoice; conversation?: ToolCallMessage[] } = {}) =>
     harness.call({}, undefined, { tools, ...more });
   // biome-ignore lint/suspicious/noExplicitAny: conversations of every shape

@@ -1,14 +1,14 @@
-// A fake model server per test, and callModel against it.
+// A fake model server per test, and askModel against it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { getProvider } from '../../activities/begin-request.ts';
 import {
-  callModel,
+  askModel,
   type ModelDeps,
   type ModelReply,
   type ModelRequest,
   type ModelUsage,
-} from '../../activities/call-model.ts';
+} from '../../activities/ask-model.ts';
+import { getProvider } from '../../activities/begin-request.ts';
 import type { Block } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { createLargeJson } from '../../large-values/large-json.ts';
@@ -29,7 +29,7 @@ const validator: ModelDeps['validator'] = {
 type Called = ModelUsage & ModelReply;
 
 /** `server` is a new one in each test, and the provider of openai, anthropic and google. */
-type CallModelHarness = {
+type AskModelHarness = {
   server: FakeModelServer;
   /** The usage of the calls so far, and the credits reserved for each request. */
   usage: ModelUsage;
@@ -39,8 +39,8 @@ type CallModelHarness = {
 };
 
 /** Registers the hooks of the enclosing `describe`. */
-export function useCallModel(): CallModelHarness {
-  const harness = { call, callAfter } as CallModelHarness;
+export function useAskModel(): AskModelHarness {
+  const harness = { call, callAfter } as AskModelHarness;
   beforeEach(async () => {
     harness.server = await startFakeModelServer();
     harness.usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
@@ -72,7 +72,7 @@ export function useCallModel(): CallModelHarness {
       keepAnswer: () => true,
       ...more,
     };
-    const reply = await callModel(
+    const reply = await askModel(
       { registry: createRegistry(), validator, largeValues: { json: largeJson } },
       request,
       signal,

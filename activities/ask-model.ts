@@ -67,7 +67,7 @@ export type ModelDeps = {
  * Calls the block's model. An answer that does not match the outputSchema is sent back once for a repair. Throws
  * ModelUnavailable when a retry may help, ServiceError when it cannot, and the signal's reason when it is aborted.
  */
-export async function callModel(
+export async function askModel(
   deps: ModelDeps,
   request: ModelRequest,
   signal: AbortSignal,

@@ -1,10 +1,10 @@
 // Failures of model calls that repeating would not mend, or would pay for once more.
 import assert from 'node:assert/strict';
 import { answer, respond, sendForever, startFakeModelServer } from '../fakes/model-server.ts';
-import { fails, useCallModel } from './call-model-harness.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
 
 describe('a failed model call', () => {
-  const harness = useCallModel();
+  const harness = useAskModel();
 
   describe('answers that were paid and are none', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5 };
