@@ -148,7 +148,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   app.use(secureAnswer(deps.config));
   app.use(handleErrors);
   app.use(paceRefusals(deps) as Middleware);
-  app.use(deps.refusals.count as Middleware);
+  app.use(deps.rateLimited.count as Middleware);
   app.use(holdMadeAnswers(deps));
   app.use(requireSoundRequest);
   app.use(answerUnrouted);

@@ -13,7 +13,7 @@ import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
 import { createMemberProfiles } from './auth/member-profiles.ts';
-import { createRefusalCounter } from './auth/refusals.ts';
+import { createRateLimitedCounter } from './auth/rate-limited-counter.ts';
 import { createRequestLeases } from './auth/request-leases.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
@@ -71,7 +71,7 @@ export async function serveApi(
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     requestLeases: createRequestLeases(db, countTimeoutMs),
-    refusals: createRefusalCounter(db),
+    rateLimited: createRateLimitedCounter(db),
     memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
     admission,
@@ -108,7 +108,7 @@ export async function serveApi(
       await drain(server, drainMs);
       clearTimeout(timer);
       admission.stopMeasuring();
-      await Promise.all([apiKeys.close(), validator.close(), deps.refusals.close()]);
+      await Promise.all([apiKeys.close(), validator.close(), deps.rateLimited.close()]);
     },
   };
 }

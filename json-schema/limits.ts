@@ -12,9 +12,9 @@ export const SCHEMA_CHECK_STEPS_MAX = 100_000;
 /** Threads that one organization may have at a time, and further ones for organizations that have none. */
 export const THREADS = 2;
 export const RESERVED_THREADS = 2;
-/** For how long, and for how many schemas, a refusal is remembered. */
-export const REFUSED_MS = 5 * 60_000;
-export const REMEMBERED_REFUSALS_MAX = 1_000;
+/** For how long, and of how many schemas, it is remembered that they take too long. */
+export const SLOW_SCHEMA_MS = 5 * 60_000;
+export const SLOW_SCHEMAS_MAX = 1_000;
 /** Length as JSON. A schema that takes too long for a value this small takes too long for any value. */
 export const SMALL_VALUE_LENGTH = 1_000;
 /** The phase that a thread reports while it validates. */

@@ -2,8 +2,8 @@
 // JSON Schemas). A schema and a value go in, problems come out; organizations take turns at the threads.
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import type { SchemaProblem } from './compile-schema.ts';
-import { createRefusals } from './refusals.ts';
 import { findInSchema, invalidSchema, requireUsableSchema } from './require-usable-schema.ts';
+import { createSlowSchemas } from './slow-schemas.ts';
 import { createThreadPool, type ThreadPool, ThreadStopped } from './thread-pool.ts';
 
 /** The validator as one organization uses it, in turn with others. */
@@ -28,7 +28,7 @@ export type Validator = {
 
 /** Creates a validator of at most 4 threads, started when first needed; one organization has at most 2. */
 export function createValidator(pool: ThreadPool = createThreadPool()): Validator {
-  const refusals = createRefusals();
+  const slowSchemas = createSlowSchemas();
 
   async function run(
     organization: string,
@@ -37,13 +37,13 @@ export function createValidator(pool: ThreadPool = createThreadPool()): Validato
     isBrief = false,
   ): Promise<SchemaProblem[] | undefined> {
     const text = requireUsableSchema(schema);
-    const refusal = refusals.find(organization, text, json?.length);
-    if (refusal) throw invalidSchema('', refusal);
+    const reason = slowSchemas.find(organization, text, json?.length);
+    if (reason) throw invalidSchema('', reason);
     const request = json === undefined ? { schema: text } : { schema: text, value: json };
     const reply = await pool.run(organization, request, { isBrief }).catch((error) => {
       if (!(error instanceof ThreadStopped)) throw error;
-      if (error.by === 'schema') refusals.remember(organization, text, error.message);
-      else refusals.remember(organization, text, error.message, json?.length);
+      if (error.by === 'schema') slowSchemas.remember(organization, text, error.message);
+      else slowSchemas.remember(organization, text, error.message, json?.length);
       throw invalidSchema('', error.message);
     });
     if (!reply) return undefined;

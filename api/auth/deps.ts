@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
 import type { MemberProfiles } from './member-profiles.ts';
-import type { RefusalCounter } from './refusals.ts';
+import type { RateLimitedCounter } from './rate-limited-counter.ts';
 import type { RequestLeases } from './request-leases.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import type { TokenVerifier } from './verify-token.ts';
@@ -15,6 +15,6 @@ export type AuthDeps = {
   tokens: TokenVerifier;
   signInLimiter: SignInLimiter;
   requestLeases: RequestLeases;
-  refusals: RefusalCounter;
+  rateLimited: RateLimitedCounter;
   memberProfiles: MemberProfiles;
 };

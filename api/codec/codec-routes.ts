@@ -8,7 +8,7 @@ import { allowOrigin } from '../http/allow-origin.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { CALLER_ERRORS, done, USERS_ONLY } from '../reference/management-operations.ts';
-import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
+import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
 import { CODEC_PATH, createCodecSessions } from './codec-session.ts';
 import { decodePayloads, notReadable, payloadsBody } from './decode-payloads.ts';
 
@@ -35,7 +35,7 @@ export function codecRoutes(deps: ApiDeps): Route[] {
           200: answer('As many payloads, in the same order.', payloadsBody, { one: { payloads: [PLAIN] } }),
           ...CALLER_ERRORS,
           ...BODY_ERRORS,
-          403: refusal('The caller may read none of the payloads.', examplesOf(notReadable())),
+          403: errorAnswer('The caller may read none of the payloads.', examplesOf(notReadable())),
         },
       },
       handlers: [

@@ -14,7 +14,7 @@ import { readerSignal } from '../http/reader-signal.ts';
 import * as example from '../reference/flow-examples.ts';
 import { changed, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
-import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
+import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
 import { completeSteps } from './complete-steps.ts';
 import { draftETag } from './draft-etag.ts';
 import { findPlacedProblems, requireSound, wrongDraft } from './find-draft-problems.ts';
@@ -81,14 +81,14 @@ export function draftRoutes(deps: ApiDeps): Route[] {
           200: shown,
           ...PROJECT_ERRORS,
           ...BODY_ERRORS,
-          400: refusal(
+          400: errorAnswer(
             'The steps are wrong in a way that no addition could mend (`detail.problems`), or the request is not valid HTTP.',
             examplesOf(
               wrongDraft({ steps: [] }, [{ path: ['steps', 1, 'step_id'], message: 'Must be unique.' }]),
             ),
           ),
           ...changed('draft'),
-          428: refusal('The header If-Match is missing.', examplesOf(ifMatchMissing())),
+          428: errorAnswer('The header If-Match is missing.', examplesOf(ifMatchMissing())),
         },
       },
       handlers: [...toWrite, readBody(deps, draftRequest, { before: [requireFewSteps] }), putDraft(deps)],

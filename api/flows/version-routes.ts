@@ -21,8 +21,8 @@ import {
   answer,
   BODY_ERRORS,
   body,
+  errorAnswer,
   examplesOf,
-  refusal,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
 import { draftETag } from './draft-etag.ts';
@@ -69,9 +69,12 @@ export function versionRoutes(deps: ApiDeps): Route[] {
           201: one,
           ...PROJECT_ERRORS,
           ...BODY_ERRORS,
-          400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
-            INVALID_TREE: example.incomplete,
-          }),
+          400: errorAnswer(
+            'The draft is not complete (`detail.problems`), or the request is not valid HTTP.',
+            {
+              INVALID_TREE: example.incomplete,
+            },
+          ),
           ...changed('draft'),
         },
       },
@@ -119,7 +122,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
             production: { version: 2, previousVersion: 3 },
           }),
           ...PROJECT_ERRORS,
-          404: refusal('The flow is unknown, or has no such version.', examplesOf(versionNotFound(2))),
+          404: errorAnswer('The flow is unknown, or has no such version.', examplesOf(versionNotFound(2))),
           ...BODY_ERRORS,
         },
       },

@@ -9,7 +9,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { authorOf } from '../http/principal.ts';
 import { joined } from '../reference/invitation-examples.ts';
 import { CALLER_ERRORS, conflict, USERS_ONLY } from '../reference/management-operations.ts';
-import { answer, examplesOf, refusal } from '../reference/operations.ts';
+import { answer, errorAnswer, examplesOf } from '../reference/operations.ts';
 import { joinedRecord } from './invitation-schemas.ts';
 import {
   acceptInvitation,
@@ -38,11 +38,11 @@ export function acceptInvitationRoutes(deps: ApiDeps): Route[] {
         responses: {
           200: answer('You are a member of the organization.', joinedRecord, { joined }),
           ...CALLER_ERRORS,
-          403: refusal(
+          403: errorAnswer(
             'The identity provider does not say that you have a verified e-mail address.',
             examplesOf(addressNotVerified('auth0|5f7c8ec7c33c6c004bbafe82')),
           ),
-          404: refusal(
+          404: errorAnswer(
             'There is no such invitation for your address, or it has expired.',
             examplesOf(noInvitationFor('ann@example.com')),
           ),

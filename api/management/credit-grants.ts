@@ -12,7 +12,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { PARSE_OPTIONS, readBody, validationError } from '../http/json-body.ts';
 import * as example from '../reference/credit-examples.ts';
 import { RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
-import { answer, BODY_ERRORS, body, examplesOf, refusal } from '../reference/operations.ts';
+import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
 import { grantHeaders, grantRecord, grantRequest } from './credit-schemas.ts';
 import { CREDITS_PATH } from './credits.ts';
 import { addCredits, grantKeyReused } from './recorded-writes.ts';
@@ -43,11 +43,11 @@ export function creditGrantRoutes(deps: ApiDeps): Route[] {
             { 'Idempotent-Replayed': replayed },
           ),
           ...RESOURCE_ERRORS,
-          403: refusal(
+          403: errorAnswer(
             'The caller is a member of the organization, but not an operator of the service.',
             examplesOf(operatorsOnly()),
           ),
-          409: refusal('The key stands for a grant of another amount.', examplesOf(grantKeyReused(10))),
+          409: errorAnswer('The key stands for a grant of another amount.', examplesOf(grantKeyReused(10))),
           ...BODY_ERRORS,
         },
       },

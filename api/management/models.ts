@@ -13,9 +13,9 @@ import { readQuery } from '../http/query.ts';
 import { modelPage } from '../reference/management-examples.ts';
 import {
   COMMON_ERRORS,
+  errorAnswer,
   examplesOf,
   pageWithETag,
-  refusal,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
 
@@ -57,7 +57,7 @@ export function modelRoutes(deps: ApiDeps): Route[] {
         responses: {
           ...pageWithETag('A page of models.', modelList, { page: modelPage }),
           ...COMMON_ERRORS,
-          404: refusal(
+          404: errorAnswer(
             'The organization is unknown, or the caller does not belong to it.',
             examplesOf(organizationNotFound()),
           ),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { rateLimitHeaders } from '../http/headers.ts';
-import { answer, body, ERRORS, refusal } from '../reference/operations.ts';
+import { answer, body, ERRORS, errorAnswer } from '../reference/operations.ts';
 import { ORIGIN_NOT_ALLOWED } from './require-allowed-origin.ts';
 
 const id = z.union([z.string(), z.number(), z.null()]).optional();
@@ -71,7 +71,7 @@ export function mcpOperation(): ZodOpenApiOperationObject {
           batch: refused(-32_600, 'Send one message per request: batches are not accepted.'),
         },
       ),
-      403: refusal(
+      403: errorAnswer(
         'A web page whose origin is not allowed, or a token that lacks a scope (answered as in OAuth).',
         {
           FORBIDDEN: ORIGIN_NOT_ALLOWED,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { hasChanged } from '../http/etag.ts';
 import { etag } from './flow-examples.ts';
-import { examplesOf, refusal } from './operations.ts';
+import { errorAnswer, examplesOf } from './operations.ts';
 
 /** The request header of a write that `requireMatch` checks. */
 export const ifMatch = z.object({
@@ -17,9 +17,12 @@ export function etagOfWhat(names: string) {
   return { ETag: z.string().optional().meta({ description: names }) };
 }
 
-/** The refusal by `requireMatch`. */
+/** The error answer of `requireMatch`. */
 export function changed(what: string) {
   return {
-    412: refusal(`The ${what} has changed; \`detail.etag\` is its ETag.`, examplesOf(hasChanged(what, etag))),
+    412: errorAnswer(
+      `The ${what} has changed; \`detail.etag\` is its ETag.`,
+      examplesOf(hasChanged(what, etag)),
+    ),
   };
 }

@@ -7,7 +7,7 @@ import { projectNotFound } from '../../db/tenants/projects.ts';
 import { keyRefused } from '../auth/authenticate.ts';
 import { lacksRole } from '../auth/authorize-organization.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
-import { answer, COMMON_ERRORS, examplesOf, refusal } from './operations.ts';
+import { answer, COMMON_ERRORS, errorAnswer, examplesOf } from './operations.ts';
 
 export const ORGANIZATIONS_PATH = '/api/v1/organizations';
 export const PROJECTS_PATH = '/api/v1/projects';
@@ -20,7 +20,7 @@ export const USERS_ONLY = [{ jwt: [] }];
 export const CALLER_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
   401: {
-    ...refusal('The JWT is missing or not valid, or an API key was sent.', examplesOf(keyRefused())),
+    ...errorAnswer('The JWT is missing or not valid, or an API key was sent.', examplesOf(keyRefused())),
     headers: undefined,
   },
 };
@@ -28,7 +28,7 @@ export const CALLER_ERRORS: ZodOpenApiResponsesObject = {
 /** The error answers of endpoints about one organization, project, member or key. */
 export const RESOURCE_ERRORS: ZodOpenApiResponsesObject = {
   ...CALLER_ERRORS,
-  404: refusal(
+  404: errorAnswer(
     'The resource is unknown, or belongs to an organization that the caller is not a member of.',
     examplesOf(organizationNotFound()),
   ),
@@ -37,7 +37,7 @@ export const RESOURCE_ERRORS: ZodOpenApiResponsesObject = {
 /** The error answers of endpoints about what a project holds, which API keys may call too. */
 export const PROJECT_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
-  404: refusal(
+  404: errorAnswer(
     'The resource is unknown, or belongs to a project that the caller cannot access.',
     examplesOf(projectNotFound()),
   ),
@@ -46,17 +46,17 @@ export const PROJECT_ERRORS: ZodOpenApiResponsesObject = {
 /** The error answers of endpoints about one of the caller's assistants. */
 export const ASSISTANT_ERRORS: ZodOpenApiResponsesObject = {
   ...CALLER_ERRORS,
-  404: refusal('The caller has no such connected assistant.', examplesOf(assistantNotFound())),
+  404: errorAnswer('The caller has no such connected assistant.', examplesOf(assistantNotFound())),
 };
 
 /** The error answers of endpoints that need more than membership. */
 export const ROLE_ERRORS: ZodOpenApiResponsesObject = {
   ...RESOURCE_ERRORS,
-  403: refusal('The caller’s role is not enough.', examplesOf(lacksRole('admin'))),
+  403: errorAnswer('The caller’s role is not enough.', examplesOf(lacksRole('admin'))),
 };
 
 export function conflict(description: string, message: string): ZodOpenApiResponsesObject {
-  return { 409: refusal(description, { CONFLICT: message }) };
+  return { 409: errorAnswer(description, { CONFLICT: message }) };
 }
 
 export const DELETION =

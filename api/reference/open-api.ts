@@ -4,7 +4,7 @@ import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { keyScopesOf, lacksScope } from '../auth/identify-caller.ts';
 import type { Route } from '../http/context.ts';
-import { examplesOf, refusal } from './operations.ts';
+import { errorAnswer, examplesOf } from './operations.ts';
 import { webhooks } from './webhooks.ts';
 
 const PARAMETERS: { [name: string]: { description: string; example?: string | number } } = {
@@ -39,7 +39,7 @@ and projects accepts only a JWT. A key has scopes: each endpoint names those of 
 Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
 \`{detail: {code, message, …}}\`, and every answer to a request that could be read has an \`X-Request-Id\`.`;
 
-const SCOPE_REFUSAL = refusal(
+const SCOPE_ERROR = errorAnswer(
   'The API key has none of the scopes.',
   examplesOf(lacksScope(['run'], ['read'])),
 );
@@ -123,7 +123,7 @@ function describeKeys(route: Route) {
   if (scopes.length === 0 || scopes.length === KEY_SCOPES.length) return {};
   return {
     security: [...scopes.map((scope) => ({ apiKey: [scope] })), { jwt: [] }],
-    responses: { 403: SCOPE_REFUSAL, ...responses },
+    responses: { 403: SCOPE_ERROR, ...responses },
   };
 }
 

@@ -77,7 +77,7 @@ type ErrorExample = string | { message: string; [field: string]: unknown };
 export type ErrorExamples = { [code in ErrorCode]?: ErrorExample };
 
 /** Describes an error answer, with an example of each code. */
-export function refusal(
+export function errorAnswer(
   description: string,
   codes: ErrorExamples,
   headers: Headers = {},
@@ -124,30 +124,30 @@ function invalid(schema: z.ZodType, value: unknown): ServiceError {
 /** The error answers that every endpoint may give. */
 export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
-    ...refusal(
+    ...errorAnswer(
       'The API key or JWT is missing or not valid.',
       examplesOf(thrownBy(() => bearerToken('', KEY_OR_TOKEN))),
     ),
     // The caller is unknown, so there is no quota to show.
     headers: undefined,
   },
-  429: refusal(
+  429: errorAnswer(
     'The API key, the user or the organization is over its rate limit, too many large requests and answers are under way, too many runs of the organization wait to start or are under way, it has too many requests open or waiting for each other, its runs hold too many model keys that came with requests, or too many invalid keys and tokens came from this address.',
     examplesOf(overLimit({ name: 'API key', perMinute: 60_000, retrySeconds: 2 })),
     { 'Retry-After': retryAfter },
   ),
   408: {
-    ...refusal('The request took too long to arrive.', { REQUEST_TIMEOUT: arrivedLate() }),
+    ...errorAnswer('The request took too long to arrive.', { REQUEST_TIMEOUT: arrivedLate() }),
     headers: undefined,
   },
   431: {
-    ...refusal('The headers have over 16 KiB.', { BAD_REQUEST: HEADERS_TOO_LARGE }),
+    ...errorAnswer('The headers have over 16 KiB.', { BAD_REQUEST: HEADERS_TOO_LARGE }),
     headers: undefined,
   },
-  500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
+  500: errorAnswer('A fault of the service: `detail.request_id` finds it in the log.', {
     INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
   }),
-  503: refusal(
+  503: errorAnswer(
     'Try again after `Retry-After`. A change may have been made all the same: check before you repeat it.',
     { DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
     { 'Retry-After': retryAfter },
@@ -157,28 +157,28 @@ export const ERRORS: ZodOpenApiResponsesObject = {
 /** The error answers of every endpoint that takes no flow. */
 export const COMMON_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: refusal('The request is not valid HTTP.', { BAD_REQUEST }),
+  400: errorAnswer('The request is not valid HTTP.', { BAD_REQUEST }),
 };
 
 /** The error answers of endpoints about an organization that an API key may call. */
 export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
-  403: refusal(
+  403: errorAnswer(
     'The caller is not a member of the organization, or their role is not enough, or their API key lacks the scope.',
     examplesOf(lacksRole('member')),
   ),
-  404: refusal('The organization id is malformed.', examplesOf(organizationNotFound())),
+  404: errorAnswer('The organization id is malformed.', examplesOf(organizationNotFound())),
 };
 
 export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
-  422: refusal(
+  422: errorAnswer(
     '`detail.errors` names each parameter.',
     examplesOf(invalid(z.strictObject({ limit: queryNumber(1, 200) }), { limit: '0' })),
   ),
 };
 
 /** The errors for a JSON body that is refused, by status. */
-export const BODY_REFUSALS = {
+export const BODY_ERROR_EXAMPLES = {
   413: examplesOf(bodyTooLarge()),
   415: examplesOf(thrownBy(() => requireJson('text/plain', ''))),
   422: examplesOf(
@@ -188,7 +188,7 @@ export const BODY_REFUSALS = {
 };
 
 export const BODY_ERRORS: ZodOpenApiResponsesObject = {
-  413: refusal('The body has over 12 MiB.', BODY_REFUSALS[413]),
-  415: refusal('The body is not application/json in UTF-8.', BODY_REFUSALS[415]),
-  422: refusal('`detail.errors` names each field.', BODY_REFUSALS[422]),
+  413: errorAnswer('The body has over 12 MiB.', BODY_ERROR_EXAMPLES[413]),
+  415: errorAnswer('The body is not application/json in UTF-8.', BODY_ERROR_EXAMPLES[415]),
+  422: errorAnswer('`detail.errors` names each field.', BODY_ERROR_EXAMPLES[422]),
 };

@@ -13,7 +13,7 @@ import { runState } from './answers.ts';
 import { describeRun } from './describe-run.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { READ_ERRORS } from './run-refusals.ts';
+import { READ_ERRORS } from './run-errors.ts';
 
 /** Lists the endpoints that cancel runs. */
 export function cancelRoutes(deps: ApiDeps): Route[] {

@@ -32,7 +32,7 @@ import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
 import { measureReceipt, readReceipt } from './receipt.ts';
-import { WAIT_ERRORS } from './run-refusals.ts';
+import { WAIT_ERRORS } from './run-errors.ts';
 import { type BlockNews, createBlockTeller } from './tell-blocks.ts';
 
 const lastEventId = z.strictObject({

@@ -31,10 +31,10 @@ import { refuseIdleOfExecute } from './refuse-without-effect.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
 import { requirePauseAllowed } from './require-iterations.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import { OUTPUT_ERROR_EXAMPLE, runErrors } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
-import { OUTPUT_REFUSAL, runErrors } from './run-refusals.ts';
 import type { AcceptedCall } from './store-call.ts';
-import { RESUME_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
+import { RESUME_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 import { traceIdField } from './trace-id-field.ts';
 
@@ -80,9 +80,9 @@ export function executeRoutes(deps: ApiDeps): Route[] {
         }),
         ...runErrors(
           {
-            ...TOOL_REFUSALS,
-            400: { ...TOOL_REFUSALS[400], ...RESUME_REFUSALS },
-            413: { ...TOOL_REFUSALS[413], ...OUTPUT_REFUSAL },
+            ...TOOL_ERROR_EXAMPLES,
+            400: { ...TOOL_ERROR_EXAMPLES[400], ...RESUME_ERROR_EXAMPLES },
+            413: { ...TOOL_ERROR_EXAMPLES[413], ...OUTPUT_ERROR_EXAMPLE },
             503: {
               ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: completed.executionId },
               SERVICE_STOPPING: { message: SERVICE_STOPPING, executionId: completed.executionId },

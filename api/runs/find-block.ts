@@ -4,11 +4,11 @@ import { type FoundBlock, findBlockTrace } from '../../db/runs/block-traces.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { examplesOf, refusal, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { errorAnswer, examplesOf, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowNotFound } from './load-flow.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import type { BlockValue } from './read-block-values.ts';
-import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
+import { OUTPUT_ERROR_EXAMPLE, READ_ERRORS } from './run-errors.ts';
 
 export const BLOCKS = '/jobs/:executionId/blocks';
 export const BLOCK = `${BLOCKS}/:key`;
@@ -23,11 +23,11 @@ export const blockQuery = z.strictObject({
 export const LIST_ERRORS = { ...READ_ERRORS, ...VALIDATION_ERRORS };
 export const BLOCK_ERRORS = {
   ...LIST_ERRORS,
-  404: refusal(
+  404: errorAnswer(
     'The run has no such block execution, or is unknown as its flow may be.',
     examplesOf(blockNotFound(), flowNotFound(), runOfFlowNotFound()),
   ),
-  413: refusal('The block read more than outputs may have together.', OUTPUT_REFUSAL),
+  413: errorAnswer('The block read more than outputs may have together.', OUTPUT_ERROR_EXAMPLE),
 };
 
 /** Finds the block execution of a path and its query. Throws NOT_FOUND. */

@@ -7,14 +7,14 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readQuery } from '../http/query.ts';
-import { answer, examplesOf, flowPaths, refusal, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { answer, errorAnswer, examplesOf, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
 import { stepCursor } from './answers.ts';
 import { notCompleted, tooLarge } from './collect-outputs.ts';
 import { forkCursor } from './fork-cursor.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { OUTPUT_REFUSAL, READ_ERRORS } from './run-refusals.ts';
+import { OUTPUT_ERROR_EXAMPLE, READ_ERRORS } from './run-errors.ts';
 
 const forkQuery = z.strictObject({
   step: z
@@ -37,13 +37,13 @@ export function forkRoutes(deps: ApiDeps): Route[] {
       responses: {
         200: answer('The request that starts a /step session from there.', stepCursor, { cursor }),
         ...READ_ERRORS,
-        409: refusal(
+        409: errorAnswer(
           'The step before has not completed (`detail.step_id` names it, or the one before it that has not), its output is too far back in a session with large calls, or the run is that of a judge.',
           examplesOf(notCompleted('topics', 'topics has not completed')),
         ),
-        413: refusal('The output of the step before is larger than a request of /step may be.', {
+        413: errorAnswer('The output of the step before is larger than a request of /step may be.', {
           ...examplesOf(tooLarge('topics')),
-          ...OUTPUT_REFUSAL,
+          ...OUTPUT_ERROR_EXAMPLE,
         }),
         ...VALIDATION_ERRORS,
       },

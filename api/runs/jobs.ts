@@ -15,7 +15,14 @@ import { readBody } from '../http/json-body.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
-import { answer, body, flowPaths, refusal, runAnswer, VALIDATION_ERRORS } from '../reference/operations.ts';
+import {
+  answer,
+  body,
+  errorAnswer,
+  flowPaths,
+  runAnswer,
+  VALIDATION_ERRORS,
+} from '../reference/operations.ts';
 import {
   accepted,
   callbackRequest,
@@ -43,9 +50,9 @@ import { measureReceipt, readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfJob } from './refuse-without-effect.ts';
 import { idempotencyHeaders, type JobRequest, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import { OUTPUT_ERROR_EXAMPLE, runErrors, WAIT_ERRORS } from './run-errors.ts';
 import type { RunTarget } from './run-paths.ts';
-import { OUTPUT_REFUSAL, runErrors, WAIT_ERRORS } from './run-refusals.ts';
-import { TOOL_REFUSALS } from './tool-refusals.ts';
+import { TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
 import { describeProblems } from './tool-requests.ts';
 import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
 
@@ -115,7 +122,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
         }),
         ...WAIT_ERRORS,
         ...VALIDATION_ERRORS,
-        413: refusal('The result is larger than a result may be.', OUTPUT_REFUSAL),
+        413: errorAnswer('The result is larger than a result may be.', OUTPUT_ERROR_EXAMPLE),
       },
     },
     handlers: [
@@ -133,8 +140,8 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
 /** The errors of endpoints that start jobs, by status. */
 export function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
   return {
-    405: refusal('`tools` need /execute or /step.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
-    ...runErrors({ 400: { TOOLS_INVALID: TOOL_REFUSALS[400].TOOLS_INVALID as string } }, target),
+    405: errorAnswer('`tools` need /execute or /step.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
+    ...runErrors({ 400: { TOOLS_INVALID: TOOL_ERROR_EXAMPLES[400].TOOLS_INVALID as string } }, target),
   };
 }
 

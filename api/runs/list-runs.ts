@@ -10,8 +10,8 @@ import { runList } from './answers.ts';
 import { describeRun } from './describe-run.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { readRunPage } from './read-run-page.ts';
+import { READ_ERRORS } from './run-errors.ts';
 import { type RunListQuery, runListQuery } from './run-list-query.ts';
-import { READ_ERRORS } from './run-refusals.ts';
 import { stuckField } from './stuck-field.ts';
 
 /** Describes the endpoint that lists runs. */

@@ -22,7 +22,7 @@ import { loadRun, runOfFlowNotFound } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { idempotencyHeaders } from './requests.ts';
-import { runErrors } from './run-refusals.ts';
+import { runErrors } from './run-errors.ts';
 
 const SUMMARY: { [how in Repetition]: string } = {
   rerun: 'Run a stored run again from its beginning',
@@ -74,7 +74,7 @@ export function repeatRoutes(deps: ApiDeps): Route[] {
 }
 
 function errors(how: Repetition) {
-  const refusals = runErrors({
+  const answers = runErrors({
     404: examplesOf(runOfFlowNotFound()),
     409: examplesOf(
       how === 'retry'
@@ -85,8 +85,8 @@ function errors(how: Repetition) {
     422: examplesOf(thrownBy(() => requireModelKeys(['openai'], []))),
   });
   // There is no body to refuse.
-  delete refusals['415'];
-  return refusals;
+  delete answers['415'];
+  return answers;
 }
 
 /** Loads the flow of the run into `ctx.state.flow` and `slugs`, in the version that ran, whether it is in production or not. */

@@ -23,7 +23,7 @@ import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts'
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
-import { MAY_NOT_RUN } from './run-refusals.ts';
+import { MAY_NOT_RUN } from './run-errors.ts';
 
 const retryRequest = bulkFilter
   .extend({

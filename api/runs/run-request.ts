@@ -14,7 +14,7 @@ import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
 import { SHOWN_MAX_BYTES } from './block-answers.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
-import { READ_ERRORS } from './run-refusals.ts';
+import { READ_ERRORS } from './run-errors.ts';
 import { runFlowRecord, runRequestRecord } from './run-request-answers.ts';
 
 const requestQuery = z.strictObject({

@@ -29,12 +29,12 @@ import { refuseBeyondCap } from './refuse-beyond-cap.ts';
 import { refuseIdleOfStep } from './refuse-without-effect.ts';
 import { idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
+import { runErrors } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
-import { runErrors } from './run-refusals.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import { type StepRequest, stepEventSchema, stepRequest } from './step-requests.ts';
 import type { AcceptedCall } from './store-call.ts';
-import { STEP_REFUSALS, TOOL_REFUSALS } from './tool-refusals.ts';
+import { STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
@@ -86,10 +86,10 @@ export function stepRoutes(deps: ApiDeps, news: News): Route[] {
         },
         ...runErrors(
           {
-            ...TOOL_REFUSALS,
-            400: { ...TOOL_REFUSALS[400], ...STEP_REFUSALS[400] },
-            404: STEP_REFUSALS[404],
-            409: { ...TOOL_REFUSALS[409], ...STEP_REFUSALS[409] },
+            ...TOOL_ERROR_EXAMPLES,
+            400: { ...TOOL_ERROR_EXAMPLES[400], ...STEP_ERROR_EXAMPLES[400] },
+            404: STEP_ERROR_EXAMPLES[404],
+            409: { ...TOOL_ERROR_EXAMPLES[409], ...STEP_ERROR_EXAMPLES[409] },
             503: {
               ENGINE_UNAVAILABLE: { message: ENGINE_UNAVAILABLE, executionId: nextStepRequest.executionId },
             },

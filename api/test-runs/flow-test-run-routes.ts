@@ -20,12 +20,12 @@ import {
   answer,
   BODY_ERRORS,
   body,
+  errorAnswer,
   pageWithETag,
-  refusal,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
-import { MAY_NOT_RUN } from '../runs/run-refusals.ts';
+import { MAY_NOT_RUN } from '../runs/run-errors.ts';
 import { toCaller } from './caller.ts';
 import { describeTestRun, listedTestRun, toListedTestRun } from './describe-test-run.ts';
 import { notVisible } from './require-visible-flow.ts';
@@ -63,9 +63,12 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
           202: answer('The test run is accepted.', testRunRecord, { started: example.stoppingTestRun }),
           ...PROJECT_ERRORS,
           ...BODY_ERRORS,
-          400: refusal('The draft is not complete (`detail.problems`), or the request is not valid HTTP.', {
-            INVALID_TREE: incomplete,
-          }),
+          400: errorAnswer(
+            'The draft is not complete (`detail.problems`), or the request is not valid HTTP.',
+            {
+              INVALID_TREE: incomplete,
+            },
+          ),
           ...MAY_NOT_RUN,
           ...conflict('The flow has no test cases.', NO_TEST_CASES),
         },

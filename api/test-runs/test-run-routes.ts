@@ -3,7 +3,7 @@ import { UUID_PATTERN } from '../../flow/limits.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { answer, COMMON_ERRORS, refusal } from '../reference/operations.ts';
+import { answer, COMMON_ERRORS, errorAnswer } from '../reference/operations.ts';
 import { cancelledTestRun, stoppingTestRun } from '../reference/test-run-examples.ts';
 import { toCaller } from './caller.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
@@ -31,7 +31,7 @@ export function testRunRoutes(deps: ApiDeps): Route[] {
             stopping: stoppingTestRun,
           }),
           ...COMMON_ERRORS,
-          404: refusal('There is no such test run, or it belongs to a project that you cannot access.', {
+          404: errorAnswer('There is no such test run, or it belongs to a project that you cannot access.', {
             NOT_FOUND: 'There is no such test run among those you may see.',
           }),
         },

@@ -1,9 +1,9 @@
-import { examplesOf, refusal } from '../reference/operations.ts';
+import { errorAnswer, examplesOf } from '../reference/operations.ts';
 import { deliveryNotFound } from './delivery-not-found.ts';
 
 /** The error answers of endpoints about one delivery. */
 export const DELIVERY_ERRORS = {
-  404: refusal(
+  404: errorAnswer(
     'The delivery is unknown, or belongs to another organization.',
     examplesOf(deliveryNotFound()),
   ),

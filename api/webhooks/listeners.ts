@@ -14,7 +14,14 @@ import { rateLimitHeaders } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import type { KeyPrincipal } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { answer, BODY_ERRORS, body, COMMON_ERRORS, examplesOf, refusal } from '../reference/operations.ts';
+import {
+  answer,
+  BODY_ERRORS,
+  body,
+  COMMON_ERRORS,
+  errorAnswer,
+  examplesOf,
+} from '../reference/operations.ts';
 import { EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, HEARTBEAT_MS } from '../runs/event-stream.ts';
 
 const PATH = '/api/v1/webhooks/listen';
@@ -55,8 +62,11 @@ export function webhookListenerRoutes(deps: ApiDeps): Route[] {
             content: { 'text/event-stream': { schema: z.string() } },
           },
           ...COMMON_ERRORS,
-          403: refusal('The caller is a user, or the API key lacks the scope.', examplesOf(keyRequired())),
-          409: refusal('There are too many listeners.', examplesOf(tooMany())),
+          403: errorAnswer(
+            'The caller is a user, or the API key lacks the scope.',
+            examplesOf(keyRequired()),
+          ),
+          409: errorAnswer('There are too many listeners.', examplesOf(tooMany())),
         },
       },
       handlers: [...first, listen(deps, listeners)],
@@ -72,8 +82,11 @@ export function webhookListenerRoutes(deps: ApiDeps): Route[] {
         responses: {
           200: answer('The answer is the result of the attempt.', recorded, { recorded: { recorded: true } }),
           ...COMMON_ERRORS,
-          403: refusal('The caller is a user, or the API key lacks the scope.', examplesOf(keyRequired())),
-          404: refusal('The attempt has ended.', examplesOf(attemptEnded())),
+          403: errorAnswer(
+            'The caller is a user, or the API key lacks the scope.',
+            examplesOf(keyRequired()),
+          ),
+          404: errorAnswer('The attempt has ended.', examplesOf(attemptEnded())),
           ...BODY_ERRORS,
         },
       },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addRefusals } from '../../../db/usage/add-refusals.ts';
+import { addRateLimited } from '../../../db/usage/add-rate-limited.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 const CALLERS = 10_000;
@@ -13,12 +13,12 @@ describe('refused requests', () => {
   after(() => database.drop());
 
   it('are added for as many callers as one process counts at a time', async () => {
-    const refusals = Array.from({ length: CALLERS }, (_, index) => ({
+    const requests = Array.from({ length: CALLERS }, (_, index) => ({
       ...{ organizationId: randomUUID(), projectId: randomUUID() },
       ...{ keyId: `${index}`, count: 2 },
     }));
-    await addRefusals(database.db, refusals);
-    await addRefusals(database.db, refusals);
+    await addRateLimited(database.db, requests);
+    await addRateLimited(database.db, requests);
     const { sum } = await database.db
       .selectFrom('usage')
       .select((eb) => eb.fn.sum<number>('count').as('sum'))

@@ -13,16 +13,20 @@ import { incomplete } from '../reference/flow-examples.ts';
 import { changed } from '../reference/if-match.ts';
 import {
   BAD_REQUEST,
-  BODY_REFUSALS,
+  BODY_ERROR_EXAMPLES,
   ERRORS,
   type ErrorExamples,
+  errorAnswer,
   examplesOf,
   INTERNAL_ERROR_EXAMPLE,
-  refusal,
   thrownBy,
 } from '../reference/operations.ts';
 import { requireParameterNames } from './accept-run.ts';
-import { ATTACHMENT_REFUSALS, DNS_REFUSAL, REGISTRY_UNAVAILABLE } from './attachment-refusals.ts';
+import {
+  ATTACHMENT_ERROR_EXAMPLES,
+  DNS_ERROR_EXAMPLE,
+  REGISTRY_UNAVAILABLE,
+} from './attachment-error-examples.ts';
 import { flowNotFound, parseVersion } from './load-flow.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import { noCredits, suspended } from './require-may-run.ts';
@@ -32,7 +36,7 @@ import type { RunTarget } from './run-paths.ts';
 const EMPTY_LOOP = { type: 'loop' as const, step_id: 'each', name: 'Each', max_iterations: 10, body: [] };
 
 /** The 400s of every endpoint that names a flow. */
-const FLOW_REFUSALS = {
+const FLOW_ERROR_EXAMPLES = {
   ...examplesOf(
     thrownBy(() => parseVersion('0')),
     thrownBy(() => requireSoundTree({ steps: [EMPTY_LOOP] })),
@@ -41,16 +45,16 @@ const FLOW_REFUSALS = {
 };
 
 /** The 413 of an answer that puts stored outputs together; only runs from before there was a limit have it. */
-export const OUTPUT_REFUSAL = examplesOf(outputsTooLarge(OUTPUTS_READ_MAX_BYTES + 1));
+export const OUTPUT_ERROR_EXAMPLE = examplesOf(outputsTooLarge(OUTPUTS_READ_MAX_BYTES + 1));
 
 /** The errors of endpoints that read a run. */
 export const READ_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: refusal(
+  400: errorAnswer(
     'Version 0 is the draft, the flow is not a tree of steps, or the request is not valid HTTP.',
-    FLOW_REFUSALS,
+    FLOW_ERROR_EXAMPLES,
   ),
-  404: refusal(
+  404: errorAnswer(
     'The flow or run is unknown, belongs to another project, or is not published.',
     examplesOf(flowNotFound(), runOfFlowNotFound()),
   ),
@@ -59,7 +63,7 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
 /** The errors of endpoints that may be held open until something happens to the run. */
 export const WAIT_ERRORS: ZodOpenApiResponsesObject = {
   ...READ_ERRORS,
-  503: refusal(
+  503: errorAnswer(
     'Try again after `Retry-After`.',
     {
       ...examplesOf(tooManyOpen()),
@@ -73,8 +77,8 @@ export const WAIT_ERRORS: ZodOpenApiResponsesObject = {
 
 /** The errors of everything that begins or continues runs, while the organization may not. */
 export const MAY_NOT_RUN: ZodOpenApiResponsesObject = {
-  402: refusal('The organization has no credits left.', examplesOf(noCredits())),
-  403: refusal(
+  402: errorAnswer('The organization has no credits left.', examplesOf(noCredits())),
+  403: errorAnswer(
     'The operator has suspended the organization, or the API key has none of the scopes.',
     examplesOf(suspended('too many runs: write to support')),
   ),
@@ -88,30 +92,33 @@ export function runErrors(
   const isDraft = target === 'draft';
   return {
     ...ERRORS,
-    400: refusal('The request cannot be carried out, for the reason in `detail.code`.', {
-      ...(isDraft ? { INVALID_TREE: incomplete, BAD_REQUEST } : FLOW_REFUSALS),
+    400: errorAnswer('The request cannot be carried out, for the reason in `detail.code`.', {
+      ...(isDraft ? { INVALID_TREE: incomplete, BAD_REQUEST } : FLOW_ERROR_EXAMPLES),
       ...examplesOf(thrownBy(() => requireParameterNames({ attachments: [] }))),
-      ...ATTACHMENT_REFUSALS,
+      ...ATTACHMENT_ERROR_EXAMPLES,
       ...more[400],
     }),
     ...MAY_NOT_RUN,
-    404: refusal('The flow is unknown, belongs to another project, or is not published.', {
+    404: errorAnswer('The flow is unknown, belongs to another project, or is not published.', {
       ...examplesOf(isDraft ? flowOfProjectNotFound() : flowNotFound('production')),
       ...more[404],
     }),
     ...(isDraft && changed('draft')),
-    409: refusal('The request conflicts with an earlier one, as `detail.code` says.', {
+    409: errorAnswer('The request conflicts with an earlier one, as `detail.code` says.', {
       ...examplesOf(keyReused()),
       ...more[409],
     }),
-    413: refusal('The request or its answer is too large.', { ...BODY_REFUSALS[413], ...more[413] }),
-    415: refusal('The body is not application/json in UTF-8.', BODY_REFUSALS[415]),
-    422: refusal('`detail.errors` names each field.', { ...BODY_REFUSALS[422], ...more[422] }),
-    500: refusal('A fault of the service: `detail.request_id` finds it in the log.', {
+    413: errorAnswer('The request or its answer is too large.', {
+      ...BODY_ERROR_EXAMPLES[413],
+      ...more[413],
+    }),
+    415: errorAnswer('The body is not application/json in UTF-8.', BODY_ERROR_EXAMPLES[415]),
+    422: errorAnswer('`detail.errors` names each field.', { ...BODY_ERROR_EXAMPLES[422], ...more[422] }),
+    500: errorAnswer('A fault of the service: `detail.request_id` finds it in the log.', {
       INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
       ...more[500],
     }),
-    503: refusal(
+    503: errorAnswer(
       'Try again later. If `detail.executionId` is there, the run is or may be accepted: ask for it before you send the request again.',
       {
         ...more[503],
@@ -119,7 +126,7 @@ export function runErrors(
         DATABASE_UNAVAILABLE: CHANGES_UNKNOWN,
         OBJECT_STORE_UNAVAILABLE,
         ...REGISTRY_UNAVAILABLE,
-        ...DNS_REFUSAL,
+        ...DNS_ERROR_EXAMPLE,
         IDENTITY_PROVIDER_UNAVAILABLE,
       },
       { 'Retry-After': retryAfter },

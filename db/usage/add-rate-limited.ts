@@ -3,19 +3,19 @@ import type { Db } from '../connect.ts';
 import { NO_FLOW, REFUSED } from './count-usage.ts';
 
 /** Requests that a rate limit refused: whose, and how many. `keyId` is '' for users. */
-export type Refusals = { organizationId: string; projectId: string; keyId: string; count: number };
+export type RateLimited = { organizationId: string; projectId: string; keyId: string; count: number };
 
 /** Adds refused requests, of any number of callers, to today's usage. */
-export async function addRefusals(db: Db, refusals: Refusals[]): Promise<void> {
+export async function addRateLimited(db: Db, requests: RateLimited[]): Promise<void> {
   // In order, because processes that lock the same rows in different orders would stop each other.
   await sql`
     insert into usage (organization_id, day, project_id, flow_id, version, key_id, subject, latency, count, failures,
       prompt_tokens, completion_tokens, microcredits)
     select organization_id, (now() at time zone 'UTC')::date, project_id, ${NO_FLOW}::uuid, 0, key_id, ${REFUSED}, -1,
       count, 0, 0, 0, 0
-    from unnest(${refusals.map(({ organizationId }) => organizationId)}::uuid[],
-      ${refusals.map(({ projectId }) => projectId)}::uuid[], ${refusals.map(({ keyId }) => keyId)}::text[],
-      ${refusals.map(({ count }) => count)}::bigint[]) as refused (organization_id, project_id, key_id, count)
+    from unnest(${requests.map(({ organizationId }) => organizationId)}::uuid[],
+      ${requests.map(({ projectId }) => projectId)}::uuid[], ${requests.map(({ keyId }) => keyId)}::text[],
+      ${requests.map(({ count }) => count)}::bigint[]) as refused (organization_id, project_id, key_id, count)
     order by organization_id, project_id, key_id
     on conflict on constraint usage_pkey do update set count = usage.count + excluded.count`.execute(db);
 }

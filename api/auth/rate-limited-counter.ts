@@ -2,17 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
-import { addRefusals, type Refusals } from '../../db/usage/add-refusals.ts';
+import { addRateLimited, type RateLimited } from '../../db/usage/add-rate-limited.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 
 const EVERY_MS = 2_000;
 /** A database that hangs does not keep the process from ending. */
 const CLOSE_MAX_MS = 2_000;
-/** Callers that are counted at a time; beyond, a refusal is counted for nobody. */
+/** Callers that are counted at a time; beyond, a 429 is counted for nobody. */
 const CALLERS_MAX = 10_000;
 
-export type RefusalCounter = {
+export type RateLimitedCounter = {
   /** Counts each 429 of what comes after it, where the caller's project is known. */
   count: ApiMiddleware;
   /** Stores what has been counted; keeps it where that fails. */
@@ -22,10 +22,10 @@ export type RefusalCounter = {
 };
 
 /** Creates the counter of one process. A process that is killed loses those of the last two seconds. */
-export function createRefusalCounter(db: Db): RefusalCounter {
-  const counted = new Map<string, Refusals>();
+export function createRateLimitedCounter(db: Db): RateLimitedCounter {
+  const counted = new Map<string, RateLimited>();
 
-  function add({ count, ...caller }: Refusals): void {
+  function add({ count, ...caller }: RateLimited): void {
     const id = Object.values(caller).join(' ');
     const known = counted.get(id);
     if (known) known.count += count;
@@ -37,10 +37,10 @@ export function createRefusalCounter(db: Db): RefusalCounter {
     counted.clear();
     if (taken.length === 0) return;
     try {
-      await addRefusals(db, taken);
+      await addRateLimited(db, taken);
     } catch {
       // The database says in the log that it is away; what was counted is stored the next time.
-      for (const refusals of taken) add(refusals);
+      for (const caller of taken) add(caller);
     }
   }
 
@@ -50,7 +50,7 @@ export function createRefusalCounter(db: Db): RefusalCounter {
       try {
         await next();
       } catch (error) {
-        const caller = isRefusal(error) && callerOf(ctx);
+        const caller = isRateLimited(error) && callerOf(ctx);
         if (caller) add({ ...caller, count: 1 });
         throw error;
       }
@@ -63,12 +63,14 @@ export function createRefusalCounter(db: Db): RefusalCounter {
   };
 }
 
-function isRefusal(error: unknown): boolean {
+function isRateLimited(error: unknown): boolean {
   if (error instanceof ConnectionShareUsed) return true;
   return error instanceof ServiceError && error.code === 'RATE_LIMITED';
 }
 
-function callerOf({ state: { principal, flow, flowIds } }: ApiContext): Omit<Refusals, 'count'> | undefined {
+function callerOf({
+  state: { principal, flow, flowIds },
+}: ApiContext): Omit<RateLimited, 'count'> | undefined {
   if (principal?.kind === 'key') {
     const { organizationId, projectId, key } = principal;
     return { organizationId, projectId, keyId: key.key_id };

@@ -46,7 +46,7 @@ const refusedStep = (request: object, definition = TWO_STEPS) =>
   thrownBy(() => requireStepIndex(definition, { ...firstStepRequest, ...request }, false));
 
 /** The errors of endpoints that take tools, by status. */
-export const TOOL_REFUSALS = {
+export const TOOL_ERROR_EXAMPLES = {
   400: examplesOf(
     refusedTools([TOOL, TOOL]),
     refusedTools([{ ...TOOL, function: { name: 'get weather' } }]),
@@ -63,13 +63,13 @@ export const TOOL_REFUSALS = {
 };
 
 /** The errors of a resume of /execute. */
-export const RESUME_REFUSALS = examplesOf(
+export const RESUME_ERROR_EXAMPLES = examplesOf(
   thrownBy(() => requireToolStep(FLOW, 'summarize')),
   notPaused(),
 );
 
 /** The errors of /step alone, by status. */
-export const STEP_REFUSALS = {
+export const STEP_ERROR_EXAMPLES = {
   400: examplesOf(
     refusedStep({ message: undefined }),
     refusedStep({ stepIndex: 2 }),

@@ -9,7 +9,7 @@ const IMAGE = { kind: 'url', url: 'https://images.example/weir.png', mime_type: 
 const refused = (change: object) => thrownBy(() => readAttachment({ ...IMAGE, ...change }, 0));
 
 /** The examples of the 400s, by code. */
-export const ATTACHMENT_REFUSALS = examplesOf(
+export const ATTACHMENT_ERROR_EXAMPLES = examplesOf(
   tooManyAttachments(),
   refused({ kind: 'data' }),
   refused({ url: 'http://images.example/weir.png' }),
@@ -21,7 +21,7 @@ export const ATTACHMENT_REFUSALS = examplesOf(
 );
 
 /** The example of a host that could not be looked up. */
-export const DNS_REFUSAL = examplesOf(
+export const DNS_ERROR_EXAMPLE = examplesOf(
   lookUpFailed('attachments.0.url', 'images.example could not be looked up', { index: 0 }),
 );
 
