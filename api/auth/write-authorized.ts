@@ -4,14 +4,14 @@ import { lockOrganization } from '../../db/tenants/organizations.ts';
 import type { ApiState, CallerMembership } from '../http/context.ts';
 import { authorOf } from '../http/principal.ts';
 
-type Caller = Pick<ApiState, 'principal' | 'requestId' | 'membership' | 'authorizeAgain'>;
+type CallerState = Pick<ApiState, 'principal' | 'requestId' | 'membership' | 'authorizeAgain'>;
 type Write<T> = (tx: Tx, author: Author, membership: CallerMembership) => Promise<T>;
 
 /**
  * Does a caller's write in one transaction, which first authorizes the caller again and locks the organization: what
  * let the caller in holds until the write is done. The write records itself under `author` (`recordChange`).
  */
-export function writeAuthorized<T>(db: Db, caller: Caller, write: Write<T>): Promise<T> {
+export function writeAuthorized<T>(db: Db, caller: CallerState, write: Write<T>): Promise<T> {
   return inTransaction(db, async (tx) => {
     let { membership } = caller;
     if (caller.authorizeAgain) {

@@ -13,6 +13,7 @@ import {
 } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { BRANCHES_MAX } from '../../flow/limits.ts';
+import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import {
   blockFields,
   branchName,
@@ -22,7 +23,6 @@ import {
   processorConfig,
 } from '../flows/written-flow.ts';
 import { fewEntries } from '../http/few-entries.ts';
-import { requireVisibleFlow } from '../test-runs/require-visible-flow.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
 import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type McpCall } from './tool.ts';

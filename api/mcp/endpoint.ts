@@ -4,13 +4,13 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createMcpHandler } from '@modelcontextprotocol/server';
+import { toCaller } from '../auth/caller.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
 import { holdMadeAnswer } from '../http/hold-made-answers.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { toCaller } from '../test-runs/caller.ts';
 import { authenticateMcp } from './authenticate-mcp.ts';
 import { createMcpServer } from './create-mcp-server.ts';
 import { mcpOperation } from './operation.ts';

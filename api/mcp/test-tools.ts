@@ -3,16 +3,9 @@ import { z } from 'zod';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { runAllTests, runTestCase } from '../test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase, newTestCase, savedTestCase } from '../test-runs/test-case.ts';
-import {
-  runTrace,
-  runTraceInput,
-  stepTrace,
-  stepTraceInput,
-  traceRun,
-  traceStep,
-} from '../test-runs/trace-run.ts';
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
+import { runTrace, runTraceInput, stepTrace, stepTraceInput, traceRun, traceStep } from './trace-run.ts';
 
 const testCaseId = z.guid().meta({ description: 'test_case_id from create_test_case or get_flow.' });
 const RUNS_DRAFT =

@@ -1,9 +1,9 @@
 // A tool of the MCP endpoint: its description for assistants, and the function that does it.
 import type { z } from 'zod';
+import type { Caller } from '../auth/caller.ts';
 import type { McpScope } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
-import type { Caller } from '../test-runs/caller.ts';
 
 /** An answer has what a tool answers as text and as it is. */
 export const COPIES = 2;

@@ -3,10 +3,10 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
 import { listTestCaseRunsUnderWay, requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-workflow.ts';
+import type { Caller } from '../auth/caller.ts';
+import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
-import { requireVisibleFlow } from './require-visible-flow.ts';
 
 /**
  * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that

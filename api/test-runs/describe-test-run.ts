@@ -8,8 +8,8 @@ import { type listResultsOf, listTestResults, type TestResultRow } from '../../d
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import { VALUE_MAX_CHARS } from './cut-json.ts';
-import { readCutResult } from './read-cut-result.ts';
+import { VALUE_MAX_CHARS } from '../http/cut-json.ts';
+import { readCutResult } from '../runs/read-cut-result.ts';
 
 const count = z.int().min(0);
 export const testStatus = z.enum(['pending', 'passed', 'failed', 'error']).meta({

@@ -15,6 +15,8 @@ import { tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
 import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { Caller } from '../auth/caller.ts';
+import { requireLockedFlow, requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import { loadDraftOf } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
@@ -22,9 +24,7 @@ import { requireRunnable } from '../flows/require-runnable.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { toRetryLater } from '../http/retry-later.ts';
 import { requireMayRun } from '../runs/require-may-run.ts';
-import type { Caller } from './caller.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
-import { requireLockedFlow, requireVisibleFlow } from './require-visible-flow.ts';
 
 /** Less than the 60 s that MCP clients wait by default. */
 export const TOOL_WAIT_MS = 45_000;

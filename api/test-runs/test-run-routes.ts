@@ -1,14 +1,14 @@
 // POST …/test-runs/{test_run_id}/cancel stops the tests of a flow, and their costs.
 import { UUID_PATTERN } from '../../flow/limits.ts';
+import { toCaller } from '../auth/caller.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { notVisible } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answer, COMMON_ERRORS, errorAnswer } from '../reference/operations.ts';
 import { cancelledTestRun, stoppingTestRun } from '../reference/test-run-examples.ts';
-import { toCaller } from './caller.ts';
 import { cancelTestRun } from './cancel-test-run.ts';
 import { testRun } from './describe-test-run.ts';
-import { notVisible } from './require-visible-flow.ts';
 
 export const testRunRecord = testRun.meta({ id: 'TestRun' });
 

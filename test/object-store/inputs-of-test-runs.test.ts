@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import { traceRun } from '../../api/mcp/trace-run.ts';
 import { runTestCase } from '../../api/test-runs/run-tests.ts';
-import { traceRun } from '../../api/test-runs/trace-run.ts';
 import { startTestsWeir, type TestsWeir } from '../api/test-runs/tests-harness.ts';
 import { code } from '../blocks.ts';
 import { answer } from '../fakes/model-server.ts';

@@ -1,8 +1,8 @@
 // Test runs, and runs of test cases, that are cancelled; their flow was never published.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { runAllTests } from '../../../api/test-runs/run-tests.ts';
-import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { listAuditEntries } from '../../../db/tenants/audit-entries.ts';
 import { requestTestRunCancel } from '../../../db/test-runs/test-run-cancellation.ts';
 import { acceptJudge, acceptTest } from '../../../db/test-runs/test-runs.ts';

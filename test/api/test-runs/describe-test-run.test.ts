@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { cancelTestRun } from '../../../api/test-runs/cancel-test-run.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
-import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';

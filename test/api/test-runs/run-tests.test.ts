@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { createOpenRequests } from '../../../api/http/open-requests.ts';
+import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { runAllTests, runTestCase } from '../../../api/test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
-import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { listVersions, publishVersion } from '../../../db/flows/versions.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';

@@ -1,9 +1,9 @@
 // A Weir with a scripted model server, and the functions behind the test tools over what a user may access.
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '../../../api/auth/caller.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createAdmission } from '../../../api/http/admission.ts';
 import { createOpenRequests } from '../../../api/http/open-requests.ts';
-import type { Caller } from '../../../api/test-runs/caller.ts';
 import { createTestCase } from '../../../api/test-runs/test-case.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';

@@ -1,8 +1,8 @@
 // Test runs whose caller, workflow or engine has gone, or was never there.
 import assert from 'node:assert/strict';
 import type { ApiDeps } from '../../../api/deps.ts';
+import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
-import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
 import { acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { startRun } from '../../../engine/start-run.ts';

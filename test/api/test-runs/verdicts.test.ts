@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
-import { traceRun } from '../../../api/test-runs/trace-run.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { answer } from '../../fakes/model-server.ts';

@@ -1,14 +1,13 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Db, Tx } from '../../db/connect.ts';
 import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { lockOrganization } from '../../db/tenants/organizations.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ApiDeps } from '../deps.ts';
 import type { Caller } from './caller.ts';
 
 /** Finds a flow that the caller may see. Otherwise throws NOT_FOUND, in words about `what` the caller asked for. */
 export async function requireVisibleFlow(
-  { db }: Pick<ApiDeps, 'db'>,
+  { db }: { db: Db },
   flowId: string | undefined,
   access: ProjectAccess,
   what = 'flow',

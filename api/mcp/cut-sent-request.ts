@@ -1,6 +1,6 @@
 import type { Json } from '../../flow/definition.ts';
+import { cutJson, cutText } from '../http/cut-json.ts';
 import type { Sent } from '../runs/read-sent-request.ts';
-import { cutJson, cutText } from './cut-json.ts';
 
 /** Cuts a request to about `maxChars` characters. */
 export function cutSentRequest(sent: Sent, maxChars: number): Json {

@@ -12,14 +12,14 @@ import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
+import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
+import { cutJson, cutText, VALUE_MAX_CHARS } from '../http/cut-json.ts';
 import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
 import { iterations } from '../runs/receipt.ts';
+import { describeTestRun, testRun, testStatus } from '../test-runs/describe-test-run.ts';
 import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
-import { cutJson, cutText, VALUE_MAX_CHARS } from './cut-json.ts';
-import { describeTestRun, testRun, testStatus } from './describe-test-run.ts';
-import { requireVisibleFlow } from './require-visible-flow.ts';
 
 /** The most characters of one value of a step; fewer when the step was executed often. */
 const STEP_VALUE_MAX_CHARS = 20_000;

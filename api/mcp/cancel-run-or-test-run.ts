@@ -6,11 +6,11 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
 import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { Caller } from '../auth/caller.ts';
+import { notVisible, requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import { describeRun } from '../runs/describe-run.ts';
-import type { Caller } from './caller.ts';
-import { cancelTestRun } from './cancel-test-run.ts';
-import { notVisible, requireVisibleFlow } from './require-visible-flow.ts';
+import { cancelTestRun } from '../test-runs/cancel-test-run.ts';
 
 /**
  * Cancels the run or the test run with the id, and answers how it stands then. Throws NOT_FOUND, and CONFLICT for a

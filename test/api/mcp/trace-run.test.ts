@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { runTrace, stepTrace, traceRun, traceStep } from '../../../api/mcp/trace-run.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
-import { runTrace, stepTrace, traceRun, traceStep } from '../../../api/test-runs/trace-run.ts';
 import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
 import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
-import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
+import { startTestsWeir, type TestsWeir } from '../test-runs/tests-harness.ts';
 
 describe('traces', () => {
   let tests: TestsWeir;

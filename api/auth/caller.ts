@@ -4,8 +4,8 @@ import type { ApiState } from '../http/context.ts';
 import { accessOf, authorOf } from '../http/principal.ts';
 
 /**
- * A caller of the functions in this folder: the projects the caller may access, the author for the audit log and, where the
- * caller was authorized for a project, the function that does so again, which a write calls (`requireLockedFlow`).
+ * Who reads or writes what a flow has: the projects the caller may access, the author for the audit log and, where the caller
+ * was authorized for a project, the function that does so again, which a write calls (`requireLockedFlow`).
  */
 export type Caller = { access: ProjectAccess; author: Author } & Pick<ApiState, 'authorizeAgain'>;
 

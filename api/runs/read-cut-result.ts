@@ -2,9 +2,9 @@ import { readResult } from '../../db/runs/read-result.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
+import { cutJson } from '../http/cut-json.ts';
 import { measureOutcome } from '../http/hold-answer-bytes.ts';
 import { holdStored } from '../http/hold-stored.ts';
-import { cutJson } from './cut-json.ts';
 
 /**
  * Reads the result of a run's call, cut to `maxChars` characters of JSON, once its organization may hold the whole of it. Throws
