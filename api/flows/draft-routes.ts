@@ -135,7 +135,7 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
 
 async function describeDraft(deps: ApiDeps, ctx: ApiContext, draft: FlowDefinition) {
   const { organization_id: organizationId } = ctx.state.project;
-  const readCode = codeReaderOf(deps, organizationId, readerSignal(ctx.res, undefined));
+  const readCode = codeReaderOf(deps, organizationId, readerSignal(ctx.res));
   const providers = await findModelProviders(deps, organizationId);
   return {
     steps: draft.steps,

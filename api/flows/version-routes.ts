@@ -136,7 +136,7 @@ function publish(deps: ApiDeps): ApiMiddleware {
     const { note } = ctx.state.body as z.output<typeof publishRequest>;
     ctx.state.dropBody();
     const { organization_id: organizationId } = ctx.state.project;
-    const gone = readerSignal(ctx.res, undefined);
+    const gone = readerSignal(ctx.res);
     const find = () => getFlowToCheck(deps, ctx);
     const check = (draft: FlowDefinition) => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');

@@ -48,7 +48,7 @@ export function readBody(
   return async function readBody(ctx, next) {
     const { owner, bytes, giveBack } = await (ctx.state.received ?? receive(deps, ctx));
     let endTurn: EndTurn | undefined;
-    const gone = () => readerSignal(ctx.res, undefined);
+    const gone = () => readerSignal(ctx.res);
     try {
       const { json: largeJson, work } = deps.largeValues;
       // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 const readers = new WeakMap<ServerResponse, AbortSignal>();
 
 /** Returns a signal that aborts when the reader of an answer has gone or `ending` aborts. */
-export function readerSignal(res: ServerResponse, ending: AbortSignal | undefined): AbortSignal {
+export function readerSignal(res: ServerResponse, ending?: AbortSignal): AbortSignal {
   const gone = readers.get(res) ?? signalGone(res);
   readers.set(res, gone);
   return ending ? AbortSignal.any([gone, ending]) : gone;

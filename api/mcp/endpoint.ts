@@ -42,7 +42,7 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
   return async function serveMcp(ctx) {
     const { user, requestId, endLargeWork } = ctx.state;
     // A process that stops still answers what is under way.
-    const gone = readerSignal(ctx.res, undefined);
+    const gone = readerSignal(ctx.res);
     const goneOrStopping = readerSignal(ctx.res, deps.stopping);
     const holdAnswer: McpCall['holdAnswer'] = (owner, bytes, { isMade } = { isMade: false }) =>
       (isMade ? holdMadeAnswer : holdBytesAlone)(deps.largeValues, ctx, owner, bytes);

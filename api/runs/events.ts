@@ -10,7 +10,6 @@ import { isStillMember } from '../auth/is-still-member.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
-import { takeEventBytes } from '../http/hold-answer-bytes.ts';
 import { validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -33,6 +32,7 @@ import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
 import { measureReceipt, readReceipt } from './receipt.ts';
 import { WAIT_ERRORS } from './run-errors.ts';
+import { takeEventBytes } from './take-event-bytes.ts';
 import { type BlockNews, createBlockTeller } from './tell-blocks.ts';
 
 const lastEventId = z.strictObject({

@@ -1,13 +1,14 @@
 // POST …/execute (docs/running-flows.md). The folder runs/ has all endpoints that start, resume, follow, cancel and fork runs.
 // Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
 import { z } from 'zod';
+import { measureOutcome } from '../../db/runs/measure-outcome.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';

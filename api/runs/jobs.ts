@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
+import { measureOutcome } from '../../db/runs/measure-outcome.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
@@ -10,7 +11,7 @@ import { jobAcceptance } from '../../observability/metrics/http-metrics.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { holdAnswerBytes, measureOutcome } from '../http/hold-answer-bytes.ts';
+import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';

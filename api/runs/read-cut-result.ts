@@ -1,9 +1,9 @@
+import { measureOutcome } from '../../db/runs/measure-outcome.ts';
 import { readResult } from '../../db/runs/read-result.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { cutJson } from '../http/cut-json.ts';
-import { measureOutcome } from '../http/hold-answer-bytes.ts';
 import { holdStored } from '../http/hold-stored.ts';
 
 /**

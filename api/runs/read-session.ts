@@ -1,11 +1,12 @@
 // What a call reads of its session, however small its request is.
+
+import { measurePause } from '../../db/runs/measure-outcome.ts';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
-import { measurePause } from '../http/hold-answer-bytes.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { describePause } from './describe-outcome.ts';

@@ -1,6 +1,7 @@
 // The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
 import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { loadReferences, measureOutputs, measureValue } from '../../db/runs/load-references.ts';
+import { measurePause } from '../../db/runs/measure-outcome.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { composeValues } from '../../flow/compose-values.ts';
@@ -10,7 +11,6 @@ import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { INPUT_REF, type Load, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
-import { measurePause } from '../http/hold-answer-bytes.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { JsonText } from '../http/write-json.ts';
 import { firstCallOf } from './accept-step.ts';

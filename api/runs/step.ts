@@ -8,7 +8,6 @@ import { isStillMember } from '../auth/is-still-member.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
-import { takeEventBytes, takeEventWork } from '../http/hold-answer-bytes.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -34,6 +33,7 @@ import { runPaths } from './run-paths.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import { type StepRequest, stepEventSchema, stepRequest } from './step-requests.ts';
 import type { AcceptedCall } from './store-call.ts';
+import { takeEventBytes, takeEventWork } from './take-event-bytes.ts';
 import { STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
@@ -137,7 +137,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       takeWork: (bytes) => takeEventWork(deps.largeValues, organizationId, bytes, signal),
       signal,
     });
-    const gone = readerSignal(ctx.res, undefined);
+    const gone = readerSignal(ctx.res);
     const begun = resumes ? await refuseBeyondCap(deps, organizationId, run, events, gone) : events;
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.executionId, format(begun, run.callId, last?.number ?? 0));
