@@ -12,6 +12,7 @@ import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
 import type { HeldModelCalls, InTask } from './held-model-calls.ts';
 import type { Slots } from './in-slot.ts';
+import type { ProviderOutages } from './provider-outages.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
@@ -27,6 +28,7 @@ export type ActivityDeps = {
   codePrice: number;
   registry: Registry;
   providers: Record<string, Provider>;
+  providerOutages: ProviderOutages;
   /** The base URL to which a caller's own key may be sent, by provider prefix. */
   providerUrls: Record<string, string>;
   encryption: Encryption;

@@ -20,9 +20,9 @@ import { promptMaxChars } from '../models/require-prompt-fits.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { measureModelCall, measureUsage } from './measure-model-call.ts';
+import type { ProviderOutages } from './provider-outages.ts';
 import { readModelJson } from './read-model-json.ts';
 import { type Output, outputTooLarge } from './serialize-output.ts';
-import { tellProviderOutage } from './tell-provider-outage.ts';
 
 /** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;
@@ -58,6 +58,7 @@ export type ModelReply = Output & { paused?: boolean };
 
 export type ModelDeps = {
   registry: Registry;
+  providerOutages: ProviderOutages;
   /** Returns [] when the value matches; `path` is a JSON Pointer. */
   validator: { validate(schema: JsonSchema, value: Json): Promise<Problem[]> };
   largeValues: Pick<LargeValues, 'json'>;
@@ -104,7 +105,9 @@ export async function askModel(
       },
     };
     return measureModelCall(deps.registry, model, provider, () =>
-      tellProviderOutage(model, provider, () => completeChat(deps.largeValues.json, provider, model, asking)),
+      deps.providerOutages.tell(model, provider, () =>
+        completeChat(deps.largeValues.json, provider, model, asking),
+      ),
     );
   }
 

@@ -12,6 +12,7 @@ import { log } from '../observability/log.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
+import { createMemberCache } from './auth/member-cache.ts';
 import { createMemberProfiles } from './auth/member-profiles.ts';
 import { createRateLimitedCounter } from './auth/rate-limited-counter.ts';
 import { createRequestLeases } from './auth/request-leases.ts';
@@ -72,6 +73,7 @@ export async function serveApi(
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
     requestLeases: createRequestLeases(db, countTimeoutMs),
     rateLimited: createRateLimitedCounter(db),
+    members: createMemberCache(db),
     memberProfiles: createMemberProfiles(db),
     resolvePublic: createResolvePublic(config),
     admission,

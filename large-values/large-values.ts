@@ -2,6 +2,7 @@
 // that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../fairness/byte-budget.ts';
 import { createLargeWork, type LargeWork } from '../fairness/large-work.ts';
+import { createOwnerLimit, type OwnerLimit } from '../fairness/owner-limit.ts';
 import { createPresence, type Presence } from '../fairness/presence.ts';
 import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
@@ -16,6 +17,9 @@ export const ACTIVITIES_SHARE_BYTES = 32 * MB;
 const REQUESTS = { total: 128 * MB, share: REQUESTS_SHARE_BYTES, reserve: 32 * MB };
 /** An organization may hold prompts and answers for as long as its models take. */
 const ACTIVITIES = { total: 64 * MB, share: ACTIVITIES_SHARE_BYTES, reserve: 32 * MB };
+/** Definitions of one organization that are looked at, and drafts of it that are checked, at a time. */
+const FLOW_LOADS_MAX = 2;
+const DRAFT_CHECKS_MAX = 1;
 
 export type LargeValues = {
   /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
@@ -30,6 +34,10 @@ export type LargeValues = {
   modelAnswers: ByteBudget;
   /** Turns at parsing and writing, which block the process. */
   work: LargeWork;
+  /** Looks at definitions that are about to run; one of 2 MiB may take twenty times as much memory. */
+  flowLoads: OwnerLimit;
+  /** Checks of drafts, which take as much. */
+  draftChecks: OwnerLimit;
   json: LargeJson;
   readCode: CodeReader;
   /** The organizations whose runs and blocks this process has begun lately. */
@@ -57,6 +65,8 @@ export function createLargeValues(): LargeValues {
     prompts,
     modelAnswers,
     work: createLargeWork(presence),
+    flowLoads: createOwnerLimit(FLOW_LOADS_MAX),
+    draftChecks: createOwnerLimit(DRAFT_CHECKS_MAX),
     json,
     readCode: createCodeReader(json),
     presence,

@@ -5,6 +5,7 @@ import { createHeldModelCalls } from '../activities/held-model-calls.ts';
 import { createSlots } from '../activities/in-slot.ts';
 import { createActivities } from '../activities/index.ts';
 import { createTakeOverActivities } from '../activities/model-activities.ts';
+import { createProviderOutages } from '../activities/provider-outages.ts';
 import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import { workerShutdown } from '../activities/worker-shutdown.ts';
@@ -84,6 +85,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     largeValues: deps.largeValues,
     registry,
     providers: config.providers,
+    providerOutages: createProviderOutages(),
     providerUrls: config.providerUrls,
     encryption: createEncryption(config.secretsKeys),
     requestModelKeys: deps.requestModelKeys,

@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
+import type { MemberCache } from './member-cache.ts';
 import type { MemberProfiles } from './member-profiles.ts';
 import type { RateLimitedCounter } from './rate-limited-counter.ts';
 import type { RequestLeases } from './request-leases.ts';
@@ -16,5 +17,6 @@ export type AuthDeps = {
   signInLimiter: SignInLimiter;
   requestLeases: RequestLeases;
   rateLimited: RateLimitedCounter;
+  members: MemberCache;
   memberProfiles: MemberProfiles;
 };

@@ -142,7 +142,8 @@ function publish(deps: ApiDeps): ApiMiddleware {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
       return requireComplete(deps, organizationId, draft, gone);
     };
-    const version = await writeCheckedDraft({ organizationId, gone }, find, check, (ifChecked) =>
+    const writer = { draftChecks: deps.largeValues.draftChecks, organizationId, gone };
+    const version = await writeCheckedDraft(writer, find, check, (ifChecked) =>
       writeFlow(deps.db, ctx, async (tx, author, flow) =>
         ifChecked(await loadDraftOf(tx, flow.id), async () => {
           const published = await publishFlow(tx, author, flow, note);

@@ -1,4 +1,4 @@
-import { createOwnerLimit } from '../../fairness/owner-limit.ts';
+import type { OwnerLimit } from '../../fairness/owner-limit.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 import { draftETag } from './draft-etag.ts';
@@ -6,8 +6,7 @@ import { draftETag } from './draft-etag.ts';
 /** Does `work` on a locked flow whose draft was checked; undefined, with nothing done, when that has another draft now. */
 type IfChecked = <T>(locked: FlowDefinition, work: () => Promise<T>) => Promise<T | undefined>;
 
-/** A draft of 2 MiB may take twenty times as much memory while it is checked. */
-const checks = createOwnerLimit(1);
+type Writer = { draftChecks: OwnerLimit; organizationId: string; gone: AbortSignal };
 
 /**
  * Does a write to a flow whose draft has passed `check`, which may take long and so comes before the flow is locked. `lock`
@@ -16,12 +15,12 @@ const checks = createOwnerLimit(1);
  * `gone` aborts first.
  */
 export async function writeCheckedDraft<T>(
-  { organizationId, gone }: { organizationId: string; gone: AbortSignal },
+  { draftChecks, organizationId, gone }: Writer,
   find: () => Promise<{ draft: FlowDefinition }>,
   check: (draft: FlowDefinition) => Promise<void>,
   lock: (ifChecked: IfChecked) => Promise<T | undefined>,
 ): Promise<T> {
-  const leave = await waitInTime((signal) => checks.enter(organizationId, signal), gone);
+  const leave = await waitInTime((signal) => draftChecks.enter(organizationId, signal), gone);
   try {
     return await checkAndWrite((await find()).draft, check, lock);
   } finally {

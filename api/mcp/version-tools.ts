@@ -35,7 +35,8 @@ const publish = defineTool({
       return { draft: await loadDraftOf(call.deps.db, id) };
     };
     const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft, call.gone);
-    const published = await writeCheckedDraft({ organizationId, gone: call.gone }, find, check, (ifChecked) =>
+    const writer = { draftChecks: call.deps.largeValues.draftChecks, organizationId, gone: call.gone };
+    const published = await writeCheckedDraft(writer, find, check, (ifChecked) =>
       withLockedFlow(call, flow_id, async (tx, flow) =>
         ifChecked(await loadDraftOf(tx, flow.id), async () =>
           getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note)),

@@ -6,7 +6,6 @@ import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { findLostAccess } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
-import { isStillMember } from '../auth/is-still-member.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
@@ -94,7 +93,7 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
     const signal = readerSignal(ctx.res, deps.stopping);
     const reader = {
       organizationId: flowIds.organizationId,
-      mayRead: async () => !(await findLostAccess(deps, principal, flowIds.organizationId, isStillMember)),
+      mayRead: async () => !(await findLostAccess(deps, principal, flowIds.organizationId, deps.members.has)),
       signal,
     };
     const events = follow(deps, news, run, after, reader);

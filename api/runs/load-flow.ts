@@ -1,6 +1,5 @@
 import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { findFlowForRun, findFlowOfRuns } from '../../db/flows/find-flow-for-run.ts';
-import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findShapeProblems } from '../../flow/find-shape-problems.ts';
@@ -17,9 +16,6 @@ import { invalidTree } from './require-sound-tree.ts';
 
 /** The slugs in the path and the version number; without one, the production version is meant. */
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
-
-/** Definitions of an organization that are looked at at a time: one of 2 MiB may take twenty times as much memory. */
-const loads = createOwnerLimit(2);
 
 /**
  * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
@@ -43,7 +39,8 @@ export async function loadRunnableFlow(
   };
   const loaded = definitions.peek(flowVersionId);
   const isKnown = loaded !== undefined && known.has(loaded);
-  const end = isKnown ? undefined : await waitInTime((signal) => loads.enter(organizationId, signal));
+  const enter = (signal: AbortSignal) => largeValues.flowLoads.enter(organizationId, signal);
+  const end = isKnown ? undefined : await waitInTime(enter);
   const { definition, problems } = await look().finally(end);
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));

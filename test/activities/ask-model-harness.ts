@@ -9,6 +9,7 @@ import {
   type ModelUsage,
 } from '../../activities/ask-model.ts';
 import { getProvider } from '../../activities/begin-request.ts';
+import { createProviderOutages } from '../../activities/provider-outages.ts';
 import type { Block } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { createLargeJson } from '../../large-values/large-json.ts';
@@ -73,7 +74,12 @@ export function useAskModel(): AskModelHarness {
       ...more,
     };
     const reply = await askModel(
-      { registry: createRegistry(), validator, largeValues: { json: largeJson } },
+      {
+        registry: createRegistry(),
+        providerOutages: createProviderOutages(),
+        validator,
+        largeValues: { json: largeJson },
+      },
       request,
       signal,
     );

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { writeCheckedDraft } from '../../../api/flows/write-checked-draft.ts';
+import { createOwnerLimit } from '../../../fairness/owner-limit.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { passthrough } from '../../blocks.ts';
 
 const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });
 
 describe('a write to a flow whose draft is checked', () => {
+  const draftChecks = createOwnerLimit(1);
   afterEach(() => {
     mock.restoreAll();
   });
@@ -17,7 +19,7 @@ describe('a write to a flow whose draft is checked', () => {
     const checked: string[] = [];
     const nameOf = ({ steps }: FlowDefinition) => steps[0]?.step_id ?? '';
     const written = await writeCheckedDraft<string>(
-      { organizationId: 'acme', gone: new AbortController().signal },
+      { draftChecks, organizationId: 'acme', gone: new AbortController().signal },
       async () => ({ draft: draftOf(found) }),
       async (draft) => {
         checked.push(nameOf(draft));
@@ -44,7 +46,7 @@ describe('a write to a flow whose draft is checked', () => {
     const order: string[] = [];
     const publish = (organizationId: string, name: string) =>
       writeCheckedDraft<string>(
-        { organizationId, gone: new AbortController().signal },
+        { draftChecks, organizationId, gone: new AbortController().signal },
         async () => {
           order.push(`find ${name}`);
           return { draft: draftOf(name) };
@@ -65,7 +67,7 @@ describe('a write to a flow whose draft is checked', () => {
     const checking = Promise.withResolvers<void>();
     const publish = (check: () => Promise<void>, gone = new AbortController().signal) =>
       writeCheckedDraft(
-        { organizationId: 'acme', gone },
+        { draftChecks, organizationId: 'acme', gone },
         async () => ({ draft }),
         check,
         (ifChecked) => ifChecked(draft, async () => 'written'),

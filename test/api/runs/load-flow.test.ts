@@ -5,6 +5,7 @@ import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
 import { createLargeWork } from '../../../fairness/large-work.ts';
+import { createOwnerLimit } from '../../../fairness/owner-limit.ts';
 import { createPresence } from '../../../fairness/presence.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
@@ -24,7 +25,7 @@ describe('the versions that requests run', () => {
       get: () => new Promise((resolve) => loading.push(resolve)),
       peek: () => undefined,
     };
-    const largeValues = { work: createLargeWork(createPresence()) };
+    const largeValues = { work: createLargeWork(createPresence()), flowLoads: createOwnerLimit(2) };
     const deps = { db, definitions, largeValues } as unknown as ApiDeps;
     async function load(versions: number) {
       const { organization, project } = await createProject(db);
@@ -63,7 +64,7 @@ describe('the versions that requests run', () => {
         id === known.id ? cached.get(id) : new Promise((resolve) => loading.push(resolve)),
       peek: cached.peek,
     };
-    const largeValues = { work: createLargeWork(createPresence()) };
+    const largeValues = { work: createLargeWork(createPresence()), flowLoads: createOwnerLimit(2) };
     const deps = { db, definitions, largeValues } as unknown as ApiDeps;
     const query = { organization: organization.slug, project: 'main', flow: 'flow' };
     const load = (version: number) =>

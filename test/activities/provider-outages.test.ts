@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ModelUnavailable } from '../../activities/model-unavailable.ts';
-import { tellProviderOutage } from '../../activities/tell-provider-outage.ts';
+import { createProviderOutages, type ProviderOutages } from '../../activities/provider-outages.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { captureLog } from '../capture-log.ts';
 
@@ -9,22 +9,19 @@ const refusal = (code: ErrorCode, message = 'said by the provider') => new Servi
 
 describe('a model provider that fails, in the log', () => {
   let captured: ReturnType<typeof captureLog>;
-  let names = 0;
+  let outages: ProviderOutages;
   beforeEach(() => {
-    names += 1;
+    outages = createProviderOutages();
     captured = captureLog();
   });
   afterEach(() => captured.stop());
 
-  /** Has a request to a provider of this test fail with an error, and returns the reasons that the log has. */
+  /** Has a request to a provider fail with an error, and returns the reasons that the log has. */
   async function reasonsAfter(error: Error, own?: true): Promise<unknown[]> {
     const fail = () => Promise.reject(error);
-    await assert.rejects(
-      tellProviderOutage(`p${names}/model`, { ...provider, ...(own && { own }) }, fail),
-      error,
-    );
+    await assert.rejects(outages.tell('p/model', { ...provider, ...(own && { own }) }, fail), error);
     return captured.lines.map(({ msg, reason }) => {
-      assert.equal(msg, `The provider p${names} is away: what needs it fails or waits.`);
+      assert.equal(msg, 'The provider p is away: what needs it fails or waits.');
       return reason;
     });
   }
@@ -43,7 +40,7 @@ describe('a model provider that fails, in the log', () => {
 
   it('is away when it rejects the key of the configuration', async () => {
     const reasons = await reasonsAfter(refusal('MODEL_KEY_REJECTED'));
-    assert.deepEqual(reasons, [`it rejects the key in P${names}_API_KEY`]);
+    assert.deepEqual(reasons, ['it rejects the key in P_API_KEY']);
   });
 
   it('is a line, however many calls it fails', async () => {
