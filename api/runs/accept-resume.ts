@@ -31,7 +31,7 @@ import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireSameStart } from './require-same-start.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
-import { digestOf, requireState } from './resume-state.ts';
+import { requireState } from './resume-state.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 import { requireChoice } from './tool-requests.ts';
 
@@ -156,8 +156,8 @@ async function requireAnswerOfPause(
       flowVersionId,
       step_id: pausedAtStep,
       iterations: pause.iterations,
-      messages: digestOf(withoutResults(messages)),
-      outputs: digestOf(outputs),
+      messages,
+      outputs: [outputs],
     });
   requireMatchingResults(messages, pause.tool_call_ids);
   return pause;
@@ -189,10 +189,12 @@ export async function requireStateAgain(
     deps.config.apiKeyPepper,
     resumeState,
     {
-      ...{ executionId, step_id: definition.steps[from ?? 0]?.step_id ?? '' },
-      messages: digestOf(withoutResults(messages)),
-      ...(mode !== 'step' && { flowVersionId }),
-      ...(outputs && { outputs: outputs.map(digestOf) }),
+      executionId,
+      step_id: definition.steps[from ?? 0]?.step_id ?? '',
+      iterations: undefined,
+      messages,
+      flowVersionId: mode === 'step' ? undefined : flowVersionId,
+      outputs,
     },
     { isRepeated: true },
   );
@@ -220,9 +222,4 @@ async function findPaused(
   if (run?.mode !== 'execute' || !isOfSameKind(run, flow)) return undefined;
   linkToTrace(run.trace_context);
   return !pinned || run.version === version ? run : undefined;
-}
-
-/** Returns the part of a conversation that the pause answered: all but the tool results at its end. */
-export function withoutResults(messages: ToolCallMessage[]): ToolCallMessage[] {
-  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'assistant') + 1);
 }

@@ -10,7 +10,7 @@ import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { invalidField } from '../http/invalid-field.ts';
-import { requireStateAgain, withoutResults } from './accept-resume.ts';
+import { requireStateAgain } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
@@ -26,7 +26,7 @@ import { requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
-import { digestOf, requireState } from './resume-state.ts';
+import { requireState } from './resume-state.ts';
 import type { StepRequest } from './step-requests.ts';
 import { type AcceptedCall, type CallToStore, storeCall } from './store-call.ts';
 
@@ -185,12 +185,15 @@ async function resume(
     );
   if (!pause) throw noResultsExpected(messages);
   requireMatchingResults(messages, pause.tool_call_ids);
-  const outputs = outputsOfPause(definition, body);
   if (body.resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, body.resumeState, {
-      ...{ executionId, step_id, iterations: pause.iterations },
-      messages: digestOf(withoutResults(messages)),
-      ...(outputs && { outputs: outputs.map(digestOf) }),
+      executionId,
+      // The flow may have been published again since the pause.
+      flowVersionId: undefined,
+      step_id,
+      iterations: pause.iterations,
+      messages,
+      outputs: outputsOfPause(definition, body),
     });
   const { block_overrides: overrides } = input;
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);

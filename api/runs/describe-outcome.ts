@@ -13,7 +13,7 @@ import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { JsonText } from '../http/write-json.ts';
 import { describeRunError } from './describe-run-error.ts';
-import { digestOf, signState } from './resume-state.ts';
+import { signState } from './resume-state.ts';
 
 /** The call that ended or paused a run: all that describing it needs. */
 type EndedCall = CallIds & {
@@ -48,14 +48,7 @@ export async function describePause({ config, db }: ApiDeps, run: EndedCall, pau
     ),
   ]);
   const messages = output as ToolCallMessage[];
-  const state = {
-    executionId,
-    flowVersionId,
-    step_id,
-    iterations,
-    messages: digestOf(messages),
-    outputs: digestOf(accumulatedOutputs),
-  };
+  const state = { executionId, flowVersionId, step_id, iterations, messages, outputs: accumulatedOutputs };
   return {
     pausedAtStep: step_id,
     iterationsUsed: iterations,

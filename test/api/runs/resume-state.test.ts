@@ -10,9 +10,10 @@ const STATE = {
   flowVersionId: 'v',
   step_id: 's',
   iterations: 1,
-  messages: 'm',
-  outputs: 'o',
+  messages: [{ role: 'assistant' as const, content: 'm', tool_calls: [] }],
+  outputs: { a: 'o' },
 };
+const BROUGHT = { ...STATE, outputs: [STATE.outputs] };
 
 describe('resumeState', () => {
   const h = useToolCalls();
@@ -153,14 +154,14 @@ describe('resumeState', () => {
 
   it('expires after 7 days', async () => {
     const signed = (age: number) => signState(PEPPER, STATE, new Date(Date.now() - age));
-    await requireState(PEPPER, await signed(7 * DAY_MS - 60_000), STATE);
+    await requireState(PEPPER, await signed(7 * DAY_MS - 60_000), BROUGHT);
     const old = await signed(7 * DAY_MS + 1_000);
-    await assert.rejects(requireState(PEPPER, old, STATE), /older than 7 days/);
-    await requireState(PEPPER, old, STATE, { isRepeated: true });
+    await assert.rejects(requireState(PEPPER, old, BROUGHT), /older than 7 days/);
+    await requireState(PEPPER, old, BROUGHT, { isRepeated: true });
   });
 
   it('is refused under another pepper', async () => {
     const token = await signState(PEPPER, STATE, new Date());
-    await assert.rejects(requireState('q'.repeat(32), token, STATE), { code: 'INVALID_RESUME' });
+    await assert.rejects(requireState('q'.repeat(32), token, BROUGHT), { code: 'INVALID_RESUME' });
   });
 });
