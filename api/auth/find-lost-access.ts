@@ -19,3 +19,12 @@ export async function findLostAccess(
   if (principal.expiresAt.getTime() <= Date.now()) return 'unauthenticated';
   return (await isMember(organizationId, principal.userId)) ? undefined : 'not_member';
 }
+
+/** Tells whether a caller who was let in may go on reading what is about the organization's flows, or might up to 10 s ago. */
+export async function mayStillRead(
+  deps: Pick<AuthDeps, 'db' | 'apiKeys' | 'members'>,
+  principal: Principal,
+  organizationId: string,
+): Promise<boolean> {
+  return !(await findLostAccess(deps, principal, organizationId, deps.members.has));
+}

@@ -7,6 +7,29 @@ import { writeJson } from '../http/write-json.ts';
 
 export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';
+
+type Heartbeat = {
+  /** In how many milliseconds the next beat is due. */
+  dueInMs(): number;
+  /** Yields a beat when one is due. Throws StreamInterruption when the reader may no longer read. */
+  beat(): AsyncGenerator<typeof HEARTBEAT, void>;
+};
+
+/** Creates the heartbeat of a stream that begins now; each beat looks whether its reader still `mayRead`. */
+export function createHeartbeat(mayRead: () => Promise<boolean>, everyMs = HEARTBEAT_MS): Heartbeat {
+  let beatAt = performance.now();
+  const dueInMs = () => beatAt + everyMs - performance.now();
+  return {
+    dueInMs,
+    async *beat() {
+      if (dueInMs() > 0) return;
+      if (!(await mayRead())) throw new StreamInterruption('unauthorized');
+      yield HEARTBEAT;
+      beatAt = performance.now();
+    },
+  };
+}
+
 /** Tells readers to reconnect one second after they lost the stream. */
 export const RETRY = 'retry: 1000\n\n';
 

@@ -4,7 +4,7 @@ import { countBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
-import { findLostAccess } from '../auth/find-lost-access.ts';
+import { mayStillRead } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -20,10 +20,9 @@ import { describeBlockExecution } from './describe-block-execution.ts';
 import { describeRun } from './describe-run.ts';
 import {
   createEventStream,
+  createHeartbeat,
   EVENT_STREAM_HEADERS,
   formatEvent,
-  HEARTBEAT,
-  HEARTBEAT_MS,
   RETRY,
 } from './event-stream.ts';
 import { loadFlowIds } from './load-flow.ts';
@@ -93,7 +92,7 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
     const signal = readerSignal(ctx.res, deps.stopping);
     const reader = {
       organizationId: flowIds.organizationId,
-      mayRead: async () => !(await findLostAccess(deps, principal, flowIds.organizationId, deps.members.has)),
+      mayRead: () => mayStillRead(deps, principal, flowIds.organizationId),
       signal,
     };
     const events = follow(deps, news, run, after, reader);
@@ -128,7 +127,7 @@ async function* follow(
 ): AsyncGenerator<string> {
   let last = after ?? 0n;
   let known = after === undefined ? 0 : await countBlockRuns(deps.db, run.execution_id);
-  let beatAt = performance.now();
+  const heartbeat = createHeartbeat(mayRead);
   yield RETRY;
   if (after === undefined)
     yield formatEvent('0', 'run_started', await describeRun(deps, { ...run, ...STARTED }));
@@ -163,11 +162,8 @@ async function* follow(
     const place = { executionId: run.execution_id, after: last, underWay: lastUnderWay };
     const followed = { ...place, organizationId, known };
     for (let isNews = false; !isNews && !signal.aborted; ) {
-      isNews = await news.wait(followed, beatAt + HEARTBEAT_MS - performance.now(), signal);
-      if (signal.aborted || performance.now() - beatAt < HEARTBEAT_MS) continue;
-      if (!(await mayRead())) throw new StreamInterruption('unauthorized');
-      yield HEARTBEAT;
-      beatAt = performance.now();
+      isNews = await news.wait(followed, heartbeat.dueInMs(), signal);
+      if (!signal.aborted) yield* heartbeat.beat();
     }
   }
   throw new StreamInterruption('stopping');

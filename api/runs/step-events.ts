@@ -16,7 +16,7 @@ import { JsonText } from '../http/write-json.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePause } from './describe-outcome.ts';
 import { describeRunError } from './describe-run-error.ts';
-import { HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
+import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
 import { createInnerEvents, type InnerEvent } from './inner-events.ts';
 import type { News } from './news.ts';
 import { toReceipt } from './receipt.ts';
@@ -65,7 +65,7 @@ export async function* stepEvents(
   let blocks: BlockRuns = [];
   let underWay = 0n;
   const call = watchEnd(ended, reader.signal);
-  let beatAt = performance.now();
+  const heartbeat = createHeartbeat(reader.mayRead, heartbeatMs);
   const facts: Facts = new Map();
 
   for (const [offset, step] of steps.slice(from, to).entries()) {
@@ -140,13 +140,10 @@ export async function* stepEvents(
       underWay,
       known: blocks.length,
     };
-    await news.wait(followed, beatAt + heartbeatMs - performance.now(), call.over);
+    await news.wait(followed, heartbeat.dueInMs(), call.over);
     if (call.failure) throw call.failure.error;
     if (reader.signal.aborted) throw new StreamInterruption('stopping');
-    if (call.outcome || performance.now() - beatAt < heartbeatMs) return;
-    if (!(await reader.mayRead())) throw new StreamInterruption('unauthorized');
-    yield HEARTBEAT;
-    beatAt = performance.now();
+    if (!call.outcome) yield* heartbeat.beat();
   }
 }
 

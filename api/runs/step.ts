@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { findLostAccess } from '../auth/find-lost-access.ts';
+import { mayStillRead } from '../auth/find-lost-access.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
@@ -131,7 +131,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       : await start(deps, run, takePlace(ctx.state), signal);
     const events = stepEvents(deps, news, run, ended, {
       organizationId,
-      mayRead: async () => !(await findLostAccess(deps, principal, organizationId, deps.members.has)),
+      mayRead: () => mayStillRead(deps, principal, organizationId),
       take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),
       takeWork: (bytes) => takeEventWork(deps.largeValues, organizationId, bytes, signal),
       signal,
