@@ -22,6 +22,7 @@ import { estimateUsage } from './estimate-usage.ts';
 import { measureModelCall, measureUsage } from './measure-model-call.ts';
 import type { ProviderOutages } from './provider-outages.ts';
 import { readModelJson } from './read-model-json.ts';
+import type { ReserveAnswer } from './reserve-memory.ts';
 import { type Output, outputTooLarge } from './serialize-output.ts';
 
 /** A path consists of the model's own keys, which may be long. */
@@ -46,6 +47,8 @@ export type ModelRequest = {
   answered?: string | undefined;
   /** Keeps an answer for a later attempt before it is validated; returns false when it is too large. */
   keepAnswer(text: string): boolean;
+  /** Waits for memory for a large answer. */
+  reserveAnswer: ReserveAnswer;
   /**
    * Begins each request: reserves the block's possible total cost in microcredits and returns the provider to ask. Its errors
    * are passed on.
@@ -96,6 +99,7 @@ export async function askModel(
       timeoutMs: config.timeout_ms ?? MODEL_TIMEOUT_DEFAULT_MS,
       offered: choice === 'none' ? [] : tools,
       signal,
+      reserveAnswer: request.reserveAnswer,
       expected,
       count(answer) {
         usage.promptTokens += answer.promptTokens;

@@ -5,6 +5,7 @@ import type { BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { ModelUsage } from './ask-model.ts';
 import type { BlockEnd } from './record-block-end.ts';
+import type { ReserveAnswer } from './reserve-memory.ts';
 import type { Output } from './serialize-output.ts';
 
 /** A block execution as the activities are asked for it. */
@@ -20,6 +21,8 @@ export type BlockInput = {
   outputs: { [stepId: string]: Json };
   /** Drops the input and the outputs, and gives their memory back, before work that takes long and does not need them. */
   dropInput(): void;
+  /** Waits for memory for the model's answer. */
+  reserveAnswer: ReserveAnswer;
   /** Notes that the work begins only now: what came before was waiting. */
   begins(): void;
   attachments: Attachment[] | undefined;

@@ -21,15 +21,15 @@ import { isGivenUp } from './is-given-up.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { createOutputsReader } from './outputs-reader.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
-import { giveBackInputMemory, reserveInputMemory } from './reserve-memory.ts';
+import { type ActivityMemory, reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 import { createRunContexts } from './run-contexts.ts';
 import { serializeOutput } from './serialize-output.ts';
 import { toPause } from './to-pause.ts';
 import { createValueResolver } from './value-resolver.ts';
 
-/** The work on a block: its processor, in one attempt. */
-type Work = { attempt: Attempt; process: Processor };
+/** The work on a block: its processor, in one attempt, with the memory that it has. */
+type Work = { attempt: Attempt; process: Processor; memory: ActivityMemory };
 type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
 
 export type BlockExecutor = {
@@ -77,8 +77,8 @@ export function createBlockExecutor(
     const block = await loadBlock(context, execution.stepId);
     const read = await outputsRead.find(context, execution, block);
     const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;
-    return reserveInputMemory(largeValues, context.organizationId, bytes, attempt, () =>
-      runOnce(execution, context, { block, read }, { attempt, process }),
+    return reserveInputMemory(largeValues, context.organizationId, bytes, attempt, (memory) =>
+      runOnce(execution, context, { block, read }, { attempt, process, memory }),
     );
   }
 
@@ -138,7 +138,7 @@ export function createBlockExecutor(
     execution: BlockExecution,
     context: RunContext,
     { block, read }: { block: Block; read: OutputsRead },
-    { attempt, process }: Work,
+    { attempt, process, memory }: Work,
     begins: () => void,
   ): Promise<BlockEnd> {
     const { message, parameters, attachments, tools, tool_choice } = context.input;
@@ -157,8 +157,9 @@ export function createBlockExecutor(
         dropInput() {
           given.input = null;
           given.outputs = {};
-          giveBackInputMemory();
+          memory.giveBackInput();
         },
+        reserveAnswer: memory.reserveAnswer,
         begins,
         attachments,
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),

@@ -14,6 +14,7 @@ import { modelError, providerMessage } from './model-error.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { readToolCalls } from './read-tool-calls.ts';
 import { readUsage } from './read-usage.ts';
+import type { ReserveAnswer } from './reserve-memory.ts';
 
 const choice = z.object({
   message: z.object({
@@ -45,6 +46,8 @@ export type Ask = {
   /** The time that the request and its answer may take, in milliseconds. */
   timeoutMs: number;
   signal: AbortSignal;
+  /** Waits for memory for a large answer. */
+  reserveAnswer: ReserveAnswer;
   /** The usage for which credits were reserved. */
   expected: TokenUsage;
   /** Counts an answer's usage before its content is read. */
@@ -74,11 +77,11 @@ async function requestChat(
   ask: Ask,
   span: ChatSpan,
 ): Promise<ChatAnswer> {
-  const { params, offered, organizationId, asText, timeoutMs, signal, count } = ask;
+  const { params, offered, organizationId, asText, timeoutMs, signal, reserveAnswer, count } = ask;
   const name = model.slice(model.indexOf('/') + 1);
   let read: Completion;
   try {
-    const response = await createModelClient(provider, timeoutMs)
+    const response = await createModelClient(provider, timeoutMs, reserveAnswer)
       .chat.completions.create({ ...params, model: name }, { signal })
       .asResponse();
     const body = bodyOf(response);

@@ -8,7 +8,7 @@ import { JSON_DEPTH_MAX } from '../flow/limits.ts';
 import { createByteCollector } from '../large-values/byte-collector.ts';
 import { traceHeaders } from '../observability/tracing.ts';
 import { isDeeper } from './is-deeper.ts';
-import { reserveAnswerMemory } from './reserve-memory.ts';
+import type { ReserveAnswer } from './reserve-memory.ts';
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 
@@ -46,7 +46,11 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
  * Creates the client of `provider`. One HTTP call, its body included, may take `timeoutMs`; after a wait for memory the time
  * starts again. Creating one takes some 15 µs, so none is kept.
  */
-export function createModelClient({ baseUrl, apiKey }: Provider, timeoutMs: number): OpenAI {
+export function createModelClient(
+  { baseUrl, apiKey }: Provider,
+  timeoutMs: number,
+  reserveAnswer: ReserveAnswer,
+): OpenAI {
   return new OpenAI({
     baseURL: baseUrl,
     apiKey,
@@ -58,7 +62,7 @@ export function createModelClient({ baseUrl, apiKey }: Provider, timeoutMs: numb
     timeout: SDK_TIMEOUT_MS,
     defaultHeaders: { 'X-Stainless-Timeout': String(Math.ceil(timeoutMs / 1_000)), ...traceHeaders() },
     logLevel: 'off',
-    fetch: (url, init) => fetchWhole(url, init, timeoutMs),
+    fetch: (url, init) => fetchWhole(url, init, timeoutMs, reserveAnswer),
   });
 }
 
@@ -82,6 +86,7 @@ async function fetchWhole(
   url: string | URL | Request,
   init: RequestInit | undefined,
   timeoutMs: number,
+  reserveAnswer: ReserveAnswer,
 ): Promise<Response> {
   const late = new AbortController();
   const startTimer = () => setTimeout(() => late.abort(new AnswerLate(timeoutMs)), timeoutMs);
@@ -90,7 +95,7 @@ async function fetchWhole(
   /** Waits without counting the time: a shortage of memory is no reason to ask the provider, and pay, again. */
   async function awaitMemory(): Promise<void> {
     clearTimeout(timer);
-    await reserveAnswerMemory(MODEL_ANSWER_MAX_BYTES, signal);
+    await reserveAnswer(MODEL_ANSWER_MAX_BYTES, signal);
     timer = startTimer();
   }
   try {

@@ -1,12 +1,17 @@
 // Takes memory for large values of an activity: its input, and the answer of its model.
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { BUSY, type Busy } from '../flow/run.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { Attempt } from './run-attempt.ts';
 
-type Budgets = Pick<LargeValues, 'inputs' | 'modelAnswers'>;
-type Reservation = Budgets & { owner: string; giveBackInput(): void; giveBackAnswer?: () => void };
-const reservations = new AsyncLocalStorage<Reservation>();
+/** Waits until an activity may read an answer of `bytes`, which it then holds until its end. */
+export type ReserveAnswer = (bytes: number, signal: AbortSignal) => Promise<void>;
+
+/** The memory of one activity. */
+export type ActivityMemory = {
+  /** Gives back that of the input, which the activity does not hold any more. */
+  giveBackInput(): void;
+  reserveAnswer: ReserveAnswer;
+};
 
 /**
  * There is no memory for a prompt, or no turn, now. An attempt that may not wait replies BUSY; others wait for the memory and
@@ -27,37 +32,29 @@ export class NoRoom extends Error {
  * returns BUSY when it would have to, and when the work throws NoRoom.
  */
 export async function reserveInputMemory<T>(
-  { inputs, modelAnswers, presence }: Budgets & Pick<LargeValues, 'presence'>,
+  { inputs, modelAnswers, presence }: Pick<LargeValues, 'inputs' | 'modelAnswers' | 'presence'>,
   owner: string,
   bytes: number,
   { mayWait, signal }: Pick<Attempt, 'mayWait' | 'signal'>,
-  work: () => Promise<T>,
+  work: (memory: ActivityMemory) => Promise<T>,
 ): Promise<T | Busy> {
   presence.note(owner);
   const giveBackInput = mayWait ? await inputs.take(owner, bytes, signal) : inputs.takeNow(owner, bytes);
   if (!giveBackInput) return BUSY;
-  const reservation: Reservation = { inputs, modelAnswers, owner, giveBackInput };
+  const answer: { giveBack?: () => void } = {};
+  const reserveAnswer: ReserveAnswer = async (answerBytes, answerSignal) => {
+    // A repair comes while the first answer is still held: waiting again would block those who wait for the first.
+    if (answer.giveBack) return;
+    answer.giveBack = () => undefined;
+    answer.giveBack = await modelAnswers.take(owner, answerBytes, answerSignal);
+  };
   try {
-    return await reservations.run(reservation, work);
+    return await work({ giveBackInput, reserveAnswer });
   } catch (error) {
     if (error instanceof NoRoom && !mayWait) return BUSY;
     throw error;
   } finally {
     giveBackInput();
-    reservation.giveBackAnswer?.();
+    answer.giveBack?.();
   }
-}
-
-/** Gives back the memory of the current activity's input, which it does not hold any more. */
-export function giveBackInputMemory(): void {
-  reservations.getStore()?.giveBackInput();
-}
-
-/** Waits until the current activity may read an answer of `bytes`, which it then holds until its end. */
-export async function reserveAnswerMemory(bytes: number, signal: AbortSignal | undefined): Promise<void> {
-  const reservation = reservations.getStore();
-  // A repair comes while the first answer is still held: waiting again would block those who wait for the first.
-  if (!reservation || reservation.giveBackAnswer) return;
-  reservation.giveBackAnswer = () => undefined;
-  reservation.giveBackAnswer = await reservation.modelAnswers.take(reservation.owner, bytes, signal);
 }

@@ -71,6 +71,7 @@ export function useAskModel(): AskModelHarness {
       usage,
       begin,
       keepAnswer: () => true,
+      reserveAnswer: async () => undefined,
       ...more,
     };
     const reply = await askModel(

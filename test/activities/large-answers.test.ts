@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { MODEL_ANSWER_MAX_BYTES } from '../../activities/model-client.ts';
-import { reserveAnswerMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
+import { type ReserveAnswer, reserveInputMemory } from '../../activities/reserve-memory.ts';
 import { createLargeValues } from '../../large-values/large-values.ts';
 import { answer, type Behaviour } from '../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
@@ -24,8 +24,18 @@ describe('large answers', () => {
     return modelAnswers.take(...args);
   };
   const budgets = { ...largeValues, modelAnswers: { ...modelAnswers, take } };
-  const inHand = <T>(owner: string, work: () => Promise<T>) =>
-    reserveInputMemory(budgets, owner, 0, { mayWait: true, signal }, work);
+  const inHand = <T>(owner: string, work: (reserveAnswer: ReserveAnswer) => Promise<T>) =>
+    reserveInputMemory(budgets, owner, 0, { mayWait: true, signal }, ({ reserveAnswer }) =>
+      work(reserveAnswer),
+    );
+  const callOf = (owner: string, timeoutMs?: number) =>
+    inHand(owner, (reserveAnswer) =>
+      harness.call(
+        timeoutMs === undefined ? {} : { processor_config: { timeout_ms: timeoutMs } },
+        undefined,
+        { reserveAnswer },
+      ),
+    );
 
   beforeEach(async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -34,8 +44,8 @@ describe('large answers', () => {
     // Two of them are what one organization may have.
     holding = Promise.all(
       [0, 1].map((index) =>
-        inHand('busy', async () => {
-          await reserveAnswerMemory(MODEL_ANSWER_MAX_BYTES, signal);
+        inHand('busy', async (reserveAnswer) => {
+          await reserveAnswer(MODEL_ANSWER_MAX_BYTES, signal);
           if (index === 1) full.resolve();
           await promise;
         }),
@@ -58,14 +68,14 @@ describe('large answers', () => {
       const begun = new Promise<true>((resolve) => {
         waits = () => resolve(true);
       });
-      const calling = inHand('busy', () => harness.call({ processor_config: { timeout_ms: timeoutMs } }));
+      const calling = callOf('busy', timeoutMs);
       const settled = calling.then(
         () => false,
         () => false,
       );
       if (!(await Promise.race([begun, settled]))) continue;
       harness.server.will(answer('x'.repeat(8 * MB)));
-      await inHand('another', () => harness.call());
+      await callOf('another');
       return { calling, settled, timeoutMs };
     }
   }
@@ -91,7 +101,7 @@ describe('large answers', () => {
   it('fail where their text is longer than any output may be, and cost what they used', async () => {
     harness.server.will(answer('x'.repeat(9 * MB)));
     await assert.rejects(
-      inHand('another', () => harness.call()),
+      callOf('another'),
       fails('OUTPUT_TOO_LARGE', /has 9437184 characters; at most 8388608 bytes/),
     );
     assert.ok(harness.usage.completionTokens > 0);
@@ -102,9 +112,6 @@ describe('large answers', () => {
       const headers = { 'content-type': 'application/json', 'content-length': MODEL_ANSWER_MAX_BYTES + 1 };
       response.writeHead(200, headers).flushHeaders();
     });
-    await assert.rejects(
-      inHand('busy', () => harness.call()),
-      fails('OUTPUT_TOO_LARGE', /more than 16 MiB/),
-    );
+    await assert.rejects(callOf('busy'), fails('OUTPUT_TOO_LARGE', /more than 16 MiB/));
   });
 });

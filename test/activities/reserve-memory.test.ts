@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { enforceSchema } from '../../activities/enforce-schema.ts';
-import { giveBackInputMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
+import { type ActivityMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
 import { BUSY } from '../../flow/run.ts';
 import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../large-values/large-values.ts';
 
 describe('an activity that holds an input', () => {
   const { signal } = new AbortController();
   const largeValues = createLargeValues();
-  const work = <T>(mayWait: boolean, work: () => Promise<T>) =>
+  const work = <T>(mayWait: boolean, work: (memory: ActivityMemory) => Promise<T>) =>
     reserveInputMemory(largeValues, 'acme', ACTIVITIES_SHARE_BYTES, { mayWait, signal }, work);
 
   it('gives its memory back when it drops the input, once', async () => {
-    await work(false, async () => {
+    await work(false, async ({ giveBackInput }) => {
       assert.equal(await work(false, async () => 'inner'), BUSY);
-      giveBackInputMemory();
+      giveBackInput();
       assert.equal(await work(false, async () => 'inner'), 'inner');
     });
     assert.equal(await work(false, async () => 'next'), 'next');
