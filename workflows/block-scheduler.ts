@@ -1,13 +1,13 @@
 import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { blockKey, listParallelBlocks, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
 import type { RanAhead } from '../flow/ran-ahead.ts';
-import { type BlockCall, isBusy } from '../flow/run.ts';
+import { isBusy } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { blockActivities, waitingBlockActivities } from './activities.ts';
 import { createBlocksAhead } from './blocks-ahead.ts';
 import { isParked, type Parking } from './parking.ts';
-import { type Around, runModelCall, type Shown, type Where } from './run-model-call.ts';
+import { runModelCall, type ScheduledBlock } from './run-model-call.ts';
 import { tellWaiting } from './tell-waiting.ts';
 
 /** Block executions shown in the workflow's current details; older ones are in the history. */
@@ -58,20 +58,25 @@ export function createBlockScheduler({
   }
 
   /** Runs a block, again after each time it was parked and unparked. */
-  async function runUntilUnparked(
-    block: PlannedBlock,
-    call: BlockCall,
-    { begun, next }: Around,
-    shown: Shown,
-  ): Promise<Value | Pause> {
-    const where = { inParallel: parallel.has(block), inTask: modelCallsInTask };
-    for (let first = begun; ; first = undefined)
+  async function runUntilUnparked(block: PlannedBlock, scheduled: ScheduledBlock): Promise<Value | Pause> {
+    for (let { begun } = scheduled; ; begun = undefined)
       try {
-        return ahead.unpack(await runActivity(block, call, { begun: first, next }, shown, parking, where));
+        return ahead.unpack(await runActivity(block, { ...scheduled, begun }));
       } catch (error) {
         if (!isParked(error)) throw error;
-        await parking.park(shown.say);
+        await parking.park(scheduled.say);
       }
+  }
+
+  function runActivity(block: PlannedBlock, scheduled: ScheduledBlock): Promise<Value | Pause | RanAhead> {
+    switch (block.processor_type) {
+      case 'llm':
+        return runModelCall(scheduled, parking, modelCallsInTask);
+      case 'code':
+        return runInTurn('runCode', scheduled, parking);
+      case 'passthrough':
+        return runInTurn('passThrough', scheduled, parking);
+    }
   }
 
   return async function runBlock(
@@ -93,11 +98,12 @@ export function createBlockScheduler({
         ends: block === lastBlock,
       };
       const next = ahead.list(block, iterations);
+      const inParallel = parallel.has(block);
       const localSummary = next.length > 0 ? `${summary} and up to ${next.length} more` : summary;
       const output =
         begun && !isBusy(begun)
           ? begun
-          : await runUntilUnparked(block, call, { begun, next }, { summary, localSummary, say });
+          : await runUntilUnparked(block, { call, begun, next, inParallel, summary, localSummary, say });
       say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
       return output;
     } catch (error) {
@@ -107,33 +113,13 @@ export function createBlockScheduler({
   };
 }
 
-function runActivity(
-  block: PlannedBlock,
-  call: BlockCall,
-  around: Around,
-  shown: Shown,
-  parking: Parking,
-  where: Where,
-): Promise<Value | Pause | RanAhead> {
-  switch (block.processor_type) {
-    case 'llm':
-      return runModelCall(call, around, shown, parking, where);
-    case 'code':
-      return runInTurn('runCode', call, around, shown, parking);
-    case 'passthrough':
-      return runInTurn('passThrough', call, around, shown, parking);
-  }
-}
-
 /**
  * Runs a block inside the workflow task when there is room for the organization now, else on a task queue of its own, where
  * it waits for its turn and holds nothing up. Histories recorded before this contain no BUSY, and replay.
  */
 async function runInTurn(
   activity: 'runCode' | 'passThrough',
-  call: BlockCall,
-  { begun, next }: Around,
-  { summary, localSummary, say }: Shown,
+  { call, begun, next, summary, localSummary, say }: ScheduledBlock,
   parking: Parking,
 ): Promise<Value | Pause | RanAhead> {
   const { historyLength, taskQueue } = workflowInfo();

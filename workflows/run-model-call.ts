@@ -19,25 +19,30 @@ const MODEL_INPUT_MAX_CHARS = 8_192;
 /** A run that was not started with `modelCallsInTask` has each model call as a regular activity, unless it has this patch. */
 const IN_TASK = 'model-calls-in-task';
 
-/** How a block is shown to operators. `localSummary` is of its local activity, which may run the next blocks too. */
-export type Shown = { summary: string; localSummary: string; say(state: string): void };
-
-/** `inParallel`: the block is in a parallel step. `inTask`: the run was started with `modelCallsInTask`. */
-export type Where = { inParallel: boolean; inTask: boolean };
-
-/** The reply of a block that an earlier activity has begun, and the blocks that its own activity may run too. */
-export type Around = { begun: Unfinished | undefined; next: NextBlock[] };
+/** A block that is to run as an activity. */
+export type ScheduledBlock = {
+  call: BlockCall;
+  /** The reply of an earlier activity that has begun it. */
+  begun: Unfinished | undefined;
+  /** The blocks that its own activity may run too. */
+  next: NextBlock[];
+  /** Whether it is in a parallel step. */
+  inParallel: boolean;
+  /** How operators see it, and its local activity, which may run the next blocks too. */
+  summary: string;
+  localSummary: string;
+  say(state: string): void;
+};
 
 /**
  * Runs an llm block. Its call begins inside the workflow task, unless the block is `inParallel` to others; when it takes long,
  * an activity of the same process takes it over, and whatever else remains to be done is an activity that any worker may have.
+ * `inTask`: the run was started with `modelCallsInTask`.
  */
 export async function runModelCall(
-  call: BlockCall,
-  { begun, next }: Around,
-  { summary, localSummary, say }: Shown,
+  { call, begun, next, inParallel, summary, localSummary, say }: ScheduledBlock,
   parking: Parking,
-  { inParallel, inTask }: Where,
+  inTask: boolean,
 ): Promise<Value | Pause | RanAhead> {
   const { historyLength, priority } = workflowInfo();
   // An activity that is dispatched eagerly has no priority, and so no organization's turn, but its own.
