@@ -23,6 +23,15 @@ const CONFLICTS_MAX = 3;
 /** A connection with the turn it was taken in. */
 type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
 
+/** The database as borrowed connections know it. */
+type Link = {
+  silence: SilenceDetector;
+  takesWrites(): Promise<boolean>;
+  isLost(client: pg.ClientBase): boolean;
+  /** Takes a connection, waiting for the database until then (of `performance.now()`). */
+  waitToTake(until: number): Promise<Taken>;
+};
+
 /**
  * Wraps `pool` for Kysely. While the database is away it rejects with ConnectionFailed. It waits up to 3.5 s for a connection.
  * When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another connection; nothing else
@@ -96,59 +105,65 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
     }
   }
 
-  async function borrow(): Promise<PostgresPoolClient> {
-    let held: Taken | undefined = await waitToTake(performance.now() + PATIENCE_MS);
-    let broken: ConnectionFailed | undefined;
-
-    async function ask(sql: string, parameters: readonly unknown[]) {
-      if (broken || !held) throw broken;
-      const { client } = held;
-      try {
-        const answer = await inStatementSpan(sql, () => silence.watch(client.query(sql, [...parameters])));
-        silence.hear();
-        databaseOutage.works(takesWrites);
-        return answer;
-      } catch (error) {
-        const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, lost.has(client));
-        // Not used again, also when it is silent or its server is read-only: after a failover there is another server.
-        if (failed instanceof ConnectionFailed) broken = failed;
-        throw failed;
-      }
-    }
-
-    function giveBack(): void {
-      held?.release(broken !== undefined);
-      held = undefined;
-    }
-
-    async function query(sql: string, parameters: readonly unknown[] = []) {
-      const inTransaction = held?.client.getTransactionStatus() !== 'I';
-      const until = performance.now() + PATIENCE_MS;
-      for (let conflicts = 0; ; conflicts += 1) {
-        try {
-          return await ask(sql, parameters);
-        } catch (error) {
-          if (inTransaction) throw error;
-          if (broken?.failure === 'lost' && isRepeatable(sql) && performance.now() < until) {
-            giveBack();
-            held = await waitToTake(until);
-            broken = undefined;
-          } else if (!isTransactionConflict(error) || conflicts === CONFLICTS_MAX) throw error;
-        }
-      }
-    }
-
-    return { query: query as unknown as PostgresPoolClient['query'], release: giveBack };
-  }
+  const link: Link = { silence, takesWrites, isLost: (client) => lost.has(client), waitToTake };
 
   return {
     options: pool.options,
-    connect: borrow,
+    connect: async () => createBorrowed(await waitToTake(performance.now() + PATIENCE_MS), link),
     end() {
       stopMeasuring();
       return pool.end();
     },
   };
+}
+
+/** Creates what Kysely is lent: `taken`, and another connection after it where a statement is repeated. */
+function createBorrowed(
+  taken: Taken,
+  { silence, takesWrites, isLost, waitToTake }: Link,
+): PostgresPoolClient {
+  let held: Taken | undefined = taken;
+  let broken: ConnectionFailed | undefined;
+
+  async function ask(sql: string, parameters: readonly unknown[]) {
+    if (broken || !held) throw broken;
+    const { client } = held;
+    try {
+      const answer = await inStatementSpan(sql, () => silence.watch(client.query(sql, [...parameters])));
+      silence.hear();
+      databaseOutage.works(takesWrites);
+      return answer;
+    } catch (error) {
+      const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, isLost(client));
+      // Not used again, also when it is silent or its server is read-only: after a failover there is another server.
+      if (failed instanceof ConnectionFailed) broken = failed;
+      throw failed;
+    }
+  }
+
+  function giveBack(): void {
+    held?.release(broken !== undefined);
+    held = undefined;
+  }
+
+  async function query(sql: string, parameters: readonly unknown[] = []) {
+    const inTransaction = held?.client.getTransactionStatus() !== 'I';
+    const until = performance.now() + PATIENCE_MS;
+    for (let conflicts = 0; ; conflicts += 1) {
+      try {
+        return await ask(sql, parameters);
+      } catch (error) {
+        if (inTransaction) throw error;
+        if (broken?.failure === 'lost' && isRepeatable(sql) && performance.now() < until) {
+          giveBack();
+          held = await waitToTake(until);
+          broken = undefined;
+        } else if (!isTransactionConflict(error) || conflicts === CONFLICTS_MAX) throw error;
+      }
+    }
+  }
+
+  return { query: query as unknown as PostgresPoolClient['query'], release: giveBack };
 }
 
 /** Functions of PostgreSQL that may do more than read, such as pg_notify. */
