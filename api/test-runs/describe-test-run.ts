@@ -46,12 +46,10 @@ export const testRun = z.strictObject({
         .meta({ description: 'The run of the judge, for get_test_run_trace.' }),
       ms: count.nullable(),
       cost: z.number(),
-      answer: parsedJson
-        .optional()
-        .meta({
-          description:
-            'The answer of the flow, when one case was run; a long answer is cut. get_test_run_trace shows one that is absent.',
-        }),
+      answer: parsedJson.optional().meta({
+        description:
+          'The answer of the flow, when one case was run; a long answer is cut. get_test_run_trace shows one that is absent.',
+      }),
     }),
   ),
 });

@@ -142,7 +142,7 @@ export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredit
   return run.processorType === 'llm' || run.reserved === true || (run.costMicrocredits ?? 0) > 0;
 }
 
-/** Loads the recorded output of a completed block, or the conversation of a paused one; `bytes` as JSON. Throws as a failed one did. */
+/** Loads the recorded output of a block, or the conversation of a paused one; `bytes` as JSON. Throws the error of a failed one. */
 export async function loadBlockOutput(
   db: Db,
   callId: string,

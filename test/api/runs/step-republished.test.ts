@@ -1,7 +1,7 @@
 // A session at a path without a version, which goes on with the version that is published meanwhile.
 import assert from 'node:assert/strict';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { traceRun, traceStep } from '../../../api/test-runs/trace-run.ts';
+import { traceRun, traceStep } from '../../../api/mcp/trace-run.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { openRegistry } from '../../../models/live-registry.ts';
