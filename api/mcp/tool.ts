@@ -9,9 +9,10 @@ import type { UserPrincipal } from '../http/principal.ts';
 export const COPIES = 2;
 
 /**
- * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer, and `goneOrStopping`
- * then, or when the process stops: whoever waits for a run is told how it stands. `endLargeWork` ends the turn that a large message has. `holdAnswer` waits until an organization, or a user, may hold so many
- * bytes until the answer is read; one that is made already is held unless another was. It throws as `takeBytes` does.
+ * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer; `goneOrStopping` also when
+ * the process stops, so that whoever waits for a run is told how it stands. `endLargeWork` ends the turn that a large message has.
+ * `holdAnswer` waits until an organization, or a user, may hold so many bytes until the answer is read; one that is made already is
+ * held unless another was. It throws as `takeBytes` does.
  */
 export type McpCall = Caller & {
   deps: ApiDeps;

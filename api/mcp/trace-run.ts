@@ -80,7 +80,7 @@ export const stepTrace = z.strictObject({
   left_out: leftOut,
 });
 
-/** Traces a run with its values cut, or tells how the cases of a test run stand. Throws REQUEST_TIMEOUT once its caller has `gone`. */
+/** Traces a run with its values cut, or tells how a test run's cases stand. Throws REQUEST_TIMEOUT once its caller has `gone`. */
 export async function traceRun(
   deps: ApiDeps,
   access: ProjectAccess,
