@@ -24,7 +24,7 @@ const DRAFT_CHECKS_MAX = 1;
 export type LargeValues = {
   /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
   bodies: ByteBudget;
-  /** Stored outputs, from when they are read until the answer with them is sent. */
+  /** Stored outputs, drafts and versions, from when they are read, and other long answers, until the answer is sent. */
   answers: ByteBudget;
   /** The inputs of activities. Who holds one waits for no prompt. */
   inputs: ByteBudget;
