@@ -113,15 +113,16 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     if (match === '') throw ifMatchMissing();
     const draft = completeSteps((ctx.state.body as z.output<typeof draftRequest>).steps);
     requireSound(draft);
-    ctx.state.endLargeWork();
-    // Before the flow is locked: compiling JSON Schemas takes its turn.
-    const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
-    const wrong = await findSchemaProblems(draft, requireValidSchema);
-    if (wrong.length > 0) throw wrongDraft(draft, wrong);
-    // Before the draft is written: whoever is refused a turn has written nothing.
-    const { id } = await requireFlow(deps.db, ctx);
-    const bytes = Buffer.byteLength(JSON.stringify(draft)) + (await measureDraft(deps.db, id));
-    await holdBytesAlone(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);
+    await ctx.state.leaveLargeWork(async () => {
+      // Before the flow is locked: compiling JSON Schemas takes its turn.
+      const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
+      const wrong = await findSchemaProblems(draft, requireValidSchema);
+      if (wrong.length > 0) throw wrongDraft(draft, wrong);
+      // Before the draft is written: whoever is refused a turn has written nothing.
+      const { id } = await requireFlow(deps.db, ctx);
+      const bytes = Buffer.byteLength(JSON.stringify(draft)) + (await measureDraft(deps.db, id));
+      await holdBytesAlone(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);
+    });
     const described = await describeDraft(deps, ctx, draft);
     await writeFlow(deps.db, ctx, async (tx, author, flow) => {
       const stored = draftETag(await loadDraftOf(tx, flow.id));

@@ -60,6 +60,8 @@ export type ApiState = {
   received?: Promise<ReceivedBody>;
   /** Ends the turn that a large body has: others' are read while this request waits for something. */
   endLargeWork: () => void;
+  /** Waits without that turn, and then for another one. */
+  leaveLargeWork: (wait: () => Promise<void>) => Promise<void>;
   /** Frees what is held for an answer that will not be sent. */
   freeAnswer?: () => void;
   /** Frees the body and its bytes; called before long work that needs neither. */

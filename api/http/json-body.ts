@@ -71,6 +71,11 @@ export function readBody(
       endTurn = await work.take(owner, size);
       ctx.state.body = parsed.data;
       ctx.state.endLargeWork = () => endTurn?.();
+      ctx.state.leaveLargeWork = async (wait: () => Promise<void>) => {
+        endTurn?.();
+        await wait();
+        endTurn = await work.take(owner, size);
+      };
       ctx.state.dropBody = () => {
         ctx.state.body = undefined;
         endTurn?.();

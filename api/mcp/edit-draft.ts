@@ -9,7 +9,7 @@ import { noteUnusedFields } from '../flows/note-unused-fields.ts';
 import { codeReaderAfterWrite } from '../flows/read-code-of.ts';
 import { replaceDraft } from '../flows/recorded-flow-writes.ts';
 import { draftProblems } from '../flows/schemas.ts';
-import { loadDraftOf, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
+import { loadVisibleDraft, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { outlineOf, stepOutline } from './shapes.ts';
 import type { McpCall } from './tool.ts';
 import { workOnDraft } from './work-on-draft.ts';
@@ -45,7 +45,7 @@ export async function editDraft(
   const providers = await findModelProviders(deps, organizationId);
   return workOnDraft(call, organizationId, bytes, async () => {
     const { definition, stepId } = await withLockedFlow(call, flowId, async (tx, flow) => {
-      const edited = await edit(await loadDraftOf(tx, flow.id), tx);
+      const edited = await edit(await loadVisibleDraft(tx, flow.id), tx);
       await replaceDraft(tx, call.author, flow, edited.definition, { tool, step_id: edited.stepId });
       return edited;
     });

@@ -11,7 +11,7 @@ import { createFlow, removeFlow, renameFlow } from '../flows/recorded-flow-write
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
-import { loadDraftOf, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
+import { loadVisibleDraft, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { requireLockedProject } from './require-project.ts';
 import { flowId, projectId, versionId } from './shapes.ts';
 import { COPIES, defineTool } from './tool.ts';
@@ -86,7 +86,7 @@ const getFlowTool = defineTool({
     const testCases = await describeTestCases(call.deps, { flowId: flow.id, organizationId });
     const bytes = (await measureDraft(db, flow.id)) + (asked?.bytes ?? 0);
     const { design, steps } = await workOnDraft(call, organizationId, COPIES * bytes, async () => {
-      const draft = await loadDraftOf(db, flow.id);
+      const draft = await loadVisibleDraft(db, flow.id);
       const shown = asked ? (await getVersion(db, flow.id, asked.version)).definition : draft;
       const readCode = codeReaderOf(call.deps, organizationId, call.gone);
       return { design: await toFlowDesign(call.deps, flow, draft, readCode), steps: shown.steps };

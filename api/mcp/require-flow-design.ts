@@ -17,7 +17,7 @@ export async function requireFlowDesign({ deps, user }: McpCall, flowId: string)
 }
 
 /** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */
-export async function loadDraftOf(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
+export async function loadVisibleDraft(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
   return (await loadDrafts(db, [flowId])).get(flowId) ?? throwFlowNotFound(flowId);
 }
 

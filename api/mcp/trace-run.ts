@@ -90,7 +90,7 @@ export async function traceRun(
   const testRunRow = await findTestRun(deps.db, id);
   if (testRunRow) {
     const flow = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
-    return { test_run: await describeTestRun(deps, id, flow) };
+    return { test_run: await describeTestRun(deps, id, flow, { gone }) };
   }
   return holdingTrace(deps, { access, id, gone }, async (run, inTurn) => ({
     flow_run: await describeRunWithTrace(deps, run, inTurn),

@@ -11,7 +11,7 @@ import { promoteFlow, publishFlow } from '../flows/recorded-flow-writes.ts';
 import { noteSchema } from '../flows/schemas.ts';
 import { writeCheckedDraft } from '../flows/write-checked-draft.ts';
 import { editDraft, editedDraft } from './edit-draft.ts';
-import { loadDraftOf, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
+import { loadVisibleDraft, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { flowId, versionId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 
@@ -32,13 +32,13 @@ const publish = defineTool({
     const find = async () => {
       const { id } = await requireFlowDesign(call, flow_id);
       await call.holdAnswer(organizationId, await measureDraft(call.deps.db, id));
-      return { draft: await loadDraftOf(call.deps.db, id) };
+      return { draft: await loadVisibleDraft(call.deps.db, id) };
     };
     const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft, call.gone);
     const writer = { draftChecks: call.deps.largeValues.draftChecks, organizationId, gone: call.gone };
     const published = await writeCheckedDraft(writer, find, check, (ifChecked) =>
       withLockedFlow(call, flow_id, async (tx, flow) =>
-        ifChecked(await loadDraftOf(tx, flow.id), async () =>
+        ifChecked(await loadVisibleDraft(tx, flow.id), async () =>
           getVersion(tx, flow_id, await publishFlow(tx, call.author, flow, note)),
         ),
       ),

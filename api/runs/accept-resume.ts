@@ -71,7 +71,9 @@ export async function acceptResume(
     const resumed = { run, answered, definition, earlier, overrides };
     return acceptAtPause(deps, { ...request, endLargeWork }, resumed);
   };
-  return holdStored(deps.largeValues, flow.organizationId, bytes, accept, request.endLargeWork);
+  return holdStored(deps.largeValues, flow.organizationId, bytes, accept, {
+    endLargeWork: request.endLargeWork,
+  });
 }
 
 type ResumedRun = {

@@ -92,7 +92,7 @@ export async function acceptStep(
     flow.organizationId,
     known ? await measureSession(deps, known, body) : 0,
     (endLargeWork) => acceptChecked(deps, { ...request, endLargeWork }, checked),
-    request.endLargeWork,
+    { endLargeWork: request.endLargeWork },
   );
 }
 

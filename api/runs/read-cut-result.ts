@@ -8,14 +8,15 @@ import { holdStored } from '../http/hold-stored.ts';
 
 /**
  * Reads the result of a run's call, cut to `maxChars` characters of JSON, once its organization may hold the whole of it. Throws
- * RATE_LIMITED when its turn does not come.
+ * RATE_LIMITED when its turn does not come, and REQUEST_TIMEOUT when `gone` aborts first.
  */
 export async function readCutResult(
   { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
   { organizationId, callId, result }: { organizationId: string; callId: string; result: Value },
   maxChars: number,
+  gone?: AbortSignal,
 ): Promise<Json> {
   const bytes = await measureOutcome(db, callId, { result, pauses: false });
   const read = async () => cutJson(await readResult(db, callId, result), maxChars);
-  return holdStored(largeValues, organizationId, bytes, read);
+  return holdStored(largeValues, organizationId, bytes, read, { gone });
 }

@@ -1,5 +1,4 @@
 // What a call reads of its session, however small its request is.
-
 import { measurePause } from '../../db/runs/measure-outcome.ts';
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';

@@ -5,7 +5,7 @@ import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
 import type { TestRunRow } from '../../db/test-runs/list-test-runs.ts';
 import { type listResultsOf, listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
-import { ServiceError } from '../../flow/errors.ts';
+import { log } from '../../observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { VALUE_MAX_CHARS } from '../http/cut-json.ts';
@@ -105,24 +105,25 @@ function msOf({ started_at, finished_at }: Pick<TestResultRow, 'started_at' | 'f
 }
 
 /**
- * Describes a test run as it stands; of one case with the answer. When the turn to read that does not come, throws RATE_LIMITED, or
- * leaves it out.
+ * Describes a test run as it stands; of one case with the answer. Throws RATE_LIMITED when the turn to read that does not come, and
+ * REQUEST_TIMEOUT when `gone` aborts first. Unless it is needed, an answer that cannot be read is left out.
  */
 export async function describeTestRun(
   deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   testRunId: string,
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
-  { needsAnswer } = { needsAnswer: true },
+  { needsAnswer = true, gone }: { needsAnswer?: boolean; gone?: AbortSignal | undefined } = {},
 ): Promise<TestRun> {
   const { status, rows } = await listTestResults(deps.db, testRunId);
   const only = rows.length === 1 ? rows[0] : undefined;
   const result = only?.result && { organizationId, callId: only.execution_id, result: only.result };
   const answer =
     result &&
-    (await readCutResult(deps, result, VALUE_MAX_CHARS).then(
+    (await readCutResult(deps, result, VALUE_MAX_CHARS, gone).then(
       (answer) => ({ answer }),
       (error: unknown) => {
-        if (needsAnswer || !(error instanceof ServiceError)) throw error;
+        if (needsAnswer) throw error;
+        log.warn({ err: error, testRunId }, 'The answer of a test run could not be read');
         return undefined;
       },
     ));

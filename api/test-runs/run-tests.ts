@@ -28,6 +28,8 @@ import { describeTestRun, type TestRun } from './describe-test-run.ts';
 
 /** Less than the 60 s that MCP clients wait by default. */
 export const TOOL_WAIT_MS = 45_000;
+/** How long the answer of a test case may then take to be read. */
+const ANSWER_WAIT_MS = 5_000;
 
 export const NO_TEST_CASES =
   'The flow has no test cases: create one first, with create_test_case (MCP) or POST …/test-cases.';
@@ -79,8 +81,11 @@ async function runTests(
   const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
   const leave = waitMs > 0 ? deps.openRequests.call(organizationId) : () => undefined;
   await startAndWait().finally(leave);
-  // The tests were run and charged: whoever waited for them is told.
-  return describeTestRun(deps, testRunId, flow, { needsAnswer: false });
+  // The tests were run and charged: whoever waited for them is told, and soon.
+  return describeTestRun(deps, testRunId, flow, {
+    needsAnswer: false,
+    gone: AbortSignal.timeout(ANSWER_WAIT_MS),
+  });
 
   async function startAndWait(): Promise<void> {
     const place = await deps.admission.enter(organizationId, () => gone);

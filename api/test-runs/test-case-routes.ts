@@ -202,8 +202,9 @@ function remove(deps: ApiDeps): ApiMiddleware {
 /** Holds the bytes of the answer to a write, which has what was sent, before it is made. */
 async function holdAnswer({ largeValues }: ApiDeps, ctx: ApiContext): Promise<void> {
   const bytes = Buffer.byteLength(JSON.stringify(ctx.state.body));
-  ctx.state.endLargeWork();
-  await holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, bytes);
+  await ctx.state.leaveLargeWork(() =>
+    holdBytesAlone(largeValues, ctx, ctx.state.project.organization_id, bytes),
+  );
 }
 
 async function caseOfPath(deps: ApiDeps, ctx: ApiContext): Promise<TestCaseRow> {

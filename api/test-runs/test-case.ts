@@ -1,6 +1,6 @@
-// Test cases of flows, test runs, and traces of runs: the functions behind the MCP tools of the same names and the
-// endpoint that cancels a test run. They take the caller (caller.ts) and the tool's input, and answer the tool's
-// output. This file creates, replaces, lists and deletes test cases.
+// Test cases of flows and test runs: the functions behind the MCP tools of the same names and the endpoint that cancels a
+// test run. They take the caller (api/auth/caller.ts) and the tool's input, and answer the tool's output. This file
+// creates, replaces, lists and deletes test cases.
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';

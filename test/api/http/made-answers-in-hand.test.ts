@@ -1,5 +1,6 @@
 // Answers that are many bytes are in hand until they are read, whatever they are about.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { loadDrafts } from '../../../db/flows/flow-designs.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { LARGE_BYTES } from '../../../fairness/large-work.ts';
@@ -67,7 +68,12 @@ describe('a large answer', () => {
     const steps = Array.from({ length: 6 }, (_, at) =>
       passthrough(`s${at}`, { prompt: 'x'.repeat(200_000) }),
     );
+    const take = mock.method(management.weir.largeValues.work, 'take');
+    const turns = () => take.mock.calls.filter(({ arguments: [owner] }) => owner !== 'another').length;
     assert.equal((await wait(() => send('PUT', '/draft', { steps }), takeTurn)).status, 200);
+    // To parse the body, to check it, and to write it and the answer.
+    assert.equal(turns(), 3);
+    take.mock.restore();
     const parameters = { list: Array(100_000).fill(1) };
     const testCase = { name: 'many', message: 'm', parameters, expectation: { type: 'equals', value: 1 } };
     const { status, body } = await wait(() => send('POST', '/test-cases', testCase), takeTurn);
