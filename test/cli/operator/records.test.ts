@@ -11,8 +11,8 @@ describe('weir operator --json', () => {
   const { succeed, succeedJson } = useOperator();
   const isList = (record: z.ZodObject, list: unknown[]) => record.strict().array().nonempty().parse(list);
 
-  it('prints organizations as the HTTP interface answers them, without a role and with their suspension', async () => {
-    const [{ suspendedAt, suspensionReason, ...organization }] = await succeedJson('org', 'list');
+  it('prints organizations as the HTTP interface answers them, without a role and with their suspension and runs', async () => {
+    const [{ suspendedAt, suspensionReason, underWay, ...organization }] = await succeedJson('org', 'list');
     isList(organizationRecord.omit({ role: true }), [organization]);
   });
 
