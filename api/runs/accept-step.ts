@@ -22,7 +22,7 @@ import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
 import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireSameStart } from './require-same-start.ts';
-import { requireSoundTree, staleTree } from './require-sound-tree.ts';
+import { requireSoundTree, stalePause, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
@@ -179,10 +179,7 @@ async function resume(
   const step_id = definition.steps[from]?.step_id ?? '';
   const pause = session.pause?.step_id === step_id ? session.pause : undefined;
   if (session.pause && !pause && session.flow_version_id !== run.flowVersionId)
-    throw staleTree(
-      definition,
-      `The session waits for tool results of the step ${JSON.stringify(session.pause.step_id)}, and the flow was published again since: this version has another step with the index ${from}. Send the index that the step has now, or start a new session (the steps are in detail.steps).`,
-    );
+    throw stalePause(definition, session.pause.step_id, from);
   if (!pause) throw noResultsExpected(messages);
   requireMatchingResults(messages, pause.tool_call_ids);
   if (body.resumeState !== undefined)

@@ -32,6 +32,19 @@ export function staleTree(definition: FlowDefinition, message: string): ServiceE
   return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
 }
 
+/** Makes the 400 for a pause whose step has another index in this version, or is no longer there. */
+export function stalePause(definition: FlowDefinition, stepId: string, index: number): ServiceError {
+  const now = definition.steps.findIndex(({ step_id }) => step_id === stepId);
+  const mend =
+    now >= 0
+      ? `There, it has the index ${now}: send that`
+      : 'It has no such step of its own: start a new session';
+  return staleTree(
+    definition,
+    `The session waits for tool results of the step ${JSON.stringify(stepId)}, and its flow was changed since: this version has another step with the index ${index}. ${mend} (the steps are in detail.steps).`,
+  );
+}
+
 /** Throws INVALID_TREE with every problem of a tree that has the right shape. */
 export function requireSoundTree(definition: FlowDefinition): void {
   const problems = describeTreeProblems(definition);

@@ -53,7 +53,9 @@ export async function cancelMatching(
   }
   const text =
     ids.length + cancelledTestRuns.length === 0
-      ? 'No run could be cancelled: all have ended.'
+      ? matching.length + testRuns.length === 0
+        ? 'No run matches.'
+        : 'No run could be cancelled: all have ended.'
       : `${countBoth(ids.length, cancelledTestRuns.length)} cancelled. Those under way end within a minute if a worker runs.`;
   return { json: { cancelled: ids, cancelledTestRuns }, text };
 }
