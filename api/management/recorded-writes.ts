@@ -17,8 +17,8 @@ import { deleteInvitationsBy } from '../../db/tenants/invitations.ts';
 import { deleteMember, insertMember, type MemberRow, updateRole } from '../../db/tenants/memberships.ts';
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
 import { deleteProjects, insertProject, projectNotFound } from '../../db/tenants/projects.ts';
+import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-of-deleted.ts';
-
 import { ServiceError } from '../../flow/errors.ts';
 
 type Named = { name: string; slug: string; description: string };
@@ -145,6 +145,18 @@ export async function cancelRun(tx: Tx, author: Author, executionId: string): Pr
   if (organizationId !== undefined)
     await recordChange(tx, author, { organizationId, action: 'run.cancel', resourceId: executionId });
   return organizationId !== undefined;
+}
+
+/** Marks a test run and the runs of its cases as cancelled, unless it has ended or was marked. Answers whether this did it. */
+export async function markTestRunCancelled(
+  tx: Tx,
+  author: Author,
+  { id, organizationId, flowId }: { id: string; organizationId: string; flowId: string },
+): Promise<boolean> {
+  if (!(await requestTestRunCancel(tx, id))) return false;
+  const details = { flow_id: flowId };
+  await recordChange(tx, author, { organizationId, action: 'test_run.cancel', resourceId: id, details });
+  return true;
 }
 
 /** Adds an API key. Throws CONFLICT when the project has ten active keys. */

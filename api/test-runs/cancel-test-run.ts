@@ -1,11 +1,11 @@
 import { inTransaction } from '../../db/connect.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';
-import { listTestCaseRunsUnderWay, requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
+import { listTestCaseRunsUnderWay } from '../../db/test-runs/test-run-cancellation.ts';
 import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-workflow.ts';
 import type { Caller } from '../auth/caller.ts';
 import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
+import { markTestRunCancelled } from '../management/recorded-writes.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 
 /**
@@ -27,14 +27,7 @@ export async function cancelTestRun(
     return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flow) };
   await inTransaction(db, async (tx) => {
     await requireVisibleFlow({ db: tx }, flowId, access, what);
-    if (!(await requestTestRunCancel(tx, testRunId))) return;
-    const details = { flow_id: flowId };
-    await recordChange(tx, author, {
-      organizationId,
-      action: 'test_run.cancel',
-      resourceId: testRunId,
-      details,
-    });
+    await markTestRunCancelled(tx, author, { id: testRunId, organizationId, flowId });
   });
   await tellEngine(deps, testRunId);
   return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flow) };

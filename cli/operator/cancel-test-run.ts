@@ -1,10 +1,10 @@
+import { markTestRunCancelled } from '../../api/management/recorded-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { announceCancelled } from '../../db/runs/cancel-runs.ts';
-import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import type { Author } from '../../db/tenants/audit-entries.ts';
 import {
   type CancellableTestRun,
   listTestCaseRunsUnderWay,
-  requestTestRunCancel,
 } from '../../db/test-runs/test-run-cancellation.ts';
 
 /**
@@ -14,16 +14,12 @@ import {
 export function cancelTestRun(
   db: Db,
   author: Author,
-  { id, organizationId, flowId }: CancellableTestRun,
+  testRun: CancellableTestRun,
 ): Promise<string[] | undefined> {
   return inTransaction(db, async (tx) => {
-    if (!(await requestTestRunCancel(tx, id))) return undefined;
-    const runs = (await listTestCaseRunsUnderWay(tx, id)).map(({ executionId }) => executionId);
+    if (!(await markTestRunCancelled(tx, author, testRun))) return undefined;
+    const runs = (await listTestCaseRunsUnderWay(tx, testRun.id)).map(({ executionId }) => executionId);
     await announceCancelled(tx, runs);
-    await recordChange(tx, author, {
-      ...{ organizationId, action: 'test_run.cancel', resourceId: id },
-      details: { flow_id: flowId },
-    });
     return runs;
   });
 }

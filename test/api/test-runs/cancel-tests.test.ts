@@ -12,13 +12,8 @@ import { reconcileTestRuns } from '../../../worker/reconcile-test-runs.ts';
 import { llm } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { hang } from '../../fakes/model-server.ts';
-import { waitUntil } from '../../wait-until.ts';
+import { BEGUN, CASES, holdTestRun } from './hold-test-run.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
-
-const CASES = 6;
-/** As many as run at a time. */
-const BEGUN = 4;
 
 describe('POST /test-runs/{test_run_id}/cancel', () => {
   let provider: IdentityProvider;
@@ -35,23 +30,7 @@ describe('POST /test-runs/{test_run_id}/cancel', () => {
 
   const cancel = async (id: string, user = 'ada') =>
     tests.weir.call('POST', `/test-runs/${id}/cancel`, { key: await provider.token(user) });
-  /** A test run whose first cases have asked a model, which has not answered. */
-  const startHeld = async () => {
-    const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
-    for (let index = 0; index < CASES; index += 1)
-      await tests.testCase(flowId, { type: 'contains', text: 'never' });
-    tests.models.will(...Array.from({ length: CASES }, () => hang));
-    const before = tests.models.calls.length;
-    const running = runAllTests(tests.deps, tests.ada, flowId);
-    running.catch(() => undefined);
-    await waitUntil(() => tests.models.calls.length >= before + BEGUN);
-    const { id } = await tests.weir.db
-      .selectFrom('test_run')
-      .select('id')
-      .where('flow_id', '=', flowId)
-      .executeTakeFirstOrThrow();
-    return { id, flowId, running, before };
-  };
+  const startHeld = () => holdTestRun(tests);
   const runsOf = (flowId: string) =>
     tests.weir.db
       .selectFrom('run')
