@@ -9,16 +9,20 @@ import { inSpan } from '../observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
+import { NoRoom } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 import type { CodeCall, CodeResult, CodeTurn } from './sandbox/sandbox.ts';
 import { SandboxCrashed } from './sandbox/sandbox-errors.ts';
 
 /** When the same code crashes this many sandboxes in a row, the code is at fault. */
 const CRASHES_MAX = 3;
+/** How long a turn is held while the input is read: an object store that is away delays that for many seconds. */
+const READING_MAX_MS = 250;
 
 /**
  * Runs the JavaScript of a code block once its organization has a turn at a process; a local activity returns BUSY instead
- * of waiting. The cost of its processor time is reserved first and charged however the code ends.
+ * of waiting. A block whose input takes long gives its turn to others, and takes another once it has the input. The cost of its
+ * processor time is reserved first and charged however the code ends.
  */
 export async function runCode(
   {
@@ -34,10 +38,16 @@ export async function runCode(
   const { isLocal, signal } = attempt;
   if (isLocal && !(await blocks.hasRoom(execution))) return BUSY;
   const { organizationId: organization, awaited } = await blocks.find(execution);
-  const turn = await (isLocal
-    ? sandbox.waitBriefly(organization, signal)
-    : sandbox.wait(organization, signal, { patient: !awaited }));
+  const takeTurn = () =>
+    isLocal
+      ? sandbox.waitBriefly(organization, signal)
+      : sandbox.wait(organization, signal, { patient: !awaited });
+  let turn = await takeTurn();
   if (!turn) return BUSY;
+  const reading = setTimeout(() => {
+    turn?.end();
+    turn = undefined;
+  }, READING_MAX_MS);
   const { callId, blockKey } = execution;
   const costOf = (ms: number) => Math.ceil((codePrice * MICROCREDITS_PER_CREDIT * ms) / 1_000);
   try {
@@ -45,6 +55,9 @@ export async function runCode(
       execution,
       attempt,
       async ({ block, input, message, parameters, outputs, payer, usage }) => {
+        clearTimeout(reading);
+        turn ??= await takeTurn();
+        if (!turn) throw new NoRoom();
         const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
         if (codePrice > 0) {
@@ -65,7 +78,8 @@ export async function runCode(
     if (codePrice > 0 && !attempt.kept) await releaseReservation(db, execution).catch(() => undefined);
     throw error;
   } finally {
-    turn.end();
+    clearTimeout(reading);
+    turn?.end();
   }
 }
 

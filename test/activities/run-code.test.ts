@@ -1,6 +1,7 @@
 // Failures under a code block, and whose fault they are (activities/run-code.ts).
 import assert from 'node:assert/strict';
 import { type BlockExecutor, createBlockExecutor } from '../../activities/block-executor.ts';
+import { NoRoom } from '../../activities/reserve-memory.ts';
 import type { Attempt } from '../../activities/run-attempt.ts';
 import { runCode } from '../../activities/run-code.ts';
 import type { CodeTurn, Sandbox } from '../../activities/sandbox/sandbox.ts';
@@ -16,13 +17,17 @@ import { createLargeValues } from '../../large-values/large-values.ts';
 import { code } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { waitUntil } from '../wait-until.ts';
 import { attemptOf } from './attempt-of.ts';
 
 const CALL = { callId: 'e', stepId: 's', blockKey: 's', input: { ref: 's' }, ends: false };
 
 describe('runCode', () => {
-  /** A block whose processes fail like this, one call after the other; `turns`: how many there are and have ended. */
-  function start(errors: Error[], { isLocal = false, room = true } = {}) {
+  /**
+   * A block whose processes fail like this, one call after the other; `turns`: how many there are and have ended. One that is
+   * slow has its input when its turn has ended; `room` is for its first turn then.
+   */
+  function start(errors: Error[], { isLocal = false, room = true, isSlow = false } = {}) {
     const turns = { begun: 0, ended: 0 };
     const turn = {
       async run() {
@@ -40,9 +45,10 @@ describe('runCode', () => {
     };
     const sandbox = {
       wait: begin,
-      waitBriefly: async () => (room ? begin() : undefined),
+      waitBriefly: async () => (room && turns.begun === 0 ? begin() : undefined),
     } as unknown as Sandbox;
     const run: BlockExecutor['run'] = async (_call, _attempt, process) => {
+      if (isSlow) await waitUntil(() => turns.ended > 0);
       const usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
       const given = { block: {}, input: null, usage } as unknown as Parameters<typeof process>[0];
       return { ref: 's', json: (await process(given)).output };
@@ -74,6 +80,13 @@ describe('runCode', () => {
   it('does not wait inside a workflow task', async () => {
     assert.equal(await start([], { isLocal: true, room: false }).reply, BUSY);
     assert.deepEqual(await start([], { isLocal: true }).reply, { ref: 's', json: 7 });
+  });
+
+  it('leaves its turn to others while its input is read for long, and takes another then', async () => {
+    const { reply, turns } = start([], { isSlow: true });
+    assert.deepEqual(await reply, { ref: 's', json: 7 });
+    assert.equal(turns.begun, 2);
+    await assert.rejects(start([], { isLocal: true, isSlow: true }).reply, NoRoom);
   });
 });
 

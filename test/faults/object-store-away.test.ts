@@ -1,23 +1,32 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import type { Step } from '../../flow/definition.ts';
 import { code, llm } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { BUILD_MAX_MS } from '../object-store/s3-binary.ts';
 import { describeWithS3, type S3Server, startS3Server } from '../object-store/s3-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import { auditRuns } from './audit-runs.ts';
 import { faultSize } from './sizes.ts';
 
 const RUNS = faultSize(10, 100);
 const AWAY_MS = faultSize(0, 60) * 1_000;
 const LARGE = 300_000;
-/** The blocks of a run: its output goes to the store, a model is asked, and the output is read twice. */
-const STEPS = [
-  code('make', `return message.padEnd(${LARGE}, 'x');`),
-  llm('ask', 'ask {{message}}', 'demo/chat'),
-  code('again', 'return outputs.make;'),
+/** The blocks of a run: an output goes to the store while a model is asked, and is read afterwards, first from the store. */
+const STEPS: Step[] = [
+  {
+    type: 'parallel',
+    step_id: 'both',
+    name: 'both',
+    branches: {
+      large: [code('make', `return message.padEnd(${LARGE}, 'x');`)],
+      model: [llm('ask', 'ask {{message}}', 'demo/chat')],
+    },
+  },
+  code('again', 'return input.large;'),
   code('count', 'return input.length;'),
 ];
 
@@ -61,12 +70,11 @@ describeWithS3('while the object store is silent under load', function () {
     const held = models.hold('ask ');
     const reading = await accept();
     await held.arrived(RUNS);
-    const written = (await server.keys()).length;
-    assert.equal(written, RUNS);
+    await waitUntil(async () => (await server.keys()).length === RUNS);
     proxy.silence();
     held.release();
     await audit(await accept());
-    assert.equal((await server.keys()).length, written);
+    assert.equal((await server.keys()).length, RUNS);
     await setTimeout(AWAY_MS);
     await proxy.restore();
     await audit(reading);

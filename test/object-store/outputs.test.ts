@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import { buildDeliveryBody } from '../../activities/delivery-body.ts';
-import { code, passthrough } from '../blocks.ts';
+import { code, llm, passthrough } from '../blocks.ts';
 import { captureMetrics } from '../capture-metrics.ts';
+import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -19,17 +20,20 @@ describeWithS3('outputs in an object store', function () {
   this.timeout(BUILD_MAX_MS);
   let server: S3Server;
   let proxy: TcpProxy;
+  let models: CountingModelServer;
   let weir: Weir;
   let tenant: Tenant;
   before(async () => {
     server = await startS3Server();
     proxy = await startTcpProxy(server.url);
-    const more = { WEIR_OBJECT_STORE_ENDPOINT: proxy.url, WEIR_OBJECT_STORE_MIN_BYTES: '65536' };
-    weir = await startWeir({ env: { ...server.env, ...more } });
-    tenant = await weir.createTenant();
+    models = await startCountingModelServer(0);
+    const store = { WEIR_OBJECT_STORE_ENDPOINT: proxy.url, WEIR_OBJECT_STORE_MIN_BYTES: '65536' };
+    weir = await startWeir({ env: { ...server.env, ...store, DEMO_BASE_URL: models.url } });
+    tenant = await weir.createTenant({ credits: 1_000_000 });
   });
   after(async () => {
     await weir.stop();
+    await models.close();
     await proxy.close();
     await server.stop();
   });
@@ -154,17 +158,28 @@ describeWithS3('outputs in an object store', function () {
 
   it('are waited for while the store is away, and refused over HTTP', async () => {
     const flow = await weir.createFlow(tenant, [
-      large('waits'),
-      code('wait', 'for (const end = Date.now() + 1000; Date.now() < end; ); return input.length;'),
-      code('read', 'return outputs.make.length;'),
+      {
+        type: 'parallel',
+        step_id: 'both',
+        name: 'both',
+        branches: { one: [large('waits')], two: [llm('ask', 'ask', 'demo/chat')] },
+      },
+      code('read', 'return input.one.length;'),
     ]);
+    const held = models.hold('ask');
     const executionId = await start(flow, 'm');
-    await waitUntil(async () => (await rowsOf(executionId)).length > 0);
+    await held.arrived(1);
+    const rows = await waitUntil(async () => {
+      const all = await rowsOf(executionId);
+      return all.length > 0 && all;
+    });
+    assert.deepEqual(rows, [{ block_key: 'make', elsewhere: true }]);
     proxy.cut();
     const refused = await get(`${flow}/jobs/${executionId}/blocks/make/output`);
     assert.deepEqual([refused.status, refused.body.detail.code], [503, 'OBJECT_STORE_UNAVAILABLE']);
     assert.ok(refused.headers.get('retry-after'));
     const tried = proxy.connections();
+    held.release();
     await waitUntil(() => proxy.connections() > tried);
     await proxy.restore();
     const { body } = await weir.finish(flow, executionId, tenant.key);
