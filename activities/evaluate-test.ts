@@ -4,6 +4,7 @@ import { measureValue } from '../db/runs/load-references.ts';
 import { readResult } from '../db/runs/read-result.ts';
 import { findOutcome } from '../db/runs/runs.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
+import { containsText } from '../flow/contains-text.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
 import { findDifference } from '../flow/find-difference.ts';
@@ -142,7 +143,7 @@ async function findProblem(
       return `The answer does not match the JSON Schema: ${list.join('; ')}.`;
     }
     case 'contains':
-      if (toText(answer).includes(expectation.text)) return undefined;
+      if (containsText(toText(answer), expectation.text)) return undefined;
       return `The answer does not contain ${excerpt(expectation.text)}: it is ${excerpt(answer)}.`;
   }
 }
