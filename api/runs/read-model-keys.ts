@@ -30,13 +30,17 @@ export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
   return async function readModelKeys(ctx, next) {
     const header = ctx.get(MODEL_KEY_HEADER);
     if (header !== '') {
-      const pairs = header.split(',').map((pair) => /^\s*([^=]*)=(.*?)\s*$/.exec(pair)?.slice(1) ?? ['', '']);
-      const parsed = entries.safeParse(pairs, PARSE_OPTIONS);
+      const parsed = entries.safeParse(header.split(',', providers.length + 1).map(readPair), PARSE_OPTIONS);
       if (!parsed.success) throw validationError(named(parsed.error));
       ctx.state.modelKeys = Object.fromEntries(parsed.data);
     }
     await next();
   };
+}
+
+function readPair(text: string): [string, string] {
+  const end = text.indexOf('=');
+  return [text.slice(0, Math.max(end, 0)).trim(), text.slice(end + 1).trim()];
 }
 
 /** Names the header as a whole in each problem. */
