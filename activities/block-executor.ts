@@ -20,8 +20,9 @@ import { enforceSchema } from './enforce-schema.ts';
 import { isGivenUp } from './is-given-up.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 import { createOutputsReader } from './outputs-reader.ts';
+import { readInTime } from './read-in-time.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
-import { type ActivityMemory, reserveInputMemory } from './reserve-memory.ts';
+import { type ActivityMemory, orBusy, reserveInputMemory } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 import { createRunContexts } from './run-contexts.ts';
 import { serializeOutput } from './serialize-output.ts';
@@ -32,16 +33,22 @@ import { createValueResolver } from './value-resolver.ts';
 type Work = { attempt: Attempt; process: Processor; memory: ActivityMemory };
 type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
 
+/** Whoever reads the input of a call does so in time itself. */
+const WAITS = { mayWait: true };
+
 export type BlockExecutor = {
   /**
    * Completes one block execution at most once: a completed one returns its recorded output. It waits for memory for the input
    * and for turns. An attempt that may not wait returns BUSY, also when `process` throws NoRoom.
    */
   run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
-  /** Finds the block, with this run's overrides, the run's organization, and whether a caller waits for the run's end. */
-  find(execution: BlockExecution): Promise<Found>;
-  /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn. */
-  hasRoom(execution: BlockExecution): Promise<boolean>;
+  /**
+   * Finds the block, with this run's overrides, the run's organization, and whether a caller waits for the run's end. Throws
+   * NoRoom where an attempt that may not wait would wait for the object store.
+   */
+  find(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<Found>;
+  /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn; throws as `find`. */
+  hasRoom(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<boolean>;
   /** Returns what `look` finds in the JSON of a value of this run; BUSY as above. */
   inspect<T>(callId: string, value: Value, attempt: Attempt, look: (json: Json) => T): Promise<T | Busy>;
 };
@@ -56,7 +63,10 @@ export function createBlockExecutor(
   const { db, definitions, validator, inProcessRuns, largeValues } = deps;
   const { contexts } = inProcessRuns;
   const loadContext = createRunContexts(deps);
-  const { resolve, keep } = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
+  const { resolve, keep } = createValueResolver(
+    db,
+    async (callId) => (await loadContext(callId, WAITS)).input,
+  );
   const outputsRead = createOutputsReader(db, definitions, resolve);
 
   async function run(
@@ -66,10 +76,10 @@ export function createBlockExecutor(
   ): Promise<Value | Pause | Busy> {
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(execution.callId);
-    const context = await loadContext(execution.callId);
+    const context = await loadContext(execution.callId, attempt);
     // The run was cancelled, and its workflow has not heard of it: it must not spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
-    if (context.completed.has(execution.blockKey)) return recordedReply(execution);
+    if (context.completed.has(execution.blockKey)) return recordedReply(execution, attempt);
     if (context.ended) throw new ServiceError(ENDED.code, ENDED.message);
     if (!context.begun && context.completed.size === 0 && attempt.begun === 1)
       measureBegin(context.mode, context.startedAt);
@@ -106,7 +116,7 @@ export function createBlockExecutor(
       });
     } catch (error) {
       // By a worker that was taken for lost.
-      if (error instanceof BlockRecorded) return recordedReply(execution);
+      if (error instanceof BlockRecorded) return recordedReply(execution, attempt);
       throw error;
     }
     if (!Buffer.isBuffer(end.output) && (end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES)
@@ -126,7 +136,7 @@ export function createBlockExecutor(
     if (Buffer.isBuffer(end.output)) freeBytes(end.output);
     if (end.error) throw new ServiceError(end.error.code, end.error.message);
     inProcessRuns.complete(execution.callId, execution.blockKey);
-    if (!recorded || !value) return await recordedReply(execution);
+    if (!recorded || !value) return await recordedReply(execution, attempt);
     if (!result) keep(execution.callId, value, end.output);
     if (result) measureEnd(context.mode, context.startedAt, { status: 'completed', result });
     if (result) inProcessRuns.end(execution.callId, { status: 'completed', result: value });
@@ -149,11 +159,11 @@ export function createBlockExecutor(
     try {
       const given: BlockInput = {
         block,
-        input: await resolve(execution.callId, execution.input),
+        input: await readInTime(db, attempt, resolve(execution.callId, execution.input)),
         message,
         parameters,
         // A block that goes on after a pause has its prompt in the conversation.
-        outputs: conversation ? {} : await outputsRead.load(execution.callId, read),
+        outputs: conversation ? {} : await readInTime(db, attempt, outputsRead.load(execution.callId, read)),
         dropInput() {
           given.input = null;
           given.outputs = {};
@@ -190,10 +200,10 @@ export function createBlockExecutor(
     }
   }
 
-  async function recordedReply(execution: BlockExecution): Promise<Value | Pause> {
+  async function recordedReply(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
     const { output, bytes, paused } = await loadBlockOutput(db, execution.callId, execution.blockKey);
     if (!paused) return toLeaf(execution.blockKey, output, bytes);
-    const context = await loadContext(execution.callId);
+    const context = await loadContext(execution.callId, attempt);
     const iterations = (resumeOf(context, execution)?.iterations ?? 0) + 1;
     return toPause(execution.stepId, iterations, output as ToolCallMessage[], context.input.continuation);
   }
@@ -205,28 +215,30 @@ export function createBlockExecutor(
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function find({ callId, stepId }: BlockExecution): Promise<Found> {
-    const context = await loadContext(callId);
+  async function find({ callId, stepId }: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<Found> {
+    const context = await loadContext(callId, attempt);
     const { organizationId, awaited } = context;
     return { organizationId, awaited, block: await loadBlock(context, stepId) };
   }
 
-  async function hasRoom(execution: BlockExecution): Promise<boolean> {
-    const { organizationId, block } = await find(execution);
+  async function hasRoom(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<boolean> {
+    const { organizationId, block } = await find(execution, attempt);
     if (block.inputSchema === undefined && block.outputSchema === undefined) return true;
     return validator.of(organizationId).hasRoom();
   }
 
   return {
-    run: (execution, ...rest) => inProcessRuns.runBlock(execution.callId, () => run(execution, ...rest)),
+    run: (execution, attempt, process) =>
+      inProcessRuns.runBlock(execution.callId, () => orBusy(attempt, () => run(execution, attempt, process))),
     find,
     hasRoom,
-    async inspect(callId, value, attempt, look) {
-      const { organizationId } = await loadContext(callId);
-      return reserveInputMemory(largeValues, organizationId, bytesToLoad(value), attempt, async () =>
-        look(await resolve(callId, value)),
-      );
-    },
+    inspect: (callId, value, attempt, look) =>
+      orBusy(attempt, async () => {
+        const { organizationId } = await loadContext(callId, attempt);
+        return reserveInputMemory(largeValues, organizationId, bytesToLoad(value), attempt, async () =>
+          look(await readInTime(db, attempt, resolve(callId, value))),
+        );
+      }),
   };
 }
 

@@ -25,6 +25,7 @@ import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
 import { inSlot } from './in-slot.ts';
 import { createLosesWorkers } from './loses-workers.ts';
 import { createModelCaller } from './model-activities.ts';
+import { orBusy } from './reserve-memory.ts';
 import { runAhead } from './run-ahead.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
@@ -139,7 +140,7 @@ function createBlockRunner(
       async (attempt) => {
         addToLogContext({ block: block.blockKey });
         return inSlot(slots.blocks, attempt, () =>
-          showUnderWay(db, blocks, execution, attempt, () => work(execution, attempt)),
+          showUnderWay(db, blocks, execution, attempt, () => orBusy(attempt, () => work(execution, attempt))),
         );
       },
       {

@@ -17,7 +17,7 @@ import type { HeldModelCall, InTask } from './held-model-calls.ts';
 import { inSlot } from './in-slot.ts';
 import { createModelSpeeds } from './model-speeds.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
-import { NoRoom } from './reserve-memory.ts';
+import { NoRoom, orBusy } from './reserve-memory.ts';
 import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runModelBlock } from './run-model-block.ts';
 import { showRefusal, showUnderWay } from './show-under-way.ts';
@@ -43,7 +43,7 @@ export function createModelCaller(
 
   /** Makes the call; it is slow or fast whoever waits for it. One that may not wait for room replies BUSY. */
   async function make(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause | Busy> {
-    const { organizationId, awaited, block } = await blocks.find(execution);
+    const { organizationId, awaited, block } = await blocks.find(execution, attempt);
     const { mayWait, signal } = attempt;
     return showUnderWay(db, blocks, execution, attempt, () =>
       runModelBlock(deps, blocks, execution, attempt, async (call) => {
@@ -63,16 +63,17 @@ export function createModelCaller(
     );
   }
 
-  async function begin(execution: BlockExecution): Promise<HeldModelCall | undefined> {
-    const { organizationId, block } = await blocks.find(execution);
+  async function begin(execution: BlockExecution, attempt: Attempt): Promise<HeldModelCall | undefined> {
+    const { organizationId, block } = await blocks.find(execution, attempt);
     if (speeds.isSlow(block.model ?? '') || modelTurns.isBusy(organizationId)) return undefined;
-    return held.begin(keyOf(execution), organizationId, (attempt) => make(execution, attempt));
+    return held.begin(keyOf(execution), organizationId, (own) => orBusy(own, () => make(execution, own)));
   }
 
-  async function callInTask(execution: BlockExecution, { signal }: Attempt): Promise<Reply> {
+  async function callInTask(execution: BlockExecution, attempt: Attempt): Promise<Reply> {
+    const { signal } = attempt;
     const key = keyOf(execution);
     // A workflow task that was lost in between may find the call of the one before.
-    const call = held.find(key) ?? (await begin(execution));
+    const call = held.find(key) ?? (await begin(execution, attempt));
     if (!call) return BUSY;
     const ending = await awaitEnd(call, signal, maxMs);
     if (ending) {
@@ -80,9 +81,13 @@ export function createModelCaller(
       return concludeModelCall(call, ending, signal);
     }
     held.handOver(key, () => hasStopped(db, execution.callId));
-    const { block } = await blocks.find(execution);
-    speeds.note(block.model ?? '', maxMs);
+    void noteSlow(execution).catch(() => undefined);
     return { ...BUSY, at: held.taskQueue };
+  }
+
+  async function noteSlow(execution: BlockExecution): Promise<void> {
+    const { block } = await blocks.find(execution, { mayWait: true });
+    speeds.note(block.model ?? '', maxMs);
   }
 
   /** Makes the call as a regular activity, unless an attempt that the engine has taken for lost is still making it. */
@@ -113,7 +118,7 @@ export function createModelCaller(
         if (attempt.isLocal) {
           // A regular activity may be in another process, and the workflow says so.
           inProcessRuns.freePlace(callId);
-          return callInTask(execution, attempt);
+          return orBusy(attempt, () => callInTask(execution, attempt));
         }
         // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
         if (left?.refused && attempt.begun === 2)

@@ -14,8 +14,8 @@ export type ActivityMemory = {
 };
 
 /**
- * There is no memory for a prompt, or no turn, now. An attempt that may not wait replies BUSY; others wait for the memory and
- * begin again.
+ * There is no memory for a prompt, no turn, or no answer of the object store now. An attempt that may not wait replies BUSY;
+ * others wait for the memory and begin again.
  */
 export class NoRoom extends Error {
   /** The characters of the prompt; 0: it is a turn that has not come. */
@@ -27,9 +27,22 @@ export class NoRoom extends Error {
   }
 }
 
+/** Does the work of an attempt. One that may not wait returns BUSY where the work throws NoRoom. */
+export async function orBusy<T>(
+  { mayWait }: Pick<Attempt, 'mayWait'>,
+  work: () => Promise<T>,
+): Promise<T | Busy> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NoRoom && !mayWait) return BUSY;
+    throw error;
+  }
+}
+
 /**
  * Does an activity's work once its organization's turn has come to hold an input of `bytes`. An attempt that may not wait
- * returns BUSY when it would have to, and when the work throws NoRoom.
+ * returns BUSY when it would have to.
  */
 export async function reserveInputMemory<T>(
   { inputs, modelAnswers, presence }: Pick<LargeValues, 'inputs' | 'modelAnswers' | 'presence'>,
@@ -50,9 +63,6 @@ export async function reserveInputMemory<T>(
   };
   try {
     return await work({ giveBackInput, reserveAnswer });
-  } catch (error) {
-    if (error instanceof NoRoom && !mayWait) return BUSY;
-    throw error;
   } finally {
     giveBackInput();
     answer.giveBack?.();

@@ -36,13 +36,13 @@ export async function runCode(
   attempt: Attempt,
 ): Promise<Value | Pause | Busy> {
   const { isLocal, signal } = attempt;
-  if (isLocal && !(await blocks.hasRoom(execution))) return BUSY;
-  const { organizationId: organization, awaited } = await blocks.find(execution);
-  const takeTurn = () =>
+  if (isLocal && !(await blocks.hasRoom(execution, attempt))) return BUSY;
+  const { organizationId: organization, awaited } = await blocks.find(execution, attempt);
+  const takeTurn = (first: boolean) =>
     isLocal
       ? sandbox.waitBriefly(organization, signal)
-      : sandbox.wait(organization, signal, { patient: !awaited });
-  let turn = await takeTurn();
+      : sandbox.wait(organization, signal, { patient: !awaited, first });
+  let turn = await takeTurn(false);
   if (!turn) return BUSY;
   const reading = setTimeout(() => {
     turn?.end();
@@ -56,7 +56,8 @@ export async function runCode(
       attempt,
       async ({ block, input, message, parameters, outputs, payer, usage }) => {
         clearTimeout(reading);
-        turn ??= await takeTurn();
+        // It holds its input meanwhile.
+        turn ??= await takeTurn(true);
         if (!turn) throw new NoRoom();
         const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };

@@ -5,6 +5,8 @@ import { ServiceError } from '../flow/errors.ts';
 import { log } from '../observability/log.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { readInTime } from './read-in-time.ts';
+import type { Attempt } from './run-attempt.ts';
 
 /** Says why a run may be missing: its workflow cannot tell, and fails. */
 function tellMissing(error: unknown): never {
@@ -22,15 +24,18 @@ function tellMissing(error: unknown): never {
  */
 const LOOK_AGAIN_MS = 500;
 
-/** Creates the function that gets a call's context, cached in this process, and names its request in the log. */
+/** Creates the function that gets a call's context, cached in this process, and names its request in the log; `readInTime`. */
 export function createRunContexts({
   db,
   inProcessRuns: { contexts },
-}: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (callId: string) => Promise<RunContext> {
+}: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (
+  callId: string,
+  attempt: Pick<Attempt, 'mayWait'>,
+) => Promise<RunContext> {
   const lookedAt = new WeakMap<RunContext, number>();
-  return async function getContext(callId) {
+  return async function getContext(callId, attempt) {
     const known = contexts.get(callId);
-    const context = known ?? (await getRunContext(db, callId).catch(tellMissing));
+    const context = known ?? (await readInTime(db, attempt, getRunContext(db, callId)).catch(tellMissing));
     // Its size is worked out when it is set, and kept up to date by `complete`.
     if (!known) contexts.set(callId, context);
     const now = performance.now();

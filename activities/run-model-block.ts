@@ -31,7 +31,7 @@ export async function runModelBlock(
 ): Promise<Value | Pause | Busy> {
   const { callId, blockKey } = execution;
   const { signal } = attempt;
-  const { organizationId } = await blocks.find(execution);
+  const { organizationId } = await blocks.find(execution, attempt);
   const memory = createPromptMemory(deps.largeValues.prompts, organizationId);
   let mayHaveReserved = attempt.begun > 1;
 

@@ -66,10 +66,10 @@ export async function showRefusal(
 async function describeAttempt(
   blocks: Pick<BlockExecutor, 'find'>,
   execution: BlockExecution,
-  { number: attempts }: Attempt,
+  attempt: Attempt,
   startedAt = new Date(),
 ): Promise<BlockAttempt> {
   const { callId, blockKey, stepId } = execution;
-  const { name, processor_type: processorType } = (await blocks.find(execution)).block;
-  return { callId, blockKey, stepId, name, processorType, attempts, startedAt };
+  const { name, processor_type: processorType } = (await blocks.find(execution, attempt)).block;
+  return { callId, blockKey, stepId, name, processorType, attempts: attempt.number, startedAt };
 }

@@ -1,10 +1,13 @@
 /** While both kinds wait, one of so many turns is a patient waiter's. */
 const PATIENT_EVERY = 4;
 
+/** A patient waiter lets the owner's others go first. `first`: it holds something meanwhile, and goes before those who wait. */
+export type WaitOptions = { patient?: boolean; first?: boolean };
+
 /** Those of one owner who wait for a turn. */
 export type Line<Waiter> = {
   readonly length: number;
-  add(waiter: Waiter, patient: boolean): void;
+  add(waiter: Waiter, options: WaitOptions): void;
   /** Removes the next one and returns it; undefined when nobody waits. */
   takeNext(): Waiter | undefined;
   remove(waiter: Waiter): void;
@@ -22,8 +25,9 @@ export function createLine<Waiter>(): Line<Waiter> {
     get length() {
       return prompt.length + patient.length;
     },
-    add(waiter, isPatient) {
-      (isPatient ? patient : prompt).push(waiter);
+    add(waiter, { patient: isPatient = false, first = false }) {
+      if (first) prompt.unshift(waiter);
+      else (isPatient ? patient : prompt).push(waiter);
     },
     takeNext() {
       const isPatientNext = prompt.length === 0 || (patient.length > 0 && inARow >= PATIENT_EVERY - 1);

@@ -1,7 +1,7 @@
 // fairness/ shares what a process has between organizations: places in turns (here), bytes, and limits for each. An owner is
 // an organization, or a user who acts for none. It uses nothing of the project.
 
-import { createLine, type Line } from './line.ts';
+import { createLine, type Line, type WaitOptions } from './line.ts';
 import { createPresence } from './presence.ts';
 import type { SparePlaces } from './spare-places.ts';
 
@@ -16,11 +16,8 @@ const WAITING_BRIEFLY_MAX = 8;
 type Waiter = { resolve(end: EndTurn): void; reject(error: unknown): void };
 
 export type Turns = {
-  /**
-   * Waits for the owner's turn; rejects with the reason of the signal or of `close`. A patient one lets the owner's others go
-   * first (`Line`).
-   */
-  wait(owner: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<EndTurn>;
+  /** Waits for the owner's turn; rejects with the reason of the signal or of `close`. */
+  wait(owner: string, signal?: AbortSignal, options?: WaitOptions): Promise<EndTurn>;
   /**
    * Waits for the owner's turn for BRIEFLY_MS at most, or not at all when many of its turns wait already; undefined
    * when it does not come. For callers who hold others up while they wait.
@@ -138,11 +135,7 @@ export function createTurns({
   const isBusy = (owner: string): boolean => waiting.has(owner) || !mayBegin(owner);
   const takeNow = (owner: string): EndTurn | undefined => (isBusy(owner) ? undefined : begin(owner));
 
-  async function wait(
-    owner: string,
-    signal?: AbortSignal,
-    { patient } = { patient: false },
-  ): Promise<EndTurn> {
+  async function wait(owner: string, signal?: AbortSignal, options: WaitOptions = {}): Promise<EndTurn> {
     signal?.throwIfAborted();
     const atOnce = takeNow(owner);
     if (atOnce) return atOnce;
@@ -151,7 +144,7 @@ export function createTurns({
     waitingInAll += 1;
     spare?.look(() => waitingInAll > 0, serve);
     const line = waiting.get(owner) ?? createLine();
-    line.add(waiter, patient);
+    line.add(waiter, options);
     waiting.set(owner, line);
     const abort = () => {
       leave(owner, waiter);

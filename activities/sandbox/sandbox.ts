@@ -1,5 +1,6 @@
 // activities/sandbox/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
 // A source and its values go in as JSON; the output and the console's text come out. `guest.ts` has the contract with authors.
+import type { WaitOptions } from '../../fairness/line.ts';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -39,8 +40,8 @@ export type CodeTurn = {
 };
 
 export type Sandbox = {
-  /** Waits for the organization's turn; a patient one lets its others go first. */
-  wait(organization: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<CodeTurn>;
+  /** Waits for the organization's turn, as `Turns` do. */
+  wait(organization: string, signal?: AbortSignal, options?: WaitOptions): Promise<CodeTurn>;
   /** Waits an instant at most; undefined when the turn has not come by then. */
   waitBriefly(organization: string, signal?: AbortSignal): Promise<CodeTurn | undefined>;
   /** Rejects those who wait for a turn, so that another worker can take them; turns under way continue. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { enforceSchema } from '../../activities/enforce-schema.ts';
-import { type ActivityMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
+import { type ActivityMemory, orBusy, reserveInputMemory } from '../../activities/reserve-memory.ts';
 import { BUSY } from '../../flow/run.ts';
 import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../large-values/large-values.ts';
 
@@ -22,7 +22,9 @@ describe('an activity that holds an input', () => {
   it('is busy where its schema would have to wait and it may not', async () => {
     const validator = { validate: async () => [], validateBriefly: async () => undefined };
     const check = (mayWait: boolean) =>
-      work(mayWait, () => enforceSchema(validator, 'input', { type: 'string' }, 'x', { mayWait }));
+      orBusy({ mayWait }, () =>
+        work(mayWait, () => enforceSchema(validator, 'input', { type: 'string' }, 'x', { mayWait })),
+      );
     assert.deepEqual([await check(true), await check(false)], [undefined, BUSY]);
   });
 });
