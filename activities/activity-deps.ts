@@ -6,7 +6,7 @@ import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import type { OwnerLimit } from '../fairness/owner-limit.ts';
 import type { EnterPlace } from '../fairness/place.ts';
-import type { Turns } from '../fairness/turns.ts';
+import type { TurnsByKind } from '../fairness/turns-by-kind.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
@@ -36,8 +36,8 @@ export type ActivityDeps = {
   inProcessRuns: InProcessRuns;
   /** Waits for a place among the runs that are being started in this process; absent where its worker is alone. */
   enterPlace?: EnterPlace | undefined;
-  /** Bounds the model calls of the process. */
-  modelTurns: Turns;
+  /** Bounds the model calls of the process, by provider. */
+  modelTurns: TurnsByKind;
   /** Bound the regular activities of blocks and tests that the process has taken, those that wait included. */
   slots: { models: Slots; blocks: Slots; testStarts: Slots; verdicts: Slots };
   heldModelCalls: HeldModelCalls;

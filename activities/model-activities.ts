@@ -7,6 +7,7 @@ import type { Unfinished } from '../flow/ran-ahead.ts';
 import { type BlockCall, BUSY, type Busy, isBusy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { providerOf } from '../models/registry.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { keyOf, untilNotAnnounced } from './announcements.ts';
@@ -47,9 +48,10 @@ export function createModelCaller(
     const { mayWait, signal } = attempt;
     return showUnderWay(db, blocks, execution, attempt, () =>
       runModelBlock(deps, blocks, execution, attempt, async (call) => {
+        const provider = providerOf(block.model ?? '');
         const endTurn = mayWait
-          ? await modelTurns.wait(organizationId, signal, { patient: !awaited })
-          : modelTurns.takeNow(organizationId);
+          ? await modelTurns.wait(provider, organizationId, signal, { patient: !awaited })
+          : modelTurns.takeNow(provider, organizationId);
         if (!endTurn) throw new NoRoom();
         const began = performance.now();
         try {
@@ -65,7 +67,8 @@ export function createModelCaller(
 
   async function begin(execution: BlockExecution, attempt: Attempt): Promise<HeldModelCall | undefined> {
     const { organizationId, block } = await blocks.find(execution, attempt);
-    if (speeds.isSlow(block.model ?? '') || modelTurns.isBusy(organizationId)) return undefined;
+    const model = block.model ?? '';
+    if (speeds.isSlow(model) || modelTurns.isBusy(providerOf(model), organizationId)) return undefined;
     return held.begin(keyOf(execution), organizationId, (own) => orBusy(own, () => make(execution, own)));
   }
 

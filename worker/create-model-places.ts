@@ -1,6 +1,6 @@
 import { createSlots } from '../activities/in-slot.ts';
 import type { Config } from '../config.ts';
-import { createTurns } from '../fairness/turns.ts';
+import { createTurnsByKind } from '../fairness/turns-by-kind.ts';
 
 /** Model calls that may wait for their turn in one worker, beside those under way. */
 const WAITING = { places: 200, reserve: 50, few: 8 };
@@ -8,14 +8,17 @@ const WAITING = { places: 200, reserve: 50, few: 8 };
 const RESERVE = { part: 1 / 4, min: 4, few: 3 };
 
 /**
- * Creates the turns of one worker at calling models, and the slots of its activities that do so or wait for it. `underWayMax`
- * and `waitingMax`: how many calls these let be under way, and wait.
+ * Creates the turns of one worker at calling models, by provider, and the slots of its activities that do so or wait for it.
+ * `underWayMax` and `waitingMax`: how many calls these let be under way, and wait.
  */
-export function createModelPlaces({ modelConcurrency }: Pick<Config, 'modelConcurrency'>) {
+export function createModelPlaces({
+  modelConcurrency,
+  providers,
+}: Pick<Config, 'modelConcurrency' | 'providers'>) {
   const reserve = Math.max(RESERVE.min, Math.ceil(modelConcurrency * RESERVE.part));
   const few = Math.min(RESERVE.few, modelConcurrency);
   return {
-    turns: createTurns({ places: modelConcurrency, reserve, few }),
+    turns: createTurnsByKind({ places: modelConcurrency, reserve, few }, Object.keys(providers)),
     slots: createSlots({
       places: modelConcurrency + WAITING.places,
       reserve: reserve + WAITING.reserve,
