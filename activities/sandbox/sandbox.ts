@@ -1,5 +1,7 @@
 // activities/sandbox/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
 // A source and its values go in as JSON; the output and the console's text come out. `guest.ts` has the contract with authors.
+
+import { createByteBudget } from '../../fairness/byte-budget.ts';
 import type { WaitOptions } from '../../fairness/line.ts';
 import { createTurns, type EndTurn } from '../../fairness/turns.ts';
 import type { Json } from '../../flow/definition.ts';
@@ -14,6 +16,9 @@ import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limi
 import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
 import { SandboxUnavailable } from './sandbox-errors.ts';
+
+/** Results whose processes are free again, and which wait for the thread that reads them: beyond these bytes each keeps its turn. */
+const UNREAD = { total: 64 * 1024 * 1024, share: 16 * 1024 * 1024 };
 
 /** One run of a block's source; `timeoutMs` is processor time. */
 export type CodeCall = {
@@ -33,7 +38,8 @@ export type CodeTurn = {
   /**
    * Runs the code. Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT or CODE_LIMIT_EXCEEDED (the code's fault; `extra` has
    * `line` and the last `logs` where there are any), SandboxCrashed or SandboxUnavailable (may be retried), or the signal's
-   * reason. `onUsed` receives the processor time that the code took, however it ended.
+   * reason. `onUsed` receives the processor time that the code took, however it ended. The turn ends before a large result is
+   * read, which others' results may delay.
    */
   run(call: CodeCall, signal?: AbortSignal, onUsed?: (milliseconds: number) => void): Promise<CodeResult>;
   end: EndTurn;
@@ -65,13 +71,17 @@ export function createSandbox({
 }): Sandbox {
   const pool = createPool({ size: processes + reserve });
   const turns = createTurns({ places: processes, reserve });
+  const unread = createByteBudget(UNREAD.total, UNREAD.share);
   const stopMeasuring = sandboxWaiting.observe(() => [{ value: turns.countWaiting() }]);
   const toTurn = (organization: string, end: EndTurn, takesSpare: boolean): CodeTurn => ({
     end,
     run(call, signal, onUsed) {
       return measureCode(async () => {
         const answer = await runInProcess(pool, call, { signal, takesSpare }, onUsed);
-        return readAnswer(largeJson, organization, answer, signal);
+        const { length } = answer.body;
+        const giveBack = length < LARGE_JSON_BYTES ? undefined : unread.takeNow(organization, length);
+        if (giveBack) end();
+        return readAnswer(largeJson, organization, answer, signal).finally(giveBack);
       });
     },
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { getPriority } from 'node:os';
 import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
 import { workerShutdown } from '../../activities/worker-shutdown.ts';
-import { createLargeJson } from '../../large-values/large-json.ts';
+import { createLargeJson, LARGE_JSON_BYTES } from '../../large-values/large-json.ts';
 import { waitUntil } from '../wait-until.ts';
 import { call, guestsOf } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
@@ -85,6 +85,40 @@ describe('code of several organizations', () => {
     sandbox.drain(workerShutdown('it stops'));
     await waiting;
     assert.equal((await turns[0]?.run(call('return 1')))?.output, 1);
+  });
+
+  describe('with large results that wait to be read', () => {
+    let silent: Sandbox;
+    let asked: number;
+    beforeEach(() => {
+      asked = 0;
+      const read = (): Promise<never> => {
+        asked += 1;
+        return new Promise(() => undefined);
+      };
+      const largeJson = { ...createLargeJson(), check: read };
+      silent = createSandbox({ processes: 1, reserve: 0, largeJson });
+    });
+    afterEach(() => silent.close());
+
+    /** Runs code with a result of so many bytes, up to when that waits. */
+    async function answerWith(bytes: number, organization: string): Promise<void> {
+      const before = asked;
+      const turn = await silent.wait(organization);
+      turn.run(call(`return 'x'.repeat(${bytes})`)).catch(() => undefined);
+      await waitUntil(() => asked > before);
+    }
+
+    it('has its processes free for other code', async () => {
+      await answerWith(LARGE_JSON_BYTES, 'a');
+      const turn = await silent.waitBriefly('b');
+      assert.equal((await turn?.run(call('return 7')))?.output, 7);
+    });
+
+    it('keeps its turns beyond the memory for these results', async () => {
+      for (let n = 0; n < 3; n += 1) await answerWith(7 * 1024 * 1024, 'a');
+      assert.equal(await silent.waitBriefly('b'), undefined);
+    });
   });
 
   it('yields the processors to the service and to others once it takes long (on Linux)', async function () {
