@@ -9,6 +9,7 @@ import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { RunLimits } from '../../db/tenants/run-limits.ts';
 import type { UserProject } from '../../db/tenants/user-projects.ts';
 import type { Place } from '../../fairness/place.ts';
+import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
@@ -61,7 +62,7 @@ export type ApiState = {
   /** Ends the turn that a large body has: others' are read while this request waits for something. */
   endLargeWork: () => void;
   /** Waits without that turn, and then for another one. */
-  leaveLargeWork: (wait: () => Promise<void>) => Promise<void>;
+  leaveLargeWork: Leave;
   /** Frees what is held for an answer that will not be sent. */
   freeAnswer?: () => void;
   /** Frees the body and its bytes; called before long work that needs neither. */

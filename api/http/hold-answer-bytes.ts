@@ -1,4 +1,5 @@
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import { type Leave, stay, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import type { ApiContext } from './context.ts';
 import { readerSignal } from './reader-signal.ts';
@@ -7,7 +8,7 @@ import { takeBytes, takeLargeWork } from './take-bytes.ts';
 /**
  * Waits until an organization may hold an answer of so many bytes; they are given back when that is closed, or refused. A caller
  * that hangs up leaves the line, so that nothing is loaded for nobody. `load` may take a turn at large work itself: its own comes
- * before that at the answer.
+ * before that at the answer. Returns the function that leaves that turn, to wait for what is elsewhere.
  */
 export async function holdAnswerBytes(
   { answers, work }: LargeValues,
@@ -15,29 +16,30 @@ export async function holdAnswerBytes(
   organizationId: string,
   bytes: number,
   load: () => Promise<unknown> = async () => undefined,
-): Promise<void> {
+): Promise<Leave> {
   if (bytes < SMALL_BYTES) {
     await load();
-    return;
+    return stay;
   }
   const gone = () => readerSignal(res);
   const giveBack = await takeBytes(answers, organizationId, bytes, gone);
   const takeTurn = async () => {
     await load();
-    return takeLargeWork(work, organizationId, bytes, { gone });
+    return takeTurnToLeave(() => takeLargeWork(work, organizationId, bytes, { gone }));
   };
-  const endTurn = await takeTurn().catch((error: unknown) => {
+  const turn = await takeTurn().catch((error: unknown) => {
     giveBack();
     throw error;
   });
   const end = () => {
-    endTurn();
+    turn.end();
     giveBack();
   };
   state.freeAnswer = end;
   if (res.closed) end();
   // The answer is written by `prefinish`, or will not be.
-  else res.once('prefinish', endTurn).once('close', end);
+  else res.once('prefinish', turn.end).once('close', end);
+  return turn.leave;
 }
 
 /** Waits for the bytes of an answer in the same way, without a turn: who works on what is held takes turns of its own. */

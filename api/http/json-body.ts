@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { workOf } from '../../fairness/large-work.ts';
+import { takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findInexactNumber } from '../../flow/find-inexact-number.ts';
@@ -68,14 +69,11 @@ export function readBody(
       // What the handler does with it has a turn of its own: small work that is under way meets one of the two. That turn comes
       // before bodies that are not parsed yet, which take less memory, and is not refused any more.
       endTurn();
-      endTurn = await work.take(owner, size);
+      const turn = await takeTurnToLeave(() => work.take(owner, size));
+      endTurn = turn.end;
       ctx.state.body = parsed.data;
-      ctx.state.endLargeWork = () => endTurn?.();
-      ctx.state.leaveLargeWork = async (wait: () => Promise<void>) => {
-        endTurn?.();
-        await wait();
-        endTurn = await work.take(owner, size);
-      };
+      ctx.state.endLargeWork = turn.end;
+      ctx.state.leaveLargeWork = turn.leave;
       ctx.state.dropBody = () => {
         ctx.state.body = undefined;
         endTurn?.();

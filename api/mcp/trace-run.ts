@@ -7,6 +7,7 @@ import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
+import { stay, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
@@ -16,6 +17,7 @@ import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from '../http/cut-json.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
 import { iterations } from '../runs/receipt.ts';
 import { describeTestRun, testRun, testStatus } from '../test-runs/describe-test-run.ts';
@@ -92,8 +94,8 @@ export async function traceRun(
     const flow = await requireVisibleFlow(deps, testRunRow.flow_id, access, 'run');
     return { test_run: await describeTestRun(deps, id, flow, { gone }) };
   }
-  return holdingTrace(deps, { access, id, gone }, async (run, inTurn) => ({
-    flow_run: await describeRunWithTrace(deps, run, inTurn),
+  return holdingTrace(deps, { access, id, gone }, async (reading, run, inTurn) => ({
+    flow_run: await describeRunWithTrace(reading, run, inTurn),
   }));
 }
 
@@ -148,11 +150,11 @@ export async function traceStep(
   { flow_run_id: id, step_id }: z.output<typeof stepTraceInput>,
   gone?: AbortSignal,
 ): Promise<z.input<typeof stepTrace>> {
-  return holdingTrace(deps, { access, id, gone }, async (run, inTurn) => {
+  return holdingTrace(deps, { access, id, gone }, async (reading, run, inTurn) => {
     const all = await listBlockTraces(deps.db, id);
     const blocksOf = await listBlocksOf(deps, step_id, [run, ...all]);
     const rows = all.filter((row) => blocksOf.get(row.flow_version_id)?.has(row.step_id));
-    const traced = await traceBlocks(deps, rows, STEP_VALUE_MAX_CHARS, inTurn);
+    const traced = await traceBlocks(reading, rows, STEP_VALUE_MAX_CHARS, inTurn);
     return { flow_run_id: id, step_id, executions: traced.blocks, left_out: traced.left_out };
   });
 }
@@ -182,24 +184,28 @@ async function listBlocksOf(
 
 /**
  * Does work over a run that the caller may see, once its organization's turn has come to hold what is read for its trace. Any part
- * of the work may meet all of that, so each has a turn of its own.
+ * of the work may meet all of that, so each has a turn of its own, which is left while the object store is awaited.
  */
 async function holdingTrace<T>(
   deps: ApiDeps,
   { access, id, gone }: { access: ProjectAccess; id: string; gone: AbortSignal | undefined },
-  work: (run: RunRow, inTurn: InTurn) => Promise<T>,
+  work: (reading: ApiDeps, run: RunRow, inTurn: InTurn) => Promise<T>,
 ): Promise<T> {
   const { run, organizationId } = await requireRun(deps, access, id);
   const bytes = await measureTrace(deps.db, id);
   const untilGone = gone && (() => gone);
   const giveBack = await takeBytes(deps.largeValues.answers, organizationId, bytes, untilGone);
   const options = untilGone && { gone: untilGone };
+  let leave = stay;
   const inTurn: InTurn = async (doPart) => {
-    const endTurn = await takeLargeWork(deps.largeValues.work, organizationId, bytes, options);
-    return doPart().finally(endTurn);
+    const take = () => takeLargeWork(deps.largeValues.work, organizationId, bytes, options);
+    const turn = await takeTurnToLeave(take);
+    leave = turn.leave;
+    return doPart().finally(turn.end);
   };
+  const db = leaveForObjects(deps.db, (wait) => leave(wait));
   try {
-    return await work(run, inTurn);
+    return await work({ ...deps, db }, run, inTurn);
   } finally {
     giveBack();
   }

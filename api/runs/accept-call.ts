@@ -42,6 +42,7 @@ function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
     keyId: state.key?.key_id,
     body: state.body as Body,
     endLargeWork: state.endLargeWork,
+    leaveLargeWork: state.leaveLargeWork,
     idempotencyKey: state.idempotencyKey,
     modelKeys: state.modelKeys,
   };

@@ -2,6 +2,7 @@
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
+import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
@@ -17,6 +18,7 @@ import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
@@ -51,8 +53,8 @@ export async function acceptResume(
     ? await loadDefinition(deps, run.flow_version_id, request.endLargeWork)
     : flow.definition;
   const validator = deps.validator.of(flow.organizationId);
-  const requireOverrides = (overrides: BlockOverrides) =>
-    requireValidOverrides(validator, definition, 'block_overrides', overrides);
+  const requireOverrides = (overrides: BlockOverrides, leaveLargeWork = request.leaveLargeWork) =>
+    requireValidOverrides(validator, definition, 'block_overrides', overrides, leaveLargeWork);
   const sent = body.block_overrides as BlockOverrides | undefined;
   if (sent) await requireOverrides(sent);
   requireChoice(body);
@@ -62,17 +64,19 @@ export async function acceptResume(
   const answered = run.concluded_by === null ? await requireAnswerOfPause(deps, request, run) : undefined;
 
   const bytes = await measureInput(deps.db, run.execution_id);
-  const accept = async (endLargeWork: () => void) => {
-    const earlier = await findRunInput(deps.db, run.execution_id);
+  const accept = async (endLargeWork: () => void, leaveLargeWork: Leave) => {
+    const db = leaveForObjects(deps.db, leaveLargeWork);
+    const earlier = await findRunInput(db, run.execution_id);
     if (!earlier) throw notPaused();
     requireSameStart(earlier, body);
     const overrides = sent ?? earlier.block_overrides;
-    if (!sent) await requireOverrides(overrides);
+    if (!sent) await requireOverrides(overrides, leaveLargeWork);
     const resumed = { run, answered, definition, earlier, overrides };
-    return acceptAtPause(deps, { ...request, endLargeWork }, resumed);
+    return acceptAtPause({ ...deps, db }, { ...request, endLargeWork, leaveLargeWork }, resumed);
   };
   return holdStored(deps.largeValues, flow.organizationId, bytes, accept, {
     endLargeWork: request.endLargeWork,
+    leaveLargeWork: request.leaveLargeWork,
   });
 }
 

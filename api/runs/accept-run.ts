@@ -2,6 +2,7 @@
 import type { RunMode } from '../../db/schema.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import { createTimedId } from '../../db/timed-id.ts';
+import { stay } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
@@ -9,6 +10,7 @@ import type { AcceptDeps } from '../deps.ts';
 import { invalidField } from '../http/invalid-field.ts';
 import { readAttachments } from './attachments.ts';
 import type { CallRequest } from './call-request.ts';
+import { leaveForHosts } from './leave-for-hosts.ts';
 import { readCallback } from './read-callback.ts';
 import type { JobRequest, RunRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
@@ -29,14 +31,16 @@ export async function acceptRun(
   const { flow, body } = request;
   const { message, parameters = {}, block_overrides = {}, maxCredits, ...asked } = body;
   if (message === undefined) throw invalidField('message', 'is required');
-  await request.requireRunnable?.();
+  const { requireRunnable, leaveLargeWork = stay } = request;
+  if (requireRunnable) await leaveLargeWork(requireRunnable);
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
   const validator = deps.validator.of(flow.organizationId);
-  await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides);
-  const images = await acceptAttachments(deps, flow.definition, overrides, asked.attachments);
+  await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides, leaveLargeWork);
+  const lookingUp = leaveForHosts(deps, leaveLargeWork);
+  const images = await acceptAttachments(lookingUp, flow.definition, overrides, asked.attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
-  const callback = mode === 'jobs' ? await readCallback(deps, body as JobRequest) : undefined;
+  const callback = mode === 'jobs' ? await readCallback(lookingUp, body as JobRequest) : undefined;
   requireMayRun(flow);
   const input = {
     message,

@@ -2,6 +2,7 @@
 import type { RunRow } from '../../db/runs/runs.ts';
 import type { Continuation } from '../../db/tables/run-input.ts';
 import { createTimedId } from '../../db/timed-id.ts';
+import { stay } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
@@ -10,12 +11,14 @@ import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { invalidField } from '../http/invalid-field.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { requireStateAgain } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { findEarlierResume, type NewResume } from './find-earlier-resume.ts';
 import { getSession } from './get-session.ts';
+import { leaveForHosts } from './leave-for-hosts.ts';
 import { measureSession, ofSteps, readInput, readOutputs } from './read-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
@@ -61,7 +64,8 @@ export async function acceptStep(
   const { definition } = flow;
   const { steps } = definition;
   const { stepIndex, runRemaining = false } = body;
-  await request.requireRunnable?.();
+  const { requireRunnable, leaveLargeWork = stay } = request;
+  if (requireRunnable) await leaveLargeWork(requireRunnable);
   const session = body.executionId == null ? undefined : await getSession(deps, flow, body.executionId);
   const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
   requireStepIndex(definition, body, republished);
@@ -71,7 +75,7 @@ export async function acceptStep(
   const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
   requireSoundTree(definition);
   const validator = deps.validator.of(flow.organizationId);
-  await requireValidOverrides(validator, definition, 'blockOverrides', overrides);
+  await requireValidOverrides(validator, definition, 'blockOverrides', overrides, leaveLargeWork);
   requireParameterNames(body.parameters ?? {});
 
   const resumeId = session && messages && idOfResume(request, session);
@@ -91,8 +95,13 @@ export async function acceptStep(
     deps.largeValues,
     flow.organizationId,
     known ? await measureSession(deps, known, body) : 0,
-    (endLargeWork) => acceptChecked(deps, { ...request, endLargeWork }, checked),
-    { endLargeWork: request.endLargeWork },
+    (endLargeWork, leaveLargeWork) =>
+      acceptChecked(
+        { ...deps, db: leaveForObjects(deps.db, leaveLargeWork) },
+        { ...request, endLargeWork, leaveLargeWork },
+        checked,
+      ),
+    { endLargeWork: request.endLargeWork, leaveLargeWork },
   );
 }
 
@@ -119,7 +128,8 @@ async function acceptChecked(
   const range = { from: stepIndex, to, pausedAt };
   const readCode = codeReaderOf(deps, flow.organizationId);
   await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
-  const images = session ? {} : await acceptAttachments(deps, definition, overrides, body.attachments);
+  const lookingUp = leaveForHosts(deps, request.leaveLargeWork ?? stay);
+  const images = session ? {} : await acceptAttachments(lookingUp, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
   if (session) requireSameStart(kept, body);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };

@@ -12,6 +12,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { toPage, unknownCursor } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
@@ -140,9 +141,10 @@ async function readValues(
   values: readonly BlockValue[],
 ): Promise<(string | undefined)[]> {
   const bytes = await measureBlockValues(deps, row, values);
-  await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flowIds.organizationId, bytes);
+  const leave = await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flowIds.organizationId, bytes);
+  const reading = { ...deps, db: leaveForObjects(deps.db, leave) };
   const texts: (string | undefined)[] = [];
-  for (const value of values) texts.push(await readBlockValue(deps, row, value));
+  for (const value of values) texts.push(await readBlockValue(reading, row, value));
   return texts;
 }
 

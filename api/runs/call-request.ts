@@ -3,6 +3,7 @@ import type { Environment } from '../../db/schema.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { RunStart } from '../../engine/start-run.ts';
+import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { LoadedFlow } from '../http/context.ts';
 
 /** A request that starts a run or goes on with one, as its middleware has read it. */
@@ -24,6 +25,8 @@ export type CallRequest<Body> = {
   body: Body;
   /** Ends the turn at large work that the request has, if any; called before it waits for something. */
   endLargeWork?: () => void;
+  /** Leaves that turn while the request waits for what is elsewhere, and comes back to the work. */
+  leaveLargeWork?: Leave;
   idempotencyKey: IdempotencyKey | undefined;
   modelKeys: ModelKeys | undefined;
 };

@@ -10,6 +10,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -129,9 +130,11 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const ofOutcome = await measureOutcome(deps.db, run.callId, { result, pauses });
     const mayBeLong = receipt && (resumes || mayRunMany(run.definition));
     const ofReceipt = mayBeLong ? await measureReceipt(deps.db, executionId) : 0;
-    await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flow.organizationId, ofOutcome + ofReceipt);
-    const described = await describeOutcome(deps, run, outcome);
-    if (described.status === 'tool_calls_required') await requirePauseAllowed(deps, run, described);
+    const { organizationId } = ctx.state.flow;
+    const leave = await holdAnswerBytes(deps.largeValues, ctx, organizationId, ofOutcome + ofReceipt);
+    const reading = { ...deps, db: leaveForObjects(deps.db, leave) };
+    const described = await describeOutcome(reading, run, outcome);
+    if (described.status === 'tool_calls_required') await requirePauseAllowed(reading, run, described);
     answerJson(ctx, {
       executionId,
       ...described,

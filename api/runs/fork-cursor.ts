@@ -13,21 +13,22 @@ import { listOutputsRead } from './list-outputs-read.ts';
 type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
 /**
- * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the
- * run's input and outputs before they are read. Throws a ServiceError when the run cannot be forked there.
+ * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the run's input and
+ * outputs, and returns the database from which these are read. Throws a ServiceError when the run cannot be forked there.
  */
 export async function forkCursor(
-  { db, definitions }: { db: Db; definitions: FlowDefinitions },
+  { db: measured, definitions }: { db: Db; definitions: FlowDefinitions },
   run: ForkedRun,
   step: number,
-  holdBytes: (bytes: number) => Promise<void>,
+  holdBytes: (bytes: number) => Promise<Db>,
 ) {
   const { steps } = await definitions.get(run.flow_version_id);
   const plan = toPlan(steps);
   if (step >= plan.length) throw outOfRange(plan.length);
   const before = plan.slice(0, step);
-  const calls = await findCalls(db, run.execution_id, before);
-  await holdBytes((await measureInput(db, run.execution_id)) + (await measureCollected(db, calls)));
+  const calls = await findCalls(measured, run.execution_id, before);
+  const ofInput = await measureInput(measured, run.execution_id);
+  const db = await holdBytes(ofInput + (await measureCollected(measured, calls)));
   const input = await getRunInput(db, run.execution_id);
   const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
   const cursor = {

@@ -6,6 +6,7 @@ import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, errorAnswer, examplesOf, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
@@ -71,8 +72,9 @@ function forkJob(deps: ApiDeps): ApiMiddleware {
     const { flowIds, run } = ctx.state;
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     if (run.mode === 'test' && !(await isTestOfCase(deps.db, run.execution_id))) throw judged();
-    ctx.body = await forkCursor(deps, run, step, (bytes) =>
-      holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, bytes),
-    );
+    ctx.body = await forkCursor(deps, run, step, async (bytes) => {
+      const leave = await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, bytes);
+      return leaveForObjects(deps.db, leave);
+    });
   };
 }

@@ -13,6 +13,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
@@ -182,12 +183,14 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     // Its flow may have to be loaded in a turn at large work, which comes before that at the answer.
     const described = await describeRun(deps, run);
     const paused = run.pause ? await findAcceptedCall(deps, ended) : undefined;
-    await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, ofOutcome + ofReceipt);
+    const { organizationId } = flowIds;
+    const leave = await holdAnswerBytes(deps.largeValues, ctx, organizationId, ofOutcome + ofReceipt);
+    const db = leaveForObjects(deps.db, leave);
     answerJson(ctx, {
       ...described,
-      ...(run.result && { result: new JsonText(await readResultText(deps.db, ended, run.result)) }),
+      ...(run.result && { result: new JsonText(await readResultText(db, ended, run.result)) }),
       // For a caller who lost the answer that told of it.
-      ...(run.pause && paused && (await describePause(deps, paused, run.pause))),
+      ...(run.pause && paused && (await describePause({ ...deps, db }, paused, run.pause))),
       ...(await describeProgress(deps, run)),
       ...(receipt && (await readReceipt(deps.db, run.execution_id))),
     });

@@ -1,10 +1,12 @@
 import { measureOutcome } from '../../db/runs/measure-outcome.ts';
 import { readResult } from '../../db/runs/read-result.ts';
+import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { cutJson } from '../http/cut-json.ts';
 import { holdStored } from '../http/hold-stored.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 
 /**
  * Reads the result of a run's call, cut to `maxChars` characters of JSON, once its organization may hold the whole of it. Throws
@@ -17,6 +19,7 @@ export async function readCutResult(
   gone?: AbortSignal,
 ): Promise<Json> {
   const bytes = await measureOutcome(db, callId, { result, pauses: false });
-  const read = async () => cutJson(await readResult(db, callId, result), maxChars);
+  const read = async (_: unknown, leave: Leave) =>
+    cutJson(await readResult(leaveForObjects(db, leave), callId, result), maxChars);
   return holdStored(largeValues, organizationId, bytes, read, { gone });
 }

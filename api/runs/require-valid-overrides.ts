@@ -1,4 +1,5 @@
 // Checks the block overrides of a request: every unknown step and field is named (docs/running-flows.md, Overrides).
+import { stay } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
@@ -18,21 +19,31 @@ export function requireFewOverrides(body: unknown): void {
   }
 }
 
-/** Throws VALIDATION_ERROR unless the overrides fit the flow. `field` is their name in the request. */
+/**
+ * Throws VALIDATION_ERROR unless the overrides fit the flow. `field` is their name in the request. Their JSON Schemas wait for threads
+ * that compile them, for which the request's turn at large work is left.
+ */
 export async function requireValidOverrides(
   validator: OrganizationValidator,
   definition: FlowDefinition,
   field: string,
   overrides: BlockOverrides,
+  leaveLargeWork = stay,
 ): Promise<void> {
   const problems = findOverrideProblems(definition, overrides);
-  for (const [stepId, override] of Object.entries(overrides)) {
-    for (const name of ['inputSchema', 'outputSchema'] as const) {
-      const problem =
-        override[name] === undefined ? undefined : await findSchemaProblem(validator, override[name]);
-      if (problem) problems.push({ field: `${stepId}.${name}`, message: problem });
+  const schemas = Object.entries(overrides).flatMap(([stepId, override]) =>
+    (['inputSchema', 'outputSchema'] as const).flatMap((name) => {
+      const schema = override[name];
+      return schema === undefined ? [] : [{ field: `${stepId}.${name}`, schema }];
+    }),
+  );
+  const findProblems = async () => {
+    for (const { field, schema } of schemas) {
+      const message = await findSchemaProblem(validator, schema);
+      if (message) problems.push({ field, message });
     }
-  }
+  };
+  if (schemas.length > 0) await leaveLargeWork(findProblems);
   if (problems.length === 0) return;
   const errors = problems
     .slice(0, PROBLEMS_MAX)

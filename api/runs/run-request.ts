@@ -8,6 +8,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
 import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
@@ -79,8 +80,8 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
     const { run, flowIds } = ctx.state;
     const { full } = ctx.state.query as z.infer<typeof requestQuery>;
     const asked = await getRequestOfRun(deps.db, run.execution_id);
-    await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, asked.bytes);
-    const input = await getRunInput(deps.db, run.execution_id);
+    const leave = await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, asked.bytes);
+    const input = await getRunInput(leaveForObjects(deps.db, leave), run.execution_id);
     const large = {
       message: input.message,
       parameters: input.parameters,

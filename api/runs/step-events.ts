@@ -3,7 +3,7 @@ import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-block
 import { loadReferences, measureOutputs, measureValue } from '../../db/runs/load-references.ts';
 import { measurePause } from '../../db/runs/measure-outcome.ts';
 import { readResultText } from '../../db/runs/read-result.ts';
-import type { EndTurn } from '../../fairness/turns.ts';
+import type { TurnToLeave } from '../../fairness/turn-to-leave.ts';
 import { composeValues } from '../../flow/compose-values.ts';
 import type { Step } from '../../flow/definition.ts';
 import type { Facts } from '../../flow/look-up-facts.ts';
@@ -11,6 +11,7 @@ import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { INPUT_REF, type Load, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
+import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { JsonText } from '../http/write-json.ts';
 import { firstCallOf } from './accept-step.ts';
@@ -33,7 +34,7 @@ type Reader = {
   organizationId: string;
   mayRead(): Promise<boolean>;
   take(bytes: number): Promise<() => void>;
-  takeWork(bytes: number): Promise<EndTurn>;
+  takeWork(bytes: number): Promise<TurnToLeave>;
   signal: AbortSignal;
 };
 
@@ -114,8 +115,8 @@ export async function* stepEvents(
     const bytes = inputBytes + (await measureOutputs(deps.db, run.callId, ids));
     const giveBack = await reader.take(bytes);
     const load: Load = async (refs) => {
-      const endTurn = await reader.takeWork(bytes);
-      return loadReferences(deps.db, run.callId, refs).finally(endTurn);
+      const { end, leave } = await reader.takeWork(bytes);
+      return loadReferences(leaveForObjects(deps.db, leave), run.callId, refs).finally(end);
     };
     try {
       const planned = plan.slice(place.stepIndex, place.stepIndex + 1);

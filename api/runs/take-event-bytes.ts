@@ -1,4 +1,4 @@
-import type { EndTurn } from '../../fairness/turns.ts';
+import { type TurnToLeave, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 
@@ -21,8 +21,9 @@ export async function takeEventWork(
   organizationId: string,
   bytes: number,
   signal: AbortSignal,
-): Promise<EndTurn> {
-  return untilInterrupted(work.take(organizationId, bytes, { signal }), signal);
+): Promise<TurnToLeave> {
+  const take = () => untilInterrupted(work.take(organizationId, bytes, { signal }), signal);
+  return takeTurnToLeave(take);
 }
 
 function untilInterrupted<T>(taken: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -13,6 +13,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
+import { leaveForHosts } from '../runs/leave-for-hosts.ts';
 import { requireWebhookUrl } from '../runs/require-webhook-url.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
 import { addTestDelivery, RECOVERED_MAX, recoverDeliveries, resendDelivery } from './recorded-resends.ts';
@@ -113,7 +114,7 @@ function recover(deps: ApiDeps): ApiMiddleware {
 function sendTest(deps: ApiDeps): ApiMiddleware {
   return async function sendTest(ctx) {
     const request = ctx.state.body as z.infer<typeof testRequest>;
-    const url = await requireWebhookUrl(deps, 'url', request.url);
+    const url = await requireWebhookUrl(leaveForHosts(deps, ctx.state.leaveLargeWork), 'url', request.url);
     const { organizationId } = ctx.state.membership;
     const test = { id: createTimedId(), organizationId, event: request.event, url };
     const write = () =>

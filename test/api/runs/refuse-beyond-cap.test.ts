@@ -9,6 +9,7 @@ import { refuseBeyondCap } from '../../../api/runs/refuse-beyond-cap.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { takeEventBytes } from '../../../api/runs/take-event-bytes.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
+import { stay } from '../../../fairness/turn-to-leave.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { createStepClient, only, resumeOf, type StepClient } from './step-client.ts';
@@ -65,7 +66,7 @@ describe('the bytes of the answer after the last tool round', () => {
       organizationId,
       mayRead: async () => true,
       take: (bytes) => takeEventBytes(h.weir.largeValues, organizationId, bytes, signal),
-      takeWork: async () => () => undefined,
+      takeWork: async () => ({ end: () => undefined, leave: stay }),
       signal,
     });
     await refuseBeyondCap(deps, organizationId, run, told, gone.signal);

@@ -7,6 +7,7 @@ import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
+import { stay } from '../../../fairness/turn-to-leave.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -113,7 +114,7 @@ describe('the stream of POST …/step', () => {
           organizationId: 'a',
           mayRead: async () => usable,
           take: async () => () => undefined,
-          takeWork: async () => () => undefined,
+          takeWork: async () => ({ end: () => undefined, leave: stay }),
           signal,
         },
         0,
@@ -170,7 +171,7 @@ describe('the stream of POST …/step', () => {
         organizationId: 'a',
         mayRead: async () => true,
         take: async () => () => undefined,
-        takeWork: async () => () => undefined,
+        takeWork: async () => ({ end: () => undefined, leave: stay }),
         signal: reading.signal,
       },
     );
