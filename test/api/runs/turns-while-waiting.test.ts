@@ -101,7 +101,7 @@ describe('while the object store is silent', () => {
     const { executionId } = (await h.execute(flow, { message: LARGE, tools: undefined })).body;
     const read = (suffix: string) => leavesTurn(() => h.read(flow, executionId, suffix));
     assert.equal(lengthOf(await read('')), LARGE.length);
-    const values = "/blocks/b";
+    const values = '/blocks/b';
     for (const value of ['input', 'output'])
       assert.equal(lengthOf(await read(`${values}/${value}`)), LARGE.length);
     assert.equal((await read('/request?full=true')).body.message.length, LARGE.length);
