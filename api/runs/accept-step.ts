@@ -25,7 +25,7 @@ import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
 import { requireReadOutputs } from './require-read-outputs.ts';
 import { requireSameStart } from './require-same-start.ts';
-import { requireSoundTree, stalePause, staleTree } from './require-sound-tree.ts';
+import { requireFreshPause, requireSoundTree, staleTree } from './require-sound-tree.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
@@ -187,10 +187,10 @@ async function resume(
   const { definition, input, continues } = run;
   const { from, executionId } = continues;
   const step_id = definition.steps[from]?.step_id ?? '';
-  const pause = session.pause?.step_id === step_id ? session.pause : undefined;
-  if (session.pause && !pause && session.flow_version_id !== run.flowVersionId)
-    throw stalePause(definition, session.pause.step_id, from);
-  if (!pause) throw noResultsExpected(messages);
+  const { pause } = session;
+  const republished = session.flow_version_id !== run.flowVersionId;
+  if (pause) requireFreshPause(definition, pause, from, republished);
+  if (pause?.step_id !== step_id) throw noResultsExpected(messages);
   requireMatchingResults(messages, pause.tool_call_ids);
   if (body.resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, body.resumeState, {

@@ -4,6 +4,7 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
 import { eachStep } from '../../flow/step-path.ts';
+import { listToolSteps, type PausePoint } from '../../flow/tool-calls.ts';
 import type { StepRequest } from './step-requests.ts';
 
 /** Returns the step plan as callers read it. */
@@ -32,16 +33,27 @@ export function staleTree(definition: FlowDefinition, message: string): ServiceE
   return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
 }
 
-/** Makes the 400 for a pause whose step has another index in this version, or is no longer there. */
-export function stalePause(definition: FlowDefinition, stepId: string, index: number): ServiceError {
+/**
+ * Throws STALE_TREE for a pause whose step is gone, takes no tool results in this version, or, where the flow was published again
+ * since the session began, has another index than `index`.
+ */
+export function requireFreshPause(
+  definition: FlowDefinition,
+  { step_id: stepId }: PausePoint,
+  index: number,
+  republished: boolean,
+): void {
   const now = definition.steps.findIndex(({ step_id }) => step_id === stepId);
-  const mend =
-    now >= 0
-      ? `There, it has the index ${now}: send that`
-      : 'It has no such step of its own: start a new session';
-  return staleTree(
+  const takesResults = listToolSteps(definition).includes(stepId);
+  if (takesResults && (now === index || !republished)) return;
+  const change = takesResults
+    ? `another step with the index ${index}. There, it has the index ${now}: send that`
+    : now < 0
+      ? 'no such step of its own: start a new session'
+      : 'a step of that name which takes no tool results: start a new session, or leave out toolCallMessages to run that step';
+  throw staleTree(
     definition,
-    `The session waits for tool results of the step ${JSON.stringify(stepId)}, and its flow was changed since: this version has another step with the index ${index}. ${mend} (the steps are in detail.steps).`,
+    `The session waits for tool results of the step ${JSON.stringify(stepId)}, and its flow was changed since: this version has ${change} (the steps are in detail.steps).`,
   );
 }
 

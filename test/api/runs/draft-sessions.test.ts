@@ -69,6 +69,19 @@ describe('a run of the draft that goes on', () => {
     assert.equal((await weir.step(draft, resume)).at(-2)?.data.output, 'done');
   });
 
+  it('takes no results for a step from which an edit took its tools: 400 STALE_TREE', async () => {
+    const { draft } = await weir.createDraft([ASK]);
+    weir.models.will(callTools([{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]));
+    const tools = [{ type: 'function', function: { name: 'look' } }];
+    const paused = (await weir.step(draft, { ...first, tools })).at(-1)?.data;
+    await weir.edit(draft, [{ ...ASK, processor_config: {} } as typeof ASK]);
+    const result = { role: 'tool', tool_call_id: 'a', content: 'it is there' };
+    const resume = { ...paused, toolCallMessages: [...paused.toolCallMessages, result] };
+    const asked = weir.models.calls.length;
+    const { status, body } = await weir.post(`${draft}/step`, resume);
+    assert.deepEqual([status, body.detail?.code, weir.models.calls.length], [400, 'STALE_TREE', asked]);
+  });
+
   it('tells a reader who comes back to …/draft/step the rest, though the draft is unfinished by then', async () => {
     const { draft } = await twoSteps();
     const events = await weir.step(draft, first);

@@ -5,7 +5,7 @@ import { traceRun, traceStep } from '../../../api/mcp/trace-run.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { openRegistry } from '../../../models/live-registry.ts';
-import { llm, passthrough } from '../../blocks.ts';
+import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 import {
@@ -63,6 +63,49 @@ describe('a session, after another version was published', () => {
       assert.deepEqual(await client.step(flow, resume), events);
       await refuse(flow, { ...resume, resumeState: `${resume.resumeState}x` });
     });
+
+  describe('whose paused step takes no tool results any more', () => {
+    const branches = { one: [llm('inner', 'x', MODEL)] };
+    const changed: [string, Step][] = [
+      ['an llm block without tools', llm('ask', 'x', MODEL)],
+      ['a code block', code('ask', 'return 1;')],
+      ['a parallel step', { type: 'parallel', step_id: 'ask', name: 'ask', branches }],
+      ['a loop', { type: 'loop', step_id: 'ask', name: 'ask', max_iterations: 2, body: branches.one }],
+    ];
+    for (const [what, step] of changed)
+      it(`is 400 STALE_TREE with the new steps, before anything runs: ${what}`, async () => {
+        const { flow, resume } = await pause();
+        const { resumeState: _, ...unsigned } = resume;
+        const steps = [...earlier, step, asking('more')];
+        await h.publish(flow, steps);
+        const asked = h.models.calls.length;
+        for (const body of [resume, unsigned, { ...unsigned, tools: undefined }]) {
+          const refused = await h.weir.call('POST', `${flow}/step`, { key: h.tenant.key, body });
+          const { message, steps: plan } = detail(refused, 400, 'STALE_TREE');
+          assert.match(message, /step "ask", .* takes no tool results: start a new session/);
+          assert.deepEqual(
+            plan.map(({ step_id }: Body) => step_id),
+            steps.map(({ step_id }) => step_id),
+          );
+        }
+        assert.equal(h.models.calls.length, asked);
+        assert.deepEqual((await h.charges(resume.executionId)).length, 1);
+      });
+
+    it('is 400 STALE_TREE also in the version with which the session began', async () => {
+      const flow = await h.weir.createFlow(h.tenant, [llm('ask', 'x', MODEL), asking('more')]);
+      h.models.will(answer('1'), callTools([toolCall('c1')]));
+      const call = { stepIndex: 0, message: 'm', tools: [weather] };
+      const { executionId } = only(await client.step(flow, call), 'run_started');
+      await h.publish(flow, [asking('ask'), asking('more')]);
+      const events = await client.step(flow, { ...call, executionId });
+      const paused: Body = only(events, 'step_paused_for_tool_calls');
+      const toolCallMessages = [...paused.toolCallMessages, ...resultsOf(paused)];
+      const body = { executionId, stepIndex: 0, toolCallMessages, tools: [weather] };
+      const refused = await h.weir.call('POST', `${flow}/v1/step`, { key: h.tenant.key, body });
+      detail(refused, 400, 'STALE_TREE');
+    });
+  });
 
   it('answers the same resume again where an output that came with it is of a step by then', async () => {
     const around = (stepId: string): Step => ({
