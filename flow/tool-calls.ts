@@ -97,17 +97,25 @@ export function countRounds(messages: ToolCallMessage[]): number {
  */
 export function requireMatchingResults(messages: ToolCallMessage[], expected: string[]): void {
   let round: { asked: string[]; answered: string[] } | undefined;
-  for (const message of messages) {
+  let afterCalls = 0;
+  const listReceived = () => listResults(messages.slice(afterCalls));
+  for (const [index, message] of messages.entries()) {
     if (message.role === 'tool') {
-      if (!round) throw mismatch([], [message.tool_call_id]);
+      if (!round) throw mismatch(expected, listReceived());
       round.answered.push(message.tool_call_id);
       continue;
     }
     if (round && !sameIds(round.asked, round.answered)) throw mismatch(round.asked, round.answered);
     round = hasCalls(message) ? { asked: message.tool_calls.map(({ id }) => id), answered: [] } : undefined;
+    if (round) afterCalls = index + 1;
   }
   const { asked = [], answered = [] } = round ?? {};
-  if (!sameIds(asked, expected) || !sameIds(asked, answered)) throw mismatch(expected, answered);
+  if (!sameIds(asked, expected) || !sameIds(asked, answered)) throw mismatch(expected, listReceived());
+}
+
+/** Lists the ids that the results in a conversation answer. */
+function listResults(messages: ToolCallMessage[]): string[] {
+  return messages.flatMap((message) => (message.role === 'tool' ? message.tool_call_id : []));
 }
 
 function hasCalls(message: ToolCallMessage): message is AssistantMessage & { tool_calls: ToolCall[] } {
@@ -122,18 +130,16 @@ function sameIds(a: string[], b: string[]): boolean {
 function mismatch(
   expected: string[],
   received: string[],
-  message = 'Each id in tool_calls needs exactly one message {role: tool, tool_call_id, content} directly after them, no other id may have one, and the conversation must end with the results of the last tool_calls.',
+  message = 'Each id in tool_calls needs exactly one message {role: tool, tool_call_id, content} directly after the assistant message with them, no other id may have one, and the conversation must end with the results of the last tool_calls.',
 ): ServiceError {
   return new ServiceError('TOOL_RESULTS_MISMATCH', message, { expected, received });
 }
 
 /** Makes the error of a resume of a session that waits for no results; none is expected. */
 export function noResultsExpected(messages: ToolCallMessage[]): ServiceError {
-  const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
-  const received = results.flatMap((message) => (message.role === 'tool' ? message.tool_call_id : []));
   return mismatch(
     [],
-    received,
+    listResults(messages.slice(messages.findLastIndex(hasCalls) + 1)),
     'The session waits for no tool results at this step; if it did, another call has gone on from there. Without toolCallMessages, the step begins again; a resume that failed can be sent again only as it was.',
   );
 }

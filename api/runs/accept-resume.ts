@@ -156,6 +156,7 @@ async function requireAnswerOfPause(
   const { executionId = '', pausedAtStep, resumeState, accumulatedOutputs: outputs = {} } = body;
   const messages = body.toolCallMessages as ToolCallMessage[];
   if (!pause || pause.step_id !== pausedAtStep) throw notPaused();
+  requireMatchingResults(messages, pause.tool_call_ids);
   if (resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, resumeState, {
       executionId,
@@ -165,7 +166,6 @@ async function requireAnswerOfPause(
       messages,
       outputs: [outputs],
     });
-  requireMatchingResults(messages, pause.tool_call_ids);
   return pause;
 }
 

@@ -73,7 +73,6 @@ const message = z
 
 export const toolCallMessages = z
   .array(message)
-  .min(1)
   .meta({ description: `The whole conversation, at most ${TOOL_MESSAGES_MAX_BYTES} bytes.` });
 
 export const toolCalls = z

@@ -55,7 +55,19 @@ describe('requireMatchingResults', () => {
       { expected: ['a'], received: ['a', 'x'] },
     ],
     ['a result of an unknown id', [calls('a'), result('x')], ['a'], { expected: ['a'], received: ['x'] }],
-    ['a result before its calls', [result('a'), calls('a')], ['a'], { expected: [], received: ['a'] }],
+    ['a result before its calls', [result('a'), calls('a')], ['a'], { expected: ['a'], received: ['a'] }],
+    [
+      'results without the calls that they answer',
+      [user, result('a'), result('b')],
+      ['a', 'b'],
+      { expected: ['a', 'b'], received: ['a', 'b'] },
+    ],
+    [
+      'a further result after another message',
+      [calls('a'), result('a'), said, result('b')],
+      ['a'],
+      { expected: ['a'], received: ['a', 'b'] },
+    ],
     [
       'a result after another message',
       [calls('a', 'b'), result('a'), user, result('b')],
@@ -76,8 +88,8 @@ describe('requireMatchingResults', () => {
       ['b', 'c'],
       { expected: ['b', 'c'], received: ['a'] },
     ],
-    ['an answer last', [calls('a'), result('a'), said], ['a'], { expected: ['a'], received: [] }],
-    ['a user message last', [calls('a'), result('a'), user], ['a'], { expected: ['a'], received: [] }],
+    ['an answer last', [calls('a'), result('a'), said], ['a'], { expected: ['a'], received: ['a'] }],
+    ['a user message last', [calls('a'), result('a'), user], ['a'], { expected: ['a'], received: ['a'] }],
     ['no calls', [user], ['a'], { expected: ['a'], received: [] }],
     ['an empty conversation', [], ['a'], { expected: ['a'], received: [] }],
   ];

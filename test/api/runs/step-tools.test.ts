@@ -211,6 +211,7 @@ describe('POST …/step with tools', () => {
         [...resume.toolCallMessages, extra],
         ['c1', 'c2', 'c3'],
       ],
+      [[], []],
     ] as const) {
       const detail = await refused(flow, { ...resume, toolCallMessages }, 400, 'TOOL_RESULTS_MISMATCH');
       assert.deepEqual([detail.expected, detail.received], [['c1', 'c2'], received]);

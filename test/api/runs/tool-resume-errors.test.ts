@@ -147,6 +147,29 @@ describe('errors of a resume', () => {
         await h.stillWaits(flow, paused);
       });
 
+    it('answers 400 with the ids of the pause and of the results that came, whatever else of the conversation did', async () => {
+      const paused = await h.pauseWithTwo(flow);
+      const [user, asked] = paused.toolCallMessages;
+      const results = [result('c1'), result('c2')];
+      for (const [toolCallMessages, received] of [
+        [[], []],
+        [
+          [user, ...results],
+          ['c1', 'c2'],
+        ],
+        [
+          [user, asked, ...results, { role: 'user', content: 'x' }],
+          ['c1', 'c2'],
+        ],
+      ])
+        for (const resumeState of [undefined, paused.resumeState]) {
+          const refused = await h.execute(flow, { ...resumeOf(paused), toolCallMessages, resumeState });
+          const answered = detail(refused, 400, 'TOOL_RESULTS_MISMATCH');
+          assert.deepEqual([answered.expected, answered.received], [['c1', 'c2'], received]);
+        }
+      await h.stillWaits(flow, paused);
+    });
+
     it('answers 400 when the calls are not those of the pause, whatever the caller made of them', async () => {
       const paused = await h.pauseWithTwo(flow);
       const [user, asked] = paused.toolCallMessages;
