@@ -20,6 +20,7 @@ import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
+import { requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { findEarlierResume } from './find-earlier-resume.ts';
@@ -58,6 +59,7 @@ export async function acceptResume(
   const sent = body.block_overrides as BlockOverrides | undefined;
   if (sent) await requireOverrides(sent);
   requireChoice(body);
+  requireParameterNames(body.parameters ?? {});
   requireToolStep(definition, pausedAtStep);
   if (!run) throw notPaused();
   // A run that was resumed before may have accepted this resume.

@@ -51,8 +51,7 @@ export const attachmentsField = z
  * first mistake with its `index`, VALIDATION_ERROR for an item that is not an attachment at all, and DNS_UNAVAILABLE.
  */
 export async function readAttachments(raw: unknown[], resolvePublic: ResolvePublic): Promise<Attachment[]> {
-  if (raw.length > ATTACHMENTS_MAX) throw tooManyAttachments();
-  const read = raw.map(readAttachment);
+  const read = readUnresolved(raw);
   const hosts = new Map(read.map(({ url }) => [url.host, url]));
   const resolved = await Promise.all(
     [...hosts].map(async ([host, url]) => [host, await resolvePublic(url)] as const),
@@ -66,8 +65,16 @@ export async function readAttachments(raw: unknown[], resolvePublic: ResolvePubl
   return read.map(({ attachment }) => attachment);
 }
 
+type UnresolvedAttachment = { attachment: Attachment; url: URL };
+
+/** Checks the attachments of a request but for their hosts. Throws the code of the first mistake. */
+export function readUnresolved(raw: unknown[]): UnresolvedAttachment[] {
+  if (raw.length > ATTACHMENTS_MAX) throw tooManyAttachments();
+  return raw.map(readAttachment);
+}
+
 /** Checks one attachment but for its host. It keeps its URL as it was sent: `url` may be longer than is accepted. */
-export function readAttachment(raw: unknown, index: number): { attachment: Attachment; url: URL } {
+export function readAttachment(raw: unknown, index: number): UnresolvedAttachment {
   dropNulls(shape, raw);
   const parsed = shape.safeParse(raw, PARSE_OPTIONS);
   if (!parsed.success) {

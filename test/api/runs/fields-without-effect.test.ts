@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { createStepClient, only } from './step-client.ts';
-import { asking, type Body, resumeOf, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
+import {
+  asking,
+  type Body,
+  detail,
+  resumeOf,
+  toolCall,
+  useToolCalls,
+  weather,
+} from './tool-calls-harness.ts';
 
 const IMAGE = { kind: 'url', url: 'https://93.184.215.14/cat.png', mime_type: 'image/png' };
 
@@ -80,6 +88,25 @@ describe('fields without effect', () => {
     const { executionId } = only(first, 'run_started');
     const next = { executionId, stepIndex: 1, accumulatedOutputs: { ask: '1' } };
     assert.equal(only(await client.step(flow, { ...next, ...again }), 'run_completed').result, '2');
+  });
+
+  it('are refused with their own code where no run could have been started with them: a resume, a later step', async () => {
+    const client = await createStepClient(h.weir, h.tenant);
+    h.models.will(answer('1'), callTools([toolCall('c1')]));
+    const { executionId } = only(await client.step(flow, { stepIndex: 0, message: 'm' }), 'run_started');
+    const next = { executionId, stepIndex: 1, accumulatedOutputs: { ask: '1' } };
+    const resume = resumeOf(await h.pause(flow));
+    for (const [fields, code] of [
+      [{ parameters: { attachments: [IMAGE] } }, 'PARAMETER_NAME_RESERVED'],
+      [{ attachments: Array(11).fill(IMAGE) }, 'ATTACHMENT_LIMIT_EXCEEDED'],
+      [{ attachments: [{ ...IMAGE, url: 'http://93.184.215.14/cat.png' }] }, 'ATTACHMENT_INVALID_SCHEME'],
+      [{ parameters: { a: 1 }, attachments: [{ ...IMAGE, filename: 'a/b' }] }, 'ATTACHMENT_INVALID_FILENAME'],
+    ] as const)
+      for (const [endpoint, body] of [
+        ['execute', resume],
+        ['step', next],
+      ] as const)
+        detail(await post(endpoint, { ...body, ...fields }), 400, code);
   });
 
   it('are left out when they say nothing: the iterationsUsed of a run that has not paused is 0', async () => {
