@@ -4,12 +4,22 @@ import { z } from 'zod';
 import type { ZodOpenApiOverride } from 'zod-openapi';
 import { PARSE_OPTIONS, problem, validationError } from './json-body.ts';
 
-/** A point in time, as callers write it. */
-export const moment = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
-    error: 'must be an ISO 8601 date, or a time with its offset, such as 2026-01-31T12:00:00Z',
-  })
-  .transform((text) => new Date(text));
+const completedText = z.string().overwrite(completeTime);
+/** A point in time, as callers write it: a date, or a time with seconds and offset, which they may have left out. */
+export const momentText = z.union(
+  [completedText.check(z.iso.datetime({ offset: true })), completedText.check(z.iso.date())],
+  { error: 'must be an ISO 8601 date or time, such as 2026-01-31T12:00:00Z' },
+);
+
+export const moment = momentText.transform((text) => new Date(text));
+
+/** Completes a time: in UTC unless it has an offset, whose `+` is a space where it was not escaped in a query. */
+function completeTime(text: string): string {
+  return text
+    .replace(/ (?=\d\d:\d\d$)/, '+')
+    .replace(/(T\d\d:\d\d)(?=$|[Z+-])/, '$1:00')
+    .replace(/(T[\d:.]+)$/, '$1Z');
+}
 
 /** A whole number, written in digits. */
 export const queryNumber = (min: number, max: number) =>

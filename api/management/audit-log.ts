@@ -7,7 +7,7 @@ import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
-import { moment, pageSize, readQuery } from '../http/query.ts';
+import { moment, momentText, pageSize, readQuery } from '../http/query.ts';
 import { auditPage } from '../reference/management-examples.ts';
 import { ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
@@ -27,8 +27,7 @@ const filterText = z
 
 const auditQuery = z.strictObject({
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
-  before: z.iso
-    .datetime({ offset: true, error: 'must be a time with its offset, such as 2026-01-31T12:00:00Z' })
+  before: momentText
     .transform(toMicroseconds)
     .optional()
     .meta({ description: 'Only entries made before this time: send `nextCursor` of the previous page.' }),

@@ -11,7 +11,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { toPage } from '../http/page.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
-import { pageSize, readQuery } from '../http/query.ts';
+import { momentText, pageSize, readQuery } from '../http/query.ts';
 import {
   answer,
   ORGANIZATION_ERRORS,
@@ -34,13 +34,10 @@ const SEQ_DIGITS = 15;
 
 const deliveriesQuery = z.strictObject({
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
-  before: z.iso
-    .datetime({ offset: true, error: 'must be a time with its offset, such as 2026-01-31T12:00:00Z' })
-    .transform(parsePlace)
-    .optional()
-    .meta({
-      description: 'Only deliveries created before this time: send `nextCursor` of the previous page.',
-    }),
+  before: momentText.transform(parsePlace).optional().meta({
+    description:
+      'Only deliveries created before this time, in UTC unless it has an offset: send `nextCursor` of the previous page.',
+  }),
   status: z.enum(DELIVERY_STATUSES).optional().meta({ description: 'Only deliveries with this status.' }),
   event: webhookEvent.optional().meta({ description: 'Only deliveries of this event.' }),
   execution_id: z

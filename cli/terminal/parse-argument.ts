@@ -51,7 +51,8 @@ export function parseWholeNumber(min: number, max: number) {
 /** Parses a date, or a time with its offset. */
 export function parseTime(text: string): Date {
   const parsed = moment.safeParse(text);
-  if (!parsed.success)
+  // The service takes a time without offset as UTC; who types one means that of his clock.
+  if (!parsed.success || /T[\d:.]+$/.test(text))
     throw new InvalidArgumentError(
       'Give an ISO 8601 date, or a time with its offset, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.',
     );

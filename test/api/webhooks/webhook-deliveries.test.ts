@@ -34,23 +34,27 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       assert.deepEqual(seen, [ids[0], ...ids.slice(1).reverse()]);
     });
 
-    it('excludes the time before itself, in any offset', async () => {
+    it('excludes the time before itself, in any offset and any form of ISO 8601', async () => {
       const tenant = await weir.createTenant();
       const ids = await recordDeliveries(weir, tenant, 2);
       await changeDeliveries(weir, ids.slice(0, 1), { created_at: '2026-01-31T12:00:00.000Z' });
       await changeDeliveries(weir, ids.slice(1), { created_at: '2026-01-31T12:00:00.001Z' });
-      const list = async (before: string) => {
-        const { body } = await weir.webhooks(
-          tenant,
-          'GET',
-          `deliveries?before=${encodeURIComponent(before)}`,
-        );
+      const list = async (before: string, query = encodeURIComponent(before)) => {
+        const { body } = await weir.webhooks(tenant, 'GET', `deliveries?before=${query}`);
         return body.deliveries.map(({ id }: Delivery) => ids.indexOf(id));
       };
       assert.deepEqual(await list('2026-01-31T12:00:00Z'), []);
       assert.deepEqual(await list('2026-01-31T12:00:00.001Z'), [0]);
       assert.deepEqual(await list('2026-01-31T12:00:00.0005Z'), [0]);
       assert.deepEqual(await list('2026-01-31T13:00:00.002+01:00'), [1, 0]);
+      assert.deepEqual(await list('2026-01-31T12:00:00.001'), [0]);
+      assert.deepEqual(await list('2026-01-31T12:00'), []);
+      assert.deepEqual(await list('2026-01-31T12:01Z'), [1, 0]);
+      assert.deepEqual(await list('2026-01-31T14:01+02:00'), [1, 0]);
+      assert.deepEqual(await list('2026-01-31'), []);
+      assert.deepEqual(await list('2026-02-01'), [1, 0]);
+      const unescaped = '2026-01-31T14:00:00.001+02:00';
+      assert.deepEqual(await list(unescaped, unescaped), [0]);
     });
 
     it('answers the documented records', async () => {
@@ -143,6 +147,8 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       'before=yesterday',
       'before=',
       'before=2026-13-01T00:00:00Z',
+      'before=2026-01-31T12',
+      'before=2026-01-31%2012:00',
       'status=lost',
       'event=flow.started',
       'execution_id=x',
