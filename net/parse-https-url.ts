@@ -1,7 +1,8 @@
 // Accepts or refuses a URL that a user chose.
 
-/** In UTF-16 code units, as the URL was sent. */
+/** In characters (Unicode code points) as the URL was sent. */
 export const URL_MAX_LENGTH = 2_048;
+const SHORT_ENOUGH = new RegExp(`^.{0,${URL_MAX_LENGTH}}$`, 'su');
 
 /** Why a URL is refused: not https, too long, or malformed or ambiguous. */
 type UrlProblem = 'scheme' | 'too_long' | 'malformed';
@@ -15,7 +16,7 @@ type CheckedUrl =
 export function parseHttpsUrl(text: string): CheckedUrl {
   // First, so that a data URI is refused for its scheme rather than its length.
   if (!/^https:/i.test(text)) return { problem: 'scheme', message: 'has to begin with https://' };
-  if (text.length > URL_MAX_LENGTH)
+  if (!SHORT_ENOUGH.test(text))
     return { problem: 'too_long', message: `has more than ${URL_MAX_LENGTH} characters` };
   if (/[\s\\\p{Cc}]/u.test(text))
     return malformed('must not contain spaces, backslashes or control characters');

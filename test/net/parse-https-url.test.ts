@@ -18,6 +18,7 @@ describe('parseHttpsUrl', () => {
     ['https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/'],
     ['https://[0:0:0:0:0:0:0:1]/', 'https://[::1]/'],
     [longest, longest],
+    [longest.replaceAll(/a(?=a*$)/g, '😀'), longest.replaceAll(/a(?=a*$)/g, '%F0%9F%98%80')],
   ];
   for (const [text, href] of sound)
     it(`reads ${text.slice(0, 60)}`, () => assert.equal(parseHttpsUrl(text).url?.href, href));
@@ -37,6 +38,7 @@ describe('parseHttpsUrl', () => {
     ['\u0000https://images.example/', 'scheme'],
     ['httpſ://images.example/', 'scheme'],
     [`${longest}a`, 'too_long'],
+    [`${longest}😀`, 'too_long'],
     ['https:images.example', 'malformed'],
     ['https:/images.example', 'malformed'],
     ['https:///images.example', 'malformed'],

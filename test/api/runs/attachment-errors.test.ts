@@ -63,6 +63,7 @@ describe('attachments that are refused', () => {
       ),
       ...[
         'a'.repeat(FILENAME_MAX_LENGTH + 1),
+        '😀'.repeat(FILENAME_MAX_LENGTH + 1),
         'a'.repeat(5_000_000),
         '../a',
         'a..b',

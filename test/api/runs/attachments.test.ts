@@ -92,6 +92,10 @@ describe('attachments', () => {
         `a filename of ${FILENAME_MAX_LENGTH} characters`,
         [{ ...png, filename: 'a'.repeat(FILENAME_MAX_LENGTH) }],
       ],
+      [
+        `a filename of ${FILENAME_MAX_LENGTH} characters of two UTF-16 units each`,
+        [{ ...png, filename: '😀'.repeat(FILENAME_MAX_LENGTH) }],
+      ],
       ['a filename with single dots', [{ ...png, filename: '.a.b.' }]],
       ['a public address as host', [{ ...png, url: 'https://8.8.8.8/cat.png' }]],
       ...['image/jpeg', 'image/png', 'image/webp', 'image/gif'].map((mime_type): [string, object[]] => [

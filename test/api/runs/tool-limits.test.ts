@@ -50,8 +50,8 @@ describe('tools of a request', () => {
     ['a name of one character', [named('f')]],
     ['names that differ in case', [named('f'), named('F')]],
     [
-      `a description of ${TOOL_DESCRIPTION_MAX_LENGTH} characters`,
-      [withField({ description: 'é'.repeat(TOOL_DESCRIPTION_MAX_LENGTH) })],
+      `a description of ${TOOL_DESCRIPTION_MAX_LENGTH} characters of two UTF-16 units each`,
+      [withField({ description: '😀'.repeat(TOOL_DESCRIPTION_MAX_LENGTH) })],
     ],
     [
       `parameters of ${TOOL_PARAMETERS_MAX_BYTES} bytes`,
