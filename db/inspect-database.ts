@@ -51,6 +51,7 @@ export async function inspectDatabase(connectionString: string, timeoutMs: numbe
       now: { at: clock.rows[0].now, takenMs: performance.now() - begun },
     };
   } finally {
-    client.end().catch(() => undefined);
+    // Its connection may have been the last that was free.
+    await client.end().catch(() => undefined);
   }
 }

@@ -1,6 +1,13 @@
 import pg from 'pg';
 import type { Config } from '../../config.ts';
-import { findWriteRefusal, READ_ONLY, STANDBY } from '../../db/connection/find-write-refusal.ts';
+import {
+  findWriteRefusal,
+  NO_ROOM,
+  NOT_MIGRATED,
+  READ_ONLY,
+  STANDBY,
+  type WriteRefusal,
+} from '../../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
 import { CONNECTIONS_BESIDES_POOL } from '../../process/few-open-files.ts';
@@ -13,18 +20,25 @@ const TIMEOUT_MS = 6_000;
 const VERSION_MIN = 15;
 const MIGRATE = 'Run npm run migrate (in Docker Compose: docker compose run --rm migrate).';
 
-/** Looks whether the database is there, up to date, writable and large enough for the processes that connect to it. */
-export async function checkDatabase({
-  databaseUrl,
-  databaseConnections,
-  secretsKeys,
-}: Pick<Config, 'databaseUrl' | 'databaseConnections' | 'secretsKeys'>): Promise<Result[]> {
+/**
+ * Looks whether the database is there, up to date, writable and large enough for the processes that connect to it. `results`
+ * has what is found as soon as it is.
+ */
+export async function checkDatabase(
+  {
+    databaseUrl,
+    databaseConnections,
+    secretsKeys,
+  }: Pick<Config, 'databaseUrl' | 'databaseConnections' | 'secretsKeys'>,
+  results: Result[] = [],
+): Promise<Result[]> {
   const facts = await inspectDatabase(databaseUrl, TIMEOUT_MS).catch((error: unknown) =>
     describeRefusal(error, hostOf(databaseUrl)),
   );
   if ('state' in facts) return [facts];
-  const results: Result[] = [];
   const { version, pending, unknown, mayChangeSchema, mayWrite, connections, now } = facts;
+  // At once: what this says of the clock holds for the moment at which it was read.
+  results.push(...checkClock('the database', now.at, now.takenMs));
   if (Number.parseInt(version, 10) < VERSION_MIN)
     results.push(
       warning(
@@ -57,9 +71,6 @@ export async function checkDatabase({
     results.push(
       warning('The user may not create tables.', 'Run npm run migrate as the owner of the schema.'),
     );
-  const refusal = await findWriteRefusal(databaseUrl, TIMEOUT_MS).catch(describe);
-  if (refusal)
-    results.push(failure(`The database ${refusal}.`, WRITES[refusal] ?? 'Free or add disk space.'));
   const free = connections.max - connections.used;
   const needed = databaseConnections + CONNECTIONS_BESIDES_POOL;
   if (connections.max < 2 * needed)
@@ -76,8 +87,8 @@ export async function checkDatabase({
         'Raise max_connections, lower WEIR_DATABASE_CONNECTIONS, or end what holds them (pg_stat_activity).',
       ),
     );
-  results.push(...checkClock('the database', now.at, now.takenMs));
-  results.push(...(await checkLocks(databaseUrl, TIMEOUT_MS)));
+  const add = (found: Result[]) => results.push(...found);
+  await Promise.all([checkWrites(databaseUrl).then(add), checkLocks(databaseUrl, TIMEOUT_MS).then(add)]);
   if (results.every(({ state }) => state !== 'error')) {
     results.unshift(
       ok(
@@ -89,7 +100,18 @@ export async function checkDatabase({
   return results;
 }
 
-const WRITES: { [refusal: string]: string } = {
+async function checkWrites(databaseUrl: string): Promise<Result[]> {
+  try {
+    const refusal = await findWriteRefusal(databaseUrl, TIMEOUT_MS);
+    return refusal ? [failure(`The database ${refusal}.`, WRITES[refusal])] : [];
+  } catch (error) {
+    return [describeRefusal(error, hostOf(databaseUrl))];
+  }
+}
+
+const WRITES: { [refusal in WriteRefusal]: string } = {
+  [NOT_MIGRATED]: MIGRATE,
+  [NO_ROOM]: 'Free or add disk space.',
   [STANDBY]: 'Connect to the primary: correct DATABASE_URL.',
   [READ_ONLY]:
     'Reset it where it is set: alter system, alter database, alter role (reset default_transaction_read_only), or the options of DATABASE_URL.',
@@ -101,11 +123,16 @@ function describeRefusal(error: unknown, host: string): Result {
       `PostgreSQL at ${host} has no free connection (max_connections): ${describe(error)}. Processes go on with those that they have.`,
       `${FREE_CONNECTIONS.charAt(0).toUpperCase()}${FREE_CONNECTIONS.slice(1)}.`,
     );
+  if (error instanceof Error && error.message === 'Query read timeout')
+    return failure(
+      `PostgreSQL at ${host} did not answer a query within ${TIMEOUT_MS / 1_000} s.`,
+      'See what it is busy with (pg_stat_activity), and whether its processors and disk keep up.',
+    );
+  const message = `PostgreSQL at ${host} cannot be used: ${describe(error)}.`;
   const address = 'DATABASE_URL (and PGPASSWORD, where it holds the password)';
-  return failure(
-    `PostgreSQL at ${host} cannot be used: ${describe(error)}.`,
-    error instanceof pg.DatabaseError ? `Correct ${address}.` : `Start it, or correct ${address}.`,
-  );
+  if (!(error instanceof pg.DatabaseError)) return failure(message, `Start it, or correct ${address}.`);
+  const isAddress = /^(28|3D)/.test(error.code ?? '');
+  return failure(message, isAddress ? `Correct ${address}.` : 'See the log of PostgreSQL.');
 }
 
 /** Returns host and port alone: the rest may hold a password. */

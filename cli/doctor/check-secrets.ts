@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { connect } from '../../db/connect.ts';
-import { createEncryption } from '../../db/encrypt.ts';
+import { createEncryption, SecretUnreadable } from '../../db/encrypt.ts';
 import { requireModelKeysReadable } from '../../db/tenants/model-keys.ts';
 import { requireSigningSecretsReadable } from '../../db/webhooks/webhook-secrets.ts';
 import { describe, failure, type Result } from './finding.ts';
@@ -16,7 +16,11 @@ export async function checkSecrets({
     const results: Result[] = [];
     for (const require of [requireModelKeysReadable, requireSigningSecretsReadable])
       await require(db, encryption).catch((error: unknown) =>
-        results.push(failure(`${describe(error)}.`, MEND)),
+        results.push(
+          error instanceof SecretUnreadable
+            ? failure(`${describe(error)}.`, MEND)
+            : failure(`Secrets could not be looked at: ${describe(error)}.`, 'Repeat weir doctor.'),
+        ),
       );
     return results;
   } finally {

@@ -27,7 +27,7 @@ export async function examine(): Promise<Finding[]> {
   const local = findLocalStart() ? stateFolder() : undefined;
   const away = local !== undefined && !hasDatabaseUrl() ? findStopped(local) : undefined;
   const ofService: Check[] = [
-    { name: 'database', look: () => checkDatabase(config) },
+    { name: 'database', look: (_, found) => checkDatabase(config, found) },
     { name: 'engine', look: () => checkEngine(config) },
     { name: 'identity', look: (signal) => checkIdentity(config, signal) },
     { name: 'service', look: (signal) => checkService(config, signal) },
@@ -41,7 +41,7 @@ export async function examine(): Promise<Finding[]> {
     { name: 'files', look: () => checkOpenFiles(config) },
     { name: 'disk', look: () => checkDisk(local) },
   ];
-  const found = await Promise.all(checks.map(runCheck));
+  const found = await Promise.all(checks.map((check) => runCheck(check)));
   const unknown = describeUnknown(process.env).map((message) => ({
     check,
     ...warning(message, 'Correct its name, or unset it: docs/operating/configuration.md has all of them.'),

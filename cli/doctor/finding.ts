@@ -10,7 +10,8 @@ export type Finding = {
 };
 
 type Found = Omit<Finding, 'check' | 'state'>;
-export type Check = { name: string; look: (signal: AbortSignal) => Promise<Result[]> };
+/** `found` may have results before the check is done: they are kept when it ends badly or late. */
+export type Check = { name: string; look: (signal: AbortSignal, found: Result[]) => Promise<Result[]> };
 export type Result = Omit<Finding, 'check'>;
 
 export const ok = (message: string): Result => ({ state: 'ok', message });
@@ -25,16 +26,16 @@ export const failure = (message: string, mend: string): Found & Result => ({ sta
 const CHECK_MAX_MS = 8_000;
 
 /** Carries out a check in bounded time, whatever it hangs at. Never rejects. */
-export async function runCheck({ name, look }: Check): Promise<Finding[]> {
-  const signal = AbortSignal.timeout(CHECK_MAX_MS);
+export async function runCheck({ name, look }: Check, maxMs = CHECK_MAX_MS): Promise<Finding[]> {
+  const signal = AbortSignal.timeout(maxMs);
   const late = new Promise<never>((_, reject) =>
-    signal.addEventListener('abort', () =>
-      reject(new Error(`nothing answered within ${CHECK_MAX_MS / 1_000} s`)),
-    ),
+    signal.addEventListener('abort', () => reject(new Error(`nothing answered within ${maxMs / 1_000} s`))),
   );
-  const results = await Promise.race([look(signal), late]).catch((error: unknown) => [
+  const found: Result[] = [];
+  const results = await Promise.race([look(signal, found), late]).catch((error: unknown) => [
+    ...found,
     failure(
-      `This could not be looked at: ${describe(error)}.`,
+      `${found.length > 0 ? 'The rest' : 'This'} could not be looked at: ${describe(error)}.`,
       'See the other lines first, then repeat weir doctor.',
     ),
   ]);

@@ -8,6 +8,8 @@ export const NOT_MIGRATED = 'has not been migrated: run npm run migrate';
 
 export const STANDBY = 'does not accept writes: it is a standby';
 export const READ_ONLY = 'does not accept writes: default_transaction_read_only is on';
+export const NO_ROOM = 'has no room left on its disk';
+export type WriteRefusal = typeof NOT_MIGRATED | typeof STANDBY | typeof READ_ONLY | typeof NO_ROOM;
 
 /** Keeps more rows than fit into memory, so that PostgreSQL writes a temporary file: reads alone succeed on a full disk. */
 const PROBE = `
@@ -24,7 +26,7 @@ export async function findWriteRefusal(
   connectionString: string,
   timeoutMs: number,
   migrations: string[] = [],
-): Promise<string | undefined> {
+): Promise<WriteRefusal | undefined> {
   const client = new pg.Client({
     connectionString,
     connectionTimeoutMillis: timeoutMs,
@@ -38,7 +40,7 @@ export async function findWriteRefusal(
     if (readOnly) return standby ? STANDBY : READ_ONLY;
     return migrations.length === 0 || (await hasApplied(client, migrations)) ? undefined : NOT_MIGRATED;
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === DISK_FULL) return 'has no room left on its disk';
+    if (error instanceof pg.DatabaseError && error.code === DISK_FULL) return NO_ROOM;
     throw error;
   } finally {
     client.end().catch(() => undefined);

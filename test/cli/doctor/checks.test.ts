@@ -16,6 +16,7 @@ import {
   describeRoom,
 } from '../../../cli/doctor/check-machine.ts';
 import { checkWebhooks } from '../../../cli/doctor/check-network.ts';
+import { runCheck, warning } from '../../../cli/doctor/finding.ts';
 import type { Config } from '../../../config.ts';
 
 /** Was valid in January 2020. */
@@ -55,6 +56,36 @@ describe('weir doctor looks at', () => {
 
     it('that took long to read, and does not count that time', () => {
       assert.deepEqual(statesOf(ago(20), 30_000), []);
+    });
+  });
+
+  describe('what does not answer, and', () => {
+    const never = new Promise<never>(() => undefined);
+
+    it('says so', async () => {
+      const [found, ...more] = await runCheck({ name: 'engine', look: () => never }, 20);
+      assert.equal(found?.message, 'This could not be looked at: nothing answered within 0.02 s.');
+      assert.deepEqual(more, []);
+    });
+
+    it('keeps what was found until then', async () => {
+      const found = await runCheck(
+        {
+          name: 'database',
+          look: (_, found) => {
+            found.push(warning('It is old.', 'Replace it.'));
+            return never;
+          },
+        },
+        20,
+      );
+      assert.deepEqual(
+        found.map(({ check, message }) => [check, message]),
+        [
+          ['database', 'It is old.'],
+          ['database', 'The rest could not be looked at: nothing answered within 0.02 s.'],
+        ],
+      );
     });
   });
 
