@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
+import { errorCode } from '../http/headers.ts';
 import { pageOf } from '../http/page-schema.ts';
 import {
   descriptionSchema,
@@ -59,7 +60,14 @@ export const flowRecord = z
     draftIsProduction: z.boolean().meta({ description: 'Whether the draft equals the production version.' }),
     draftIsPublished: z.boolean().meta({ description: 'Whether the draft equals the latest version.' }),
     lastRun: z
-      .object({ executionId: z.uuid(), status: z.enum(RUN_STATUSES), startedAt: time })
+      .object({
+        executionId: z.uuid(),
+        status: z.enum(RUN_STATUSES),
+        code: errorCode
+          .optional()
+          .meta({ description: 'On failed; `CANCELLED` where somebody cancelled it.' }),
+        startedAt: time,
+      })
       .nullable()
       .meta({ description: 'The run of any version or of the draft that began last.' }),
     createdAt: time,

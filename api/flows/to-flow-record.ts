@@ -23,5 +23,6 @@ export function toFlowRecord(row: FlowSummary): z.input<typeof flowRecord> {
 function toLastRun(row: FlowSummary): z.input<typeof flowRecord>['lastRun'] {
   const { last_run_id: executionId, last_run_status: status, last_run_started_at: startedAt } = row;
   if (!executionId || !status || !startedAt) return null;
-  return { executionId, status, startedAt: startedAt.toISOString() };
+  const code = row.last_run_code;
+  return { executionId, status, ...(code && { code }), startedAt: startedAt.toISOString() };
 }

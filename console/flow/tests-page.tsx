@@ -8,9 +8,9 @@ import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
-import { Loading } from '../ui/loading.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
 import { Panel, Row } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
 import { Table } from '../ui/table.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { useTitle } from '../ui/use-title.ts';
@@ -60,7 +60,7 @@ export function TestsPage() {
     },
     onSuccess: ({ test_run_id }) => {
       openTestRun(test_run_id);
-      return refetch(RUNS);
+      return refetch(RUNS, CASES);
     },
   });
   const cases = query.data?.pages.flatMap(({ test_cases }) => test_cases) ?? [];
@@ -100,32 +100,32 @@ export function TestsPage() {
           </Row>
         }
       >
-        {query.error ? (
-          <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
-        ) : query.isPending ? (
-          <Loading />
-        ) : cases.length === 0 ? (
-          <EmptyState
-            title="No test case yet"
-            text="A test case is a message and what its answer must be. Run them all before you publish; each run costs what a run of the flow costs."
-          >
-            {add}
-          </EmptyState>
-        ) : (
-          <Table label="Test cases" head={['Name', 'Last result', 'Credits', 'Time', 'When', 'Actions']}>
-            {cases.map((testCase) => (
-              <CaseRow
-                key={testCase.test_case_id}
-                testCase={testCase}
-                isBusy={start.isPending}
-                onOpen={() => openTestRun(testCase.last_result?.test_run_id)}
-                onRun={() => start.mutate(testCase.test_case_id)}
-                onEdit={() => void edit(testCase.test_case_id)}
-                onDelete={() => setDoomed(testCase)}
-              />
-            ))}
-          </Table>
-        )}
+        <QueryView query={query}>
+          {() =>
+            cases.length === 0 ? (
+              <EmptyState
+                title="No test case yet"
+                text="A test case is a message and what its answer must be. Run them all before you publish; each run costs what a run of the flow costs."
+              >
+                {add}
+              </EmptyState>
+            ) : (
+              <Table label="Test cases" head={['Name', 'Last result', 'Credits', 'Time', 'When', 'Actions']}>
+                {cases.map((testCase) => (
+                  <CaseRow
+                    key={testCase.test_case_id}
+                    testCase={testCase}
+                    isBusy={start.isPending}
+                    onOpen={() => openTestRun(testCase.last_result?.test_run_id)}
+                    onRun={() => start.mutate(testCase.test_case_id)}
+                    onEdit={() => void edit(testCase.test_case_id)}
+                    onDelete={() => setDoomed(testCase)}
+                  />
+                ))}
+              </Table>
+            )
+          }
+        </QueryView>
         <MoreButton query={query} />
       </Panel>
       {testRunId && (

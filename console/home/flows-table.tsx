@@ -55,7 +55,8 @@ export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: stri
                     to={`${FLOW}/runs/$executionId`}
                     params={{ ...params, executionId: flow.lastRun.executionId }}
                   >
-                    <StatusBadge status={flow.lastRun.status} /> <Time at={flow.lastRun.startedAt} />
+                    <StatusBadge status={flow.lastRun.status} code={flow.lastRun.code} />{' '}
+                    <Time at={flow.lastRun.startedAt} />
                   </Link>
                 ) : (
                   <span className={style.faint}>Never run</span>

@@ -4,19 +4,26 @@ import { Loading } from './loading.tsx';
 
 /**
  * Shows the result of a query: while it is fetched, when it failed (with a way to try again), and once
- * it is there. What was fetched before stays when fetching it again fails.
+ * it is there. What was fetched before stays when fetching it again fails. That a further page of a list could not be fetched is
+ * said below the list, by `MoreButton`.
  */
 export function QueryView<Data>({
   query,
   children,
 }: {
   /** Its errors are ApiErrors, whatever the types of the interface say. */
-  query: { data: Data | undefined; error: unknown; refetch: () => unknown };
+  query: {
+    data: Data | undefined;
+    error: unknown;
+    refetch: () => unknown;
+    isFetchNextPageError?: boolean;
+  };
   children: (data: Data) => ReactNode;
 }) {
-  const error = query.error ? (
-    <ErrorNote error={query.error as Error} onRetry={() => query.refetch()} />
-  ) : undefined;
+  const error =
+    query.error && !query.isFetchNextPageError ? (
+      <ErrorNote error={query.error as Error} onRetry={() => query.refetch()} />
+    ) : undefined;
   if (query.data === undefined) return error ?? <Loading />;
   return (
     <>

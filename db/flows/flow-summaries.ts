@@ -1,4 +1,6 @@
 // Flows without their drafts, as lists show them.
+import { sql } from 'kysely';
+import type { ErrorCode } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import { isDraft } from './is-draft.ts';
 
@@ -27,7 +29,12 @@ function summariesOf(db: Db | Tx, projectId: string) {
       (eb) =>
         eb
           .selectFrom('run')
-          .select(['run.execution_id', 'run.status', 'run.started_at'])
+          .select([
+            'run.execution_id',
+            'run.status',
+            'run.started_at',
+            sql<ErrorCode | null>`run.error ->> 'code'`.as('code'),
+          ])
           .whereRef('run.flow_id', '=', 'flow.id')
           .where('run.continues', 'is', null)
           .orderBy('run.started_at', 'desc')
@@ -48,6 +55,7 @@ function summariesOf(db: Db | Tx, projectId: string) {
       'latest.version as latest_version',
       'last_run.execution_id as last_run_id',
       'last_run.status as last_run_status',
+      'last_run.code as last_run_code',
       'last_run.started_at as last_run_started_at',
       isDraft('production').as('draft_is_production'),
       isDraft('latest').as('draft_is_latest'),

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
+import { finishRun } from '../../../db/runs/runs.ts';
+import { CANCELLED } from '../../../flow/run.ts';
 import { code, useManagement } from '../management/management-harness.ts';
 
 describe('flows over HTTP', () => {
@@ -116,6 +118,18 @@ describe('flows over HTTP', () => {
     assert.deepEqual([shown.lastRun.executionId, shown.lastRun.status], [started[1], 'started']);
     assert.ok(Date.parse(shown.lastRun.startedAt) > 0);
     assert.deepEqual((await call('GET', `${flows()}/${shown.id}`)).body, shown);
+    assert.ok(!('code' in shown.lastRun));
+  });
+
+  it('show why the run that began last has failed, or that it was cancelled', async () => {
+    const { acme, weir } = management;
+    const flow = await weir.createFlow(acme, []);
+    const started = await weir.call('POST', `${flow}/jobs`, { key: acme.key, body: { message: 'm' } });
+    await finishRun(weir.db, started.body.executionId, { status: 'failed', error: CANCELLED });
+    const { body } = await call('GET', flows());
+    const shown = body.flows.find((one: { slug: string }) => one.slug === flow.split('/')[2]);
+    const { status, code } = shown.lastRun;
+    assert.deepEqual([status, code], ['failed', 'CANCELLED']);
   });
 
   it('change name and description, and record a change alone', async () => {
