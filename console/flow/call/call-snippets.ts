@@ -40,7 +40,7 @@ const waitInBash = (call: Call) => `
 id=$(printf '%s' "$run" | sed -E 's/.*"executionId":"([^"]+)".*/\\1/')
 while :; do
   run=$(${curl(call, ' --fail-with-body', `"${call.url}/jobs/$id?wait=60"`).replaceAll('\n', '\n  ')})
-  case $run in *'"status":"started"'*) ;; *) break ;; esac
+  case $run in *"\\"executionId\\":\\"$id\\",\\"status\\":\\"started\\""*) ;; *) break ;; esac
 done
 printf '%s\\n' "$run"
 `;

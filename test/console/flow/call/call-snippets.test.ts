@@ -55,12 +55,22 @@ describe('the programs that call a flow', () => {
     const program = path.join(folder, file);
     await writeFile(program, callSnippet(way, language, { ...call, ...changed }));
     const env = { PATH: process.env.PATH, WEIR_API_KEY: changed.apiKey ? 'another key' : tenant.key };
-    const child = spawn(command, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, [program], { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 });
     const ended = new Promise((resolve) => child.on('close', resolve));
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     assert.equal(await ended, 0, `${stderr}\n${stdout}`);
     return stdout;
   }
+
+  it('find the state of a run behind its id, whatever it is', async () => {
+    const flow = call.url.slice(`${weir.url}/api/v1/seq/`.length);
+    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
+    for (const query of ['', '?wait=60']) {
+      const headers = { authorization: `Bearer ${tenant.key}` };
+      const text = await (await fetch(`${call.url}/jobs/${body.executionId}${query}`, { headers })).text();
+      assert.match(text, new RegExp(`"executionId":"${body.executionId}","status":"(started|completed)"`));
+    }
+  });
 
   const result = [HOSTILE, '…'];
   for (const at of LANGUAGES) {
@@ -78,6 +88,16 @@ describe('the programs that call a flow', () => {
       if (language === 'python') assert.deepEqual(JSON.parse(printed), result);
       if (language === 'typescript') assert.ok(printed.includes('…'), printed);
     });
+
+    itWith(
+      needs,
+      `know a run that has ended from one that has started by its result, in ${language}`,
+      async () => {
+        const flow = await weir.createFlow(tenant, [code('a', 'return { status: "started" };')]);
+        const printed = await run('jobs', at, { url: `${weir.url}/api/v1/seq/${flow}` });
+        assert.match(printed, /"?status"?: ?["']started["']/);
+      },
+    );
 
     itWith(needs, `start a job that tells of its end, in ${language}`, async () => {
       const [id = ''] = /[0-9a-f-]{36}/.exec(await run('webhook', at)) ?? [];
