@@ -85,7 +85,7 @@ export function VersionView({ side, version, versions }: Props) {
       {!error && !steps && <Loading />}
       {compare !== undefined && compare !== side && (
         <Panel title={`From ${nameOf(compare).toLowerCase()} to ${nameOf(side).toLowerCase()}`}>
-          <FlowDifference from={compare} to={side} />
+          <FlowDifference key={`${compare} ${side}`} from={compare} to={side} />
         </Panel>
       )}
       {steps && (
