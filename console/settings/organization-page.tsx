@@ -44,11 +44,7 @@ export function OrganizationPage() {
             </Facts>
           </Panel>
           <RoleNote organization={mine} needed="admin" to="change the organization" />
-          <NamesForm
-            key={organization.updatedAt}
-            organization={organization}
-            isDisabled={!hasRole(mine, 'admin')}
-          />
+          <NamesForm key={organization.id} organization={organization} isDisabled={!hasRole(mine, 'admin')} />
           <RateLimitsPanel organizationId={mine.id} />
           <Panel title="Delete the organization">
             <p>
@@ -85,13 +81,17 @@ export function OrganizationPage() {
 
 type FormProps = { organization: Schemas['Organization']; isDisabled: boolean };
 
+type Names = Partial<Pick<Schemas['Organization'], 'name' | 'description'>>;
+
+/** A field shows what was typed into it and is not saved yet, else what the organization has now, whoever saved that. */
 function NamesForm({ organization, isDisabled }: FormProps) {
-  const [name, setName] = useState(organization.name);
-  const [description, setDescription] = useState(organization.description);
+  const [typed, setTyped] = useState<Names>({});
+  const { name, description } = { ...organization, ...typed };
   const save = $api.useMutation('put', PATH, {
     meta: { quiet: true },
-    async onSuccess() {
+    async onSuccess(_, { body: saved }) {
       await Promise.all([refetch(PATH), invalidateMe()]);
+      setTyped((now) => (now === saved ? {} : now));
       showToast({ tone: 'good', title: 'Saved.' });
     },
   });
@@ -102,7 +102,7 @@ function NamesForm({ organization, isDisabled }: FormProps) {
       <TextField
         label="Name"
         value={name}
-        onChange={setName}
+        onChange={(name) => setTyped({ ...typed, name })}
         isDisabled={isDisabled}
         error={fieldError(save.error, 'name')}
       />
@@ -110,7 +110,7 @@ function NamesForm({ organization, isDisabled }: FormProps) {
         label="Description"
         rows={3}
         value={description}
-        onChange={setDescription}
+        onChange={(description) => setTyped({ ...typed, description })}
         isDisabled={isDisabled}
         error={fieldError(save.error, 'description')}
       />
@@ -120,9 +120,7 @@ function NamesForm({ organization, isDisabled }: FormProps) {
           variant="primary"
           isDisabled={isDisabled || !isChanged}
           isPending={save.isPending}
-          onPress={() =>
-            save.mutate({ params: { path: { org_id: organization.id } }, body: { name, description } })
-          }
+          onPress={() => save.mutate({ params: { path: { org_id: organization.id } }, body: typed })}
         >
           Save
         </Button>
