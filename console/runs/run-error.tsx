@@ -1,4 +1,5 @@
 import { Button } from '../ui/button.tsx';
+import { type Beyond, BeyondShown } from './beyond-shown.tsx';
 import style from './run-page.module.css';
 import type { Run } from './run-path.ts';
 import type { Execution } from './trace/spans.ts';
@@ -12,10 +13,12 @@ const REASONS: Record<string, string> = {
 export function RunError({
   run,
   executions,
+  beyond,
   onChoose,
 }: {
   run: Run;
   executions: readonly Execution[];
+  beyond: Beyond | undefined;
   onChoose: (execution: Execution) => void;
 }) {
   if (run.status !== 'failed' || run.code === 'CANCELLED') return null;
@@ -28,10 +31,12 @@ export function RunError({
       </p>
       <div>
         <code>{run.code}</code>
-        {failed && (
+        {failed ? (
           <Button size="small" onPress={() => onChoose(failed)}>
             Show the block that failed
           </Button>
+        ) : (
+          beyond && run.step_id !== undefined && <BeyondShown block="The block that failed" beyond={beyond} />
         )}
       </div>
     </div>

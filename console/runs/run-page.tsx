@@ -8,8 +8,10 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { shortId } from '../ui/format.ts';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Loading } from '../ui/loading.tsx';
+import { Note } from '../ui/note.tsx';
 import { Page } from '../ui/page.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
+import { BeyondShown } from './beyond-shown.tsx';
 import { BlockDetail } from './detail/block-detail.tsx';
 import { RunDetail } from './detail/run-detail.tsx';
 import { useTypedResults } from './detail/use-typed-results.ts';
@@ -30,7 +32,7 @@ export function RunPage() {
   const view = route.useSearch();
   const navigate = route.useNavigate();
   const { organization, project } = useProject(path);
-  const { run, blocks, executions, steps, treeError, now, loadMore } = useRun(path);
+  const { run, blocks, executions, steps, treeError, now, beyond } = useRun(path);
   const typed = useTypedResults(path.executionId);
   const root = useMemo(
     () => (run.data ? buildSpans(run.data, steps, executions, now) : undefined),
@@ -66,7 +68,7 @@ export function RunPage() {
       <div className={style.page}>
         <RunFacts run={run.data} path={path} root={root} now={now} />
         {run.error && <ErrorNote error={run.error} />}
-        <RunError run={run.data} executions={executions} onChoose={choose} />
+        <RunError run={run.data} executions={executions} beyond={beyond} onChoose={choose} />
         <div className={style.columns}>
           <TracePanel
             root={root}
@@ -82,7 +84,7 @@ export function RunPage() {
               })
             }
             onChoose={choose}
-            onMore={loadMore}
+            onMore={beyond?.loadMore}
           />
           <section className={style.detail} aria-label={chosen ? 'Block' : 'Run'}>
             {chosen ? (
@@ -95,14 +97,28 @@ export function RunPage() {
                 onSelect={choose}
               />
             ) : (
-              <RunDetail
-                run={run.data}
-                path={path}
-                organization={organization.slug}
-                projectId={project.id}
-                steps={steps}
-                typed={typed}
-              />
+              <>
+                {view.block !== undefined && beyond && (
+                  <Note tone="warn">
+                    <BeyondShown
+                      block={
+                        <>
+                          The block <code>{view.block}</code>
+                        </>
+                      }
+                      beyond={beyond}
+                    />
+                  </Note>
+                )}
+                <RunDetail
+                  run={run.data}
+                  path={path}
+                  organization={organization.slug}
+                  projectId={project.id}
+                  steps={steps}
+                  typed={typed}
+                />
+              </>
             )}
           </section>
         </div>

@@ -65,8 +65,14 @@ export function useRun(path: RunPath) {
     steps: tree.data && toSteps(tree.data.steps),
     treeError: tree.error,
     now,
-    /** Loads twice as many block executions, where there are more. */
-    loadMore: blocks.data?.hasMore ? () => setBlocksMax(blocksMax * 2) : undefined,
+    /** Where there are more block executions: loads twice as many. */
+    beyond: blocks.data?.hasMore
+      ? {
+          shown: ended.length,
+          isLoading: blocks.isFetching,
+          loadMore: () => setBlocksMax(blocksMax * 2),
+        }
+      : undefined,
   };
 }
 
