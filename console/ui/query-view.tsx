@@ -3,9 +3,8 @@ import { ErrorNote } from './error-note.tsx';
 import { Loading } from './loading.tsx';
 
 /**
- * Shows the result of a query: while it is fetched, when it failed (with a way to try again), and once
- * it is there. What was fetched before stays when fetching it again fails. That a further page of a list could not be fetched is
- * said below the list, by `MoreButton`.
+ * Shows the result of a query: while it is fetched, when it failed (with a way to try again), and once it is there. What was
+ * fetched before stays when fetching it again fails. `MoreButton` says that a further page of a list could not be fetched.
  */
 export function QueryView<Data>({
   query,
