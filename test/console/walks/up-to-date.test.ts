@@ -1,0 +1,169 @@
+// Pages that are open while others change what they show, and pages whose next answer is late or fails.
+import assert from 'node:assert/strict';
+import { sql } from 'kysely';
+import { CANCELLED } from '../../../flow/run.ts';
+import { code } from '../../blocks.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { createFlow } from './create-flow.ts';
+import { describeWalks } from './describe-walks.ts';
+
+const PROJECT = 'orgs/demo/projects/demo';
+
+describeWalks('what the console shows', (walk) => {
+  walk('of a flow whose last run was cancelled is that, not that it failed', 'member', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'was-cancelled', [code('a', 'return 1')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body } = await weir.call('POST', 'demo/demo/was-cancelled/v1/execute', request);
+    await weir.db
+      .updateTable('run')
+      .set({ status: 'failed', result: null, error: JSON.stringify(CANCELLED) })
+      .where('execution_id', '=', body.executionId)
+      .execute();
+    await open(PROJECT);
+    await page
+      .getByRole('table', { name: 'Flows' })
+      .getByRole('row', { name: /was-cancelled/ })
+      .getByText('Cancelled', { exact: true })
+      .waitFor();
+  });
+
+  walk('of test cases is how they ended last, also once the test run is closed', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'closed-early', [code('a', 'return "weir"')]);
+    await sql`insert into test_case (flow_id, name, input, expectation)
+      values (${flow.id}, 'says weir', '{"message":"m"}', '{"type":"contains","text":"weir"}')`.execute(
+      weir.db,
+    );
+    // The test run never ends as far as its panel can see.
+    await page.route('**/test-runs/*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), status: 'started' } });
+    });
+    await open(`${flow.path}/tests`);
+    const row = page.getByRole('table', { name: 'Test cases' }).getByRole('row', { name: /says weir/ });
+    await row.getByText('Never run').waitFor();
+    await page.getByRole('button', { name: 'Run all on the draft' }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await row.getByText('Passed').waitFor();
+  });
+
+  walk(
+    'of test cases stays where more of them cannot be fetched, which is said once',
+    'owner',
+    async (tour) => {
+      const { page, weir, open, allow } = tour;
+      allow(/403/);
+      const flow = await createFlow(weir, 'many-cases', [code('a', 'return "weir"')]);
+      await sql`insert into test_case (flow_id, name, input, expectation)
+      select ${flow.id}, 'case ' || i, '{"message":"m"}', '{"type":"contains","text":"weir"}'
+      from generate_series(1, 60) i`.execute(weir.db);
+      const detail = { code: 'FORBIDDEN', message: 'Not now.' };
+      await page.route(/\/test-cases\?.*cursor=/, (route) =>
+        route.fulfill({ status: 403, json: { detail } }),
+      );
+      await open(`${flow.path}/tests`);
+      const rows = page.getByRole('table', { name: 'Test cases' }).getByRole('row');
+      await rows.first().waitFor();
+      const shown = await rows.count();
+      assert.ok(shown > 40, `${shown} rows`);
+      const more = page.getByRole('button', { name: 'Show more' });
+      await more.click();
+      await page.getByText('Not now.').waitFor();
+      assert.equal(await rows.count(), shown);
+      await page.unrouteAll();
+      await more.click();
+      await waitUntil(async () => (await rows.count()) > shown);
+    },
+  );
+
+  walk('of an organization is what was typed, whoever saves it meanwhile', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const rename = (name: string) =>
+      weir.db
+        .updateTable('organization')
+        .set({ name, updated_at: sql`now()` })
+        .where('slug', '=', 'demo')
+        .execute();
+    await open('orgs/demo/settings');
+    const [name, description] = [
+      page.getByLabel('Name', { exact: true }),
+      page.getByLabel('Description', { exact: true }),
+    ];
+    const before = await name.inputValue();
+    await description.fill('Typed here');
+    await rename('Named elsewhere');
+    await waitUntil(async () => {
+      // As when the reader comes back to the page.
+      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+      return (await name.inputValue()) === 'Named elsewhere';
+    });
+    assert.equal(await description.inputValue(), 'Typed here');
+    const sent = Promise.withResolvers<object>();
+    await page.route('**/api/v1/organizations/*', async (route) => {
+      if (route.request().method() === 'PUT') sent.resolve(route.request().postDataJSON());
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    assert.deepEqual(await sent.promise, { description: 'Typed here' });
+    await page.getByText('Saved.').waitFor();
+    await rename(before);
+    await waitUntil(async () => {
+      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+      return (await name.inputValue()) === before;
+    });
+  });
+
+  walk('of two versions is what differs between them, not between two others', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'compared', [code('a', 'return 1')]);
+    await flow.publish();
+    await flow.replace([code('a', 'return 2')]);
+    await flow.publish();
+    await open(`${flow.path}/versions?version=2&compare=1`);
+    const panelOf = (name: string) =>
+      page
+        .locator('section')
+        .filter({ has: page.getByRole('heading', { name, exact: true }) })
+        .last();
+    const first = panelOf('From version 1 to version 2');
+    await first.getByRole('listitem').first().waitFor();
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/difference?*', async (route) => {
+      asked.resolve();
+      await answer.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: /Changes since version 1/ }).click();
+    await page.getByRole('option', { name: 'Changes since draft' }).click();
+    const second = panelOf('From draft to version 2');
+    await second.waitFor();
+    await asked.promise;
+    assert.equal(await second.getByRole('listitem').count(), 0);
+    answer.resolve();
+    await second.getByText('They are the same.').waitFor();
+  });
+
+  walk('of a run names a block beyond the first 2,000, and shows it when asked to', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'long-run', [code('a', 'return 1'), code('b', 'throw Error("no")')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body } = await weir.call('POST', 'demo/demo/long-run/v1/execute', request);
+    await sql`
+      insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, output, latency_ms,
+        attempts, started_at, finished_at)
+      select execution_id, 'a#' || i, 'a', 'a', 'code', 'completed', '{"ref":"$message"}', '1', 1, 1, started_at,
+        started_at
+      from run, generate_series(1, 2000) i where execution_id = ${body.executionId}`.execute(weir.db);
+    await open(`${flow.path}/runs/${body.executionId}?block=b`);
+    await page.getByText('The block b is not among the first 2,000 block executions.').waitFor();
+    const failure = page.getByRole('alert');
+    await failure.getByText('The block that failed is not among the first 2,000 block executions.').waitFor();
+    await failure.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('heading', { level: 2, name: 'b', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Show the block that failed' }).waitFor();
+  });
+});
