@@ -3,7 +3,7 @@ import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
 import { findDifference } from './find-difference.ts';
 import { followPointer } from './follow-pointer.ts';
-import { BLOCK_RUNS_MAX, OUTPUT_MAX_BYTES } from './limits.ts';
+import { BLOCK_RUNS_MAX, LOOP_ITERATIONS_MAX, OUTPUT_MAX_BYTES } from './limits.ts';
 import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
 import { isPause, type Pause } from './tool-calls.ts';
 import { compact, countItems, isLeaf, itemOf, sizeOf, type Value } from './value.ts';
@@ -53,7 +53,7 @@ export async function interpret(
     if (blockRuns > BLOCK_RUNS_MAX)
       throw new ServiceError(
         'LOOP_LIMIT_EXCEEDED',
-        `The run would execute more than ${BLOCK_RUNS_MAX} blocks.`,
+        `The run would execute more than ${BLOCK_RUNS_MAX} blocks: give its loops fewer items, or split the work into several runs.`,
         placeOf(block, iterations),
       );
     return surroundings.runBlock(block, value, iterations);
@@ -75,13 +75,13 @@ export async function interpret(
     if (count === undefined)
       throw new ServiceError(
         'LOOP_INPUT_NOT_ARRAY',
-        `The loop ${step.step_id} needs an array as its input.`,
+        `The loop ${step.step_id} needs an array as its input: have the step before it return one, or give the loop an until.`,
         placeOf(step, iterations),
       );
     if (count > step.max_iterations)
       throw new ServiceError(
         'LOOP_LIMIT_EXCEEDED',
-        `The loop ${step.step_id} has ${count} items; its max_iterations is ${step.max_iterations}.`,
+        `The loop ${step.step_id} has ${count} items; its max_iterations is ${step.max_iterations}: raise it (at most ${LOOP_ITERATIONS_MAX}), or hand the loop fewer items.`,
         placeOf(step, iterations),
       );
     const items: Value[] = [];

@@ -7,8 +7,8 @@ import { type GuardedAnswer, NoAnswer, TOTAL_TIMEOUT_MS } from './guarded-post.t
 export const LISTENER_DOMAIN = 'listen.weir.test';
 const LISTENER_HOST = /^[0-9a-f]{32}\.listen\.weir\.test$/;
 
-const ORGANIZATION_MAX = 10;
-const PROCESS_MAX = 100;
+export const ORGANIZATION_LISTENERS_MAX = 10;
+export const PROCESS_LISTENERS_MAX = 100;
 
 /** Whether a host may be that of a listener. */
 export function isListenerHost(hostname: string): boolean {
@@ -58,7 +58,8 @@ export function createWebhookListeners(timeoutMs = TOTAL_TIMEOUT_MS): WebhookLis
     connect(host, organizationId) {
       find(host)?.close();
       const own = [...listeners.values()].filter((other) => other.organizationId === organizationId);
-      if (own.length >= ORGANIZATION_MAX || listeners.size >= PROCESS_MAX) return undefined;
+      if (own.length >= ORGANIZATION_LISTENERS_MAX || listeners.size >= PROCESS_LISTENERS_MAX)
+        return undefined;
       const listener: Listener = createListener(organizationId, timeoutMs, () => {
         if (find(host) === listener) listeners.delete(host);
       });

@@ -6,7 +6,14 @@ import type { Confinement } from './confinement.ts';
 import type { Frame } from './frames.ts';
 import { createGuestConnection } from './guest-connection.ts';
 import { findGuestProgram } from './guest-program.ts';
-import { GUEST_NICENESS, KILL_GRACE_MS, SHORT_CALL_MS, START_TIMEOUT_MS, STARVED_MAX_MS } from './limits.ts';
+import {
+  describeTimeout,
+  GUEST_NICENESS,
+  KILL_GRACE_MS,
+  SHORT_CALL_MS,
+  START_TIMEOUT_MS,
+  STARVED_MAX_MS,
+} from './limits.ts';
 import { processorMs } from './processor-time.ts';
 import { SandboxUnavailable } from './sandbox-errors.ts';
 
@@ -69,7 +76,7 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       }
       const [began, used] = [performance.now(), processorMs(child.pid)];
       send({ source, timeoutMs }, values);
-      const late = () => new ServiceError('CODE_TIMEOUT', `The code ran longer than ${timeoutMs} ms`);
+      const late = () => new ServiceError('CODE_TIMEOUT', describeTimeout(timeoutMs));
       const isLate = () =>
         performance.now() - began > timeoutMs + STARVED_MAX_MS + KILL_GRACE_MS ||
         processorMs(child.pid) - used >= timeoutMs;

@@ -36,3 +36,8 @@ export const IDLE_MAX_MS = 60_000;
 export const PROCESS_CPU_SECONDS = 120;
 /** Writable private memory of one process: Node itself takes some 600 MiB of address space, WebAssembly the rest. */
 export const PROCESS_DATA_MAX_BYTES = 1536 * 1024 * 1024;
+
+/** Words the error CODE_TIMEOUT for the authors of code. */
+export function describeTimeout(timeoutMs: number): string {
+  return `The code used more than ${timeoutMs} ms of processor time: make it cheaper, or raise processor_config.timeout_ms.`;
+}

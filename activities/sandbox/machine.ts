@@ -13,6 +13,7 @@ import type {
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
 import { findErrorLine } from './find-error-line.ts';
 import {
+  describeTimeout,
   JSON_DEPTH_MAX,
   LOGS_MAX_LENGTH,
   MEMORY_MAX_BYTES,
@@ -224,7 +225,7 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
       allow(EXPLAIN_MAX_MS);
       let failure: Failure = OUT_OF_MEMORY;
       if (timedOut) {
-        failure = { code: 'CODE_TIMEOUT', message: `The code ran longer than ${request.timeoutMs} ms` };
+        failure = { code: 'CODE_TIMEOUT', message: describeTimeout(request.timeoutMs) };
       } else if (error instanceof Failed) failure = error.failure;
       else if (error instanceof GuestThrow) failure = explain(error.thrown, request.source);
       return { failure, logs: readLogs() };

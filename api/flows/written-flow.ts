@@ -113,7 +113,9 @@ export const processorConfig = z.strictObject({
   }),
   top_p: z.number().min(0).max(1).optional().meta({ description: 'llm' }),
   stop: z
-    .union([stopText, z.array(stopText).min(1).max(STOPS_MAX)])
+    .union([stopText, z.array(stopText).min(1).max(STOPS_MAX)], {
+      error: `must be a text, or a list of 1 to ${STOPS_MAX} texts`,
+    })
     .optional()
     .meta({ description: 'llm: texts at which the answer ends.' }),
   seed: z.int().optional().meta({ description: 'llm' }),

@@ -26,7 +26,7 @@ import { creditAccount, ledgerPage, ledgerQuery, updateCreditsRequest } from './
 
 export const CREDITS_PATH = `${ORGANIZATIONS_PATH}/:org_id/credits`;
 const common = { tags: ['Credits'], security: USERS_ONLY };
-const one = answer('What the organization has.', creditAccount, { credits: example.credits });
+const one = answer('The balance of the organization.', creditAccount, { credits: example.credits });
 
 export function creditRoutes(deps: ApiDeps): Route[] {
   const first = [authenticateUser(deps), limitRate(deps)];

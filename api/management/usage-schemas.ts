@@ -63,7 +63,7 @@ const entry = z.object({
   day: z.iso.date().optional(),
   projectId: z.uuid().optional(),
   flowId: z.uuid().optional().meta({ description: 'By flow and version.' }),
-  version: whole.optional().meta({ description: '0 for drafts, which test runs run.' }),
+  version: whole.optional().meta({ description: '0 for runs of drafts.' }),
   model: z.string().nullable().optional().meta({ description: 'null for code that costs credits.' }),
   keyId: z.string().nullable().optional().meta({
     description: 'null for users, test runs, and runs from before the key was kept.',

@@ -36,7 +36,10 @@ const listRunsTool = defineTool({
     const { db } = call.deps;
     const flow = await requireFlowDesign(call, flow_id);
     if (after !== undefined && !(await findRun(db, flow.id, after)))
-      throw new ServiceError('VALIDATION_ERROR', 'after: must be a next of this flow’s runs');
+      throw new ServiceError(
+        'VALIDATION_ERROR',
+        'after: must be the `next` of an earlier page of this flow’s runs',
+      );
     const runs = await listRuns(db, { flowId: flow.id, status, after, limit: limit + 1 });
     const { page, end } = toPage(runs, limit, (run) => run.execution_id);
     return {

@@ -18,7 +18,7 @@ export const stepId = z
 export const after = z
   .string()
   .max(200)
-  .regex(/^[a-z0-9/-]*$/, 'must be a next of this list')
+  .regex(/^[a-z0-9/-]*$/, 'must be the `next` of an earlier page of this list')
   .optional()
   .meta({ description: 'next of the previous page.' });
 

@@ -36,7 +36,7 @@ const leftOut = count.meta({
 const flowRun = z.strictObject({
   flow_run_id: z.guid(),
   flow_id: z.guid(),
-  version: count.meta({ description: '0 is a draft, as it was when it was tested.' }),
+  version: count.meta({ description: '0 is the draft, as it was when the run began.' }),
   mode: z.enum(RUN_MODES),
   status: z.enum(RUN_STATUSES),
   error: z

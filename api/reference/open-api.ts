@@ -48,7 +48,7 @@ const TAGS = [
   { name: 'Execution', description: 'Run flows, and follow their runs.' },
   { name: 'Runs', description: 'Runs of a project or an organization.' },
   { name: 'Organizations', description: 'Organizations, and the log of their changes.' },
-  { name: 'Credits', description: 'What organizations have to pay for runs.' },
+  { name: 'Credits', description: 'The balance that pays for an organization’s runs, and its ledger.' },
   { name: 'Members', description: 'Who belongs to an organization, and their roles.' },
   { name: 'Projects', description: 'Projects of organizations.' },
   { name: 'Flows', description: 'Flows of projects: drafts, versions, and which version callers run.' },

@@ -101,7 +101,7 @@ export function requireRepeatable(
   if (version === DRAFT_VERSION)
     throw new ServiceError(
       'INVALID_VERSION',
-      'This is a run of a draft: run the draft again instead (…/draft/runs), or the test case.',
+      'This is a run of a draft: run the draft (…/draft/runs) or the test case again instead.',
     );
   if (mode === 'step')
     throw new ServiceError(

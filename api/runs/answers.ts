@@ -76,13 +76,15 @@ export const runState = z
     ...z.object(failure).partial().shape,
     flowId,
     blockCount,
-    version: count.meta({ description: 'The version that runs; 0 is a draft under test.' }),
+    version: count.meta({ description: 'The version that runs; 0 is the draft.' }),
     mode: z
       .enum(RUN_MODES)
       .meta({ description: 'The endpoint that started the run; `test`: a test case started it.' }),
     environment: z
       .enum(['live', 'test'])
-      .meta({ description: 'The environment of the API key that started the run.' }),
+      .meta({
+        description: '`test` for runs of `test` keys, of drafts and of test cases; `live` for all others.',
+      }),
     keyId: z.string().nullable().meta({
       description:
         'The key_id of the API key that started the run; null when a user or a test case did, and for runs from before it was kept.',

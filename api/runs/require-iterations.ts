@@ -3,6 +3,7 @@ import { getRunInput } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/runs/stored-inputs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { MAX_TOOL_ITERATIONS_MAX } from '../../flow/limits.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { countRounds, iterationCap, type PausePoint, type ToolCallMessage } from '../../flow/tool-calls.ts';
@@ -28,14 +29,17 @@ export function requireIterations(
   // A caller who claims more tells of round-trips that are over; otherwise the last one is still to be answered.
   const used = claimed > asked ? claimed : asked - 1;
   const cap = capOf(definition, overrides, step_id);
-  if (used >= cap)
+  if (used >= cap) {
+    const said =
+      claimed > asked
+        ? `By the iterationsUsed of the request, the block ${step_id} has used ${used} tool-call round-trips`
+        : `The block ${step_id} has used ${used} tool-call round-trips, and its model asks for tools again`;
     throw new ServiceError(
       'TOOL_ITERATION_LIMIT',
-      claimed > asked
-        ? `By the iterationsUsed of the request, the block ${step_id} has used ${used} tool-call round-trips; its processor_config.max_tool_iterations is ${cap}.`
-        : `The block ${step_id} has used ${used} tool-call round-trips, and its model asks for tools again; its processor_config.max_tool_iterations is ${cap}.`,
+      `${said}; its processor_config.max_tool_iterations is ${cap}. Raise it with block overrides (at most ${MAX_TOOL_ITERATIONS_MAX}), and resume with the messages of this error.`,
       { step_id, iterations_used: used, cap, messages },
     );
+  }
   return Math.max(claimed, asked);
 }
 

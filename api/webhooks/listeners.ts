@@ -5,7 +5,13 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { ANSWER_BODY_MAX_BYTES } from '../../net/read-answer-start.ts';
-import { LISTENER_DOMAIN, type Listener, type WebhookListeners } from '../../net/webhook-listeners.ts';
+import {
+  LISTENER_DOMAIN,
+  type Listener,
+  ORGANIZATION_LISTENERS_MAX,
+  PROCESS_LISTENERS_MAX,
+  type WebhookListeners,
+} from '../../net/webhook-listeners.ts';
 import { findLostAccess } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -161,7 +167,10 @@ function keyRequired(): ServiceError {
 }
 
 function tooMany(): ServiceError {
-  return new ServiceError('CONFLICT', 'Too many listeners are connected: end one first.');
+  return new ServiceError(
+    'CONFLICT',
+    `At most ${ORGANIZATION_LISTENERS_MAX} listeners of an organization, and ${PROCESS_LISTENERS_MAX} of all, are connected at a time: end one first.`,
+  );
 }
 
 function attemptEnded(): ServiceError {

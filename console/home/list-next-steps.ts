@@ -44,7 +44,7 @@ export function listNextSteps({ sawRun, hasTried, flows, keys, assistants }: Kno
     {
       id: 'publish',
       title: 'Publish it',
-      text: 'Callers get the draft once it is published as a version.',
+      text: 'Publish the draft as a version, and put it into production: callers run it from then on.',
       isDone: isPublished,
     },
     {

@@ -140,7 +140,10 @@ describe('interpret', () => {
     );
     await assert.rejects(
       run([loop('l', [passthrough('b')])], 'm', () => ({})),
-      { code: 'LOOP_INPUT_NOT_ARRAY' },
+      {
+        code: 'LOOP_INPUT_NOT_ARRAY',
+        message: /: have the step before it return one, or give the loop an until/,
+      },
     );
   });
 
@@ -148,7 +151,7 @@ describe('interpret', () => {
     const steps = [passthrough('a'), loop('l', [passthrough('b')], { max_iterations: 2 })];
     await assert.rejects(
       run(steps, 'm', () => [1, 2, 3]),
-      { code: 'LOOP_LIMIT_EXCEEDED' },
+      { code: 'LOOP_LIMIT_EXCEEDED', message: /max_iterations is 2: raise it \(at most 1000\), or hand/ },
     );
   });
 
@@ -157,7 +160,7 @@ describe('interpret', () => {
     const steps = [passthrough('a'), loop('l', [loop('m', [passthrough('b')])])];
     await assert.rejects(
       run(steps, '', (id, input) => (id === 'a' ? items : input)),
-      { code: 'LOOP_LIMIT_EXCEEDED' },
+      { code: 'LOOP_LIMIT_EXCEEDED', message: /2000 blocks: give its loops fewer items, or split/ },
     );
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
+import { processorConfig } from '../../../api/flows/written-flow.ts';
 import { PARSE_OPTIONS, validationError } from '../../../api/http/json-body.ts';
 
 const of = (schema: z.ZodType, value: unknown) =>
@@ -25,6 +26,7 @@ describe('the 422 of a request', () => {
     [z.enum(['started', 'completed']), { field: 'x' }, 'field: must be one of started, completed'],
     [z.literal('function'), { field: 'x' }, 'field: must be function'],
     [z.uuid(), { field: 'x' }, 'field: must be a UUID'],
+    [processorConfig.shape.stop, { field: 1 }, 'field: must be a text, or a list of 1 to 4 texts'],
     [type, { field: { type: 'c' } }, 'field.type: must be one of a, b'],
     [z.string(), { field: 'x', feild: 'x' }, 'feild: is not a known field'],
     [z.string('must be a word'), { field: 1 }, 'field: must be a word'],

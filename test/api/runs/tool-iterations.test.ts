@@ -20,7 +20,12 @@ describe('TOOL_ITERATION_LIMIT', () => {
     assert.equal(status, 409);
     assert.partialDeepStrictEqual(detail, { code: 'TOOL_ITERATION_LIMIT', step_id: 'ask', ...expected });
     const { iterations_used, cap } = expected;
-    assert.match(message, new RegExp(`ask has used ${iterations_used} .*max_tool_iterations is ${cap}`));
+    assert.match(
+      message,
+      new RegExp(
+        `ask has used ${iterations_used} .*max_tool_iterations is ${cap}\\. Raise it with block overrides`,
+      ),
+    );
     return messages;
   }
   /** Resumes a run whose model then asks for tools once too often. */

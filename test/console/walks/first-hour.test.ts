@@ -45,7 +45,7 @@ describeWalks('the first hour in the console', (walk) => {
       await page.getByRole('textbox', { name: 'Message' }).fill('rivers');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await status.getByText('Failed').waitFor();
-      await page.getByText('The loop loop needs an array as its input.').waitFor();
+      await page.getByText('The loop loop needs an array as its input').waitFor();
       await lookAt('try-failed');
 
       await page.getByRole('button', { name: 'Show loop' }).click();
