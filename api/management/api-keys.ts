@@ -60,7 +60,8 @@ export function apiKeyRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'revokeApiKey',
         summary: 'Revoke a key (owners and admins)',
-        description: 'The key stops working within 10 seconds in every process. You can repeat the request.',
+        description:
+          'The key stops working at once, and within 10 seconds in a process that missed the announcement. You can repeat the request.',
         responses: {
           200: answer('The revoked key.', apiKeyRecord, { key: example.revokedApiKey }),
           ...ROLE_ERRORS,

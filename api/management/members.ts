@@ -49,7 +49,7 @@ export function memberRoutes(deps: ApiDeps): Route[] {
         ...common,
         operationId: 'addMember',
         summary: 'Add a user (owners and admins)',
-        description: 'The user does not have to have signed in before.',
+        description: 'The user may be one who has never signed in.',
         requestBody: body(addMemberRequest, { member: example.newMember }),
         responses: {
           201: one,

@@ -81,7 +81,10 @@ function webhook(
       requestParams: { header: headers },
       requestBody: body(payload, { payload: example }),
       responses: {
-        '2XX': { description: 'Received: anything else but 408, 429 and 5xx is not sent again.' },
+        '2XX': {
+          description:
+            'Received. After 408, 429, 5xx or no answer, Weir tries again; any other status is final.',
+        },
       },
     },
   };

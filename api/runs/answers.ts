@@ -80,11 +80,9 @@ export const runState = z
     mode: z
       .enum(RUN_MODES)
       .meta({ description: 'The endpoint that started the run; `test`: a test case started it.' }),
-    environment: z
-      .enum(['live', 'test'])
-      .meta({
-        description: '`test` for runs of `test` keys, of drafts and of test cases; `live` for all others.',
-      }),
+    environment: z.enum(['live', 'test']).meta({
+      description: '`test` for runs of `test` keys, of drafts and of test cases; `live` for all others.',
+    }),
     keyId: z.string().nullable().meta({
       description:
         'The key_id of the API key that started the run; null when a user or a test case did, and for runs from before it was kept.',

@@ -32,7 +32,7 @@ export function forkRoutes(deps: ApiDeps): Route[] {
     path,
     operation: {
       operationId: versioned ? 'forkVersionJob' : 'forkJob',
-      summary: 'Get a /step cursor from a step of a stored run',
+      summary: 'Get the request that starts a new /step session at a step of a stored run',
       tags: ['Execution'],
       requestParams: { query: forkQuery },
       responses: {

@@ -114,7 +114,7 @@ function unreachable(url: string, method: Method) {
     if (method === 'GET' || !(isLate || LOST.includes(cause?.code ?? '')))
       throw new Unreachable(`Weir cannot be reached at ${url}: ${why}. Start it, or correct WEIR_URL.`);
     throw new AnswerLost(
-      `No answer came from ${url}: ${why}. It may have been done: look before you repeat the command.`,
+      `No answer came from ${url}: ${why}. The change may have been made: check before you repeat the command.`,
     );
   };
 }

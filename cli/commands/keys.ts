@@ -24,7 +24,7 @@ export function addKeyCommands(program: Command): void {
       new Option('--scope <scope...>', 'what the key may do (default: run and webhooks)').choices(KEY_SCOPES),
     )
     .addOption(
-      new Option('--environment <environment>', 'environment of the runs that use the key')
+      new Option('--environment <environment>', 'environment of the runs that the key starts')
         .choices(['live', 'test'])
         .default('live'),
     )
@@ -48,7 +48,11 @@ export function addKeyCommands(program: Command): void {
     .command('revoke')
     .description('revoke a key: it stops working at once, and within 10 seconds where a process missed that')
     .argument(...PROJECT)
-    .argument('<keyId>', 'key as weir key list prints it, or its 8 characters after weir_live_', parseKeyId)
+    .argument(
+      '<keyId>',
+      'key as weir key list prints it, or its 8 characters after weir_live_ or weir_test_',
+      parseKeyId,
+    )
     .addHelpText('after', '\nExample:\n  weir key revoke acme/main weir_live_1a2b3c4d')
     .action(printed(revoke));
 }

@@ -20,7 +20,7 @@ export function addMemberCommands(program: Command): void {
     .description('add, list, change and remove the members of an organization');
   member
     .command('add')
-    .description('add a user to an organization, who does not have to have signed in before')
+    .description('add a user to an organization, even one who has never signed in')
     .argument(...ORG)
     .argument(...USER)
     .addOption(

@@ -52,7 +52,7 @@ export function addRunsCommands(program: Command): void {
     .action(printed(show));
   runs
     .command('block')
-    .description('show what a block of a run got, was sent and answered')
+    .description('show what a block of a run got, sent and answered')
     .argument(...RUN)
     .argument('<key>', 'the block, as weir runs show prints it')
     .addOption(

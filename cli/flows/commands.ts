@@ -40,7 +40,7 @@ function addFileCommands(flow: Command): void {
     .action(printed(pullPath));
   flow
     .command('push')
-    .description('make drafts what files say; refused where somebody else has edited one meanwhile')
+    .description('replace drafts with what files say; refused where somebody else has edited one meanwhile')
     .argument('<file...>', 'flow files (docs/flow-file.md), or folders of them')
     .addOption(projectOption())
     .addOption(

@@ -62,11 +62,11 @@ export function addFlowCommands(program: Command): void {
     .requiredOption('--note <text>', 'what changed in the version')
     .action(onDatabase(publish));
   flow
-    .command('set-production')
-    .description('choose the published version that requests without a version run')
+    .command('promote')
+    .description('choose the version that callers run; an earlier one rolls back')
     .argument(...flowArgument)
     .argument('<version>', 'number of the version', parseVersionNumber)
-    .action(onDatabase(setProduction));
+    .action(onDatabase(promote));
   flow
     .command('delete')
     .description('delete a flow: no further run of it is accepted, and runs under way go on')
@@ -149,7 +149,7 @@ async function publish(db: Db, path: string, options: { note: string }): Promise
   return { json: { flow: path, version }, text: `Published version ${version} of ${path}.` };
 }
 
-async function setProduction(db: Db, path: string, version: number): Promise<CommandResult> {
+async function promote(db: Db, path: string, version: number): Promise<CommandResult> {
   const flow = await getFlow(db, path);
   await inTransaction(db, (tx) => promoteFlow(tx, operator(), flow, version));
   return {

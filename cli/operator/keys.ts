@@ -23,7 +23,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<org/project>', 'project that the key gives access to', parsePath('org/project'))
     .requiredOption('--name <name>', 'what the key is for', parseName)
     .addOption(
-      new Option('--environment <environment>', 'environment of the runs that use the key')
+      new Option('--environment <environment>', 'environment of the runs that the key starts')
         .choices(['live', 'test'])
         .default('live'),
     )
@@ -45,7 +45,11 @@ export function addKeyCommands(program: Command): void {
     .command('revoke')
     .description('revoke a key: it stops working at once, and within 10 seconds where a process missed that')
     .argument('<org/project>', 'project of the key', parsePath('org/project'))
-    .argument('<keyId>', 'key as key list prints it, or its 8 characters after weir_live_', parseKeyId)
+    .argument(
+      '<keyId>',
+      'key as key list prints it, or its 8 characters after weir_live_ or weir_test_',
+      parseKeyId,
+    )
     .action(onDatabase(revoke));
 }
 

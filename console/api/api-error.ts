@@ -35,7 +35,7 @@ export async function toApiError(response: Response): Promise<ApiError> {
       { ...detail, code: detail.code, message: detail.message },
       requestId,
     );
-  const message = `The service answered with status ${response.status}. Try again; if it stays, tell its operator.`;
+  const message = `The service answered with status ${response.status}. Try again; if it happens again, tell its operator.`;
   return new ApiError(response.status, { code: 'UNKNOWN', message }, requestId);
 }
 
@@ -44,7 +44,7 @@ export function unreachable(method: string, code = 'UNREACHABLE'): ApiError {
   const message =
     method === 'GET'
       ? 'The service cannot be reached. Check that it runs and that you are online, then try again.'
-      : 'No answer came: it may have been done. Look before you try again.';
+      : 'No answer came, so the change may have been made. Check before you try again.';
   return new ApiError(0, { code, message });
 }
 

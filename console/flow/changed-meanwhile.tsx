@@ -22,14 +22,14 @@ export function ChangedMeanwhile({ what, onLoad, onReplace }: Props) {
       <Note tone="warn">
         <p>
           <strong>This {what} was changed elsewhere while you changed it here.</strong> Nothing has been
-          overwritten. Load theirs, which drops what you typed, or replace theirs by yours.
+          overwritten. Load theirs, which drops what you typed, or replace theirs with yours.
         </p>
         <Row>
           <Button size="small" onPress={onLoad}>
             Load theirs
           </Button>
           <Button size="small" variant="danger" onPress={onReplace}>
-            Replace theirs by mine
+            Replace theirs with mine
           </Button>
         </Row>
       </Note>

@@ -29,7 +29,7 @@ export function AuditEntries({ organizationId, query, onChoose }: Props) {
         {({ pages }) => {
           const entries = pages.flatMap((page) => page.entries);
           if (entries.length === 0)
-            return <EmptyState title="No entries" text="Nothing was changed that matches the filters." />;
+            return <EmptyState title="No entries" text="No change matches the filters." />;
           return (
             <Table label="Audit log" head={['When', 'Who', 'Did', 'To', '']}>
               {entries.map((entry) => {

@@ -18,7 +18,7 @@ export function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
     async onSuccess() {
       await refetch('/api/v1/organizations/{org_id}/model-keys', '/api/v1/models');
       if (isShown.current) onClose();
-      showToast({ tone: 'good', title: `Calls of ${provider} are paid with your key now.` });
+      showToast({ tone: 'good', title: `Calls to ${provider} use your key from now on.` });
     },
   });
   return (
@@ -40,7 +40,7 @@ export function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
         autoComplete="off"
         isMono
         autoFocus
-        help={`Stored encrypted, shown never again, sent to ${provider} only. Calls with it cost no credits. Weir cannot try it: run a flow of the provider to see that it is accepted.`}
+        help={`Stored encrypted, never shown again, sent to ${provider} only. Calls with it cost no credits. Weir cannot test it: run a flow that uses this provider to see whether it is accepted.`}
         value={key}
         onChange={setKey}
         error={fieldError(save.error, 'key')}

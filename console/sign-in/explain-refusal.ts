@@ -3,20 +3,20 @@ export function explainRefusal(error: string, description?: string | null): stri
   const known = Object.hasOwn(REASONS, error) ? REASONS[error] : undefined;
   if (known !== undefined) return known;
   const why = description ? `${error}, ${description.replace(/[.\s]+$/, '')}` : error;
-  return `The identity provider refused the sign-in: ${why}. Tell the operator of this service if it stays.`;
+  return `The identity provider refused the sign-in: ${why}. Tell the operator of this service if it happens again.`;
 }
 
 const REASONS: { [error: string]: string } = {
   access_denied: 'The sign-in was refused or cancelled.',
   invalid_grant: 'The sign-in took too long, or was completed before. Sign in again.',
   invalid_client:
-    'The identity provider does not know the console: its operator checks WEIR_CONSOLE_CLIENT_ID.',
+    'The identity provider does not know the console. Ask the operator of this Weir service to check WEIR_CONSOLE_CLIENT_ID.',
   unauthorized_client:
-    'The identity provider does not let the console sign users in: its operator allows the client the authorization code grant.',
+    'The identity provider does not let the console sign users in. Ask the operator of this Weir service to allow its client the authorization code grant there.',
   invalid_scope:
-    'The identity provider does not know what the console asks for: its operator checks WEIR_CONSOLE_SCOPES.',
+    'The identity provider does not know what the console asks for. Ask the operator of this Weir service to check WEIR_CONSOLE_SCOPES.',
   invalid_target:
-    'The identity provider does not know this service: its operator registers WEIR_OIDC_AUDIENCE there.',
+    'The identity provider does not know this service. Ask the operator of this Weir service to register WEIR_OIDC_AUDIENCE there.',
   server_error: 'The identity provider failed. Try again in a moment.',
   temporarily_unavailable: 'The identity provider is busy. Try again in a moment.',
 };

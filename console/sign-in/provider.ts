@@ -27,7 +27,7 @@ export async function findProvider(): Promise<Provider> {
 async function discover({ issuer, clientId, scopes, audience }: Settings): Promise<Provider> {
   if (!issuer || !clientId)
     throw new SignInError(
-      'Nobody can sign in to the console of this service yet: its operator sets WEIR_OIDC_ISSUER and WEIR_CONSOLE_CLIENT_ID.',
+      'Nobody can sign in to the console of this service yet. Ask its operator to set WEIR_OIDC_ISSUER and WEIR_CONSOLE_CLIENT_ID.',
     );
   if (!isSecureContext)
     throw new SignInError(

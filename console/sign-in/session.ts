@@ -84,7 +84,7 @@ export async function replaceToken(refused: string): Promise<string> {
   // A token that was made a moment ago and never taken: the next one would be refused, too.
   if (accepted === undefined)
     throw new SignInError(
-      'The service does not accept the tokens of its identity provider: its operator checks that they are JWTs with the audience WEIR_OIDC_AUDIENCE.',
+      'The service does not accept the tokens of its identity provider. Ask the operator of this Weir service to check that they are JWTs with the audience WEIR_OIDC_AUDIENCE.',
     );
   return renewToken();
 }

@@ -14,8 +14,8 @@ export function UndoDialog() {
     <Dialog title="Undo what was changed elsewhere?" isOpen onClose={keepElsewhere}>
       <div>
         <p>
-          The last change was not made here. Undo takes it back in the draft of everybody, and reaches your
-          own earlier changes only after that.
+          The last change was not made here. Undo takes it back for everybody. Only after that does it reach
+          your own earlier changes.
         </p>
         <ul>
           {lines.slice(0, LINES_MAX).map((line) => (

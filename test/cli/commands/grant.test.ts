@@ -46,7 +46,7 @@ describe('weir credits grant, when answers are lost', () => {
   it('names the key with which the grant can be repeated, and says that it may have been made', async () => {
     lost = 2;
     const stderr = await fail(1, grant());
-    assert.match(stderr, /It may have been done: look before you repeat the command\./);
+    assert.match(stderr, /The change may have been made: check before you repeat the command\./);
     assert.ok(stderr.includes(`--idempotency-key ${keys[0]} `), stderr);
     assert.doesNotMatch(stderr, /Start it/);
   });

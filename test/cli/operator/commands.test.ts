@@ -179,8 +179,8 @@ describe('weir operator', () => {
       await succeed('flow', 'import', example, '--project', 'audited/main', '--production');
       await succeed('flow', 'import', example, '--project', 'audited/main');
       await succeed('flow', 'publish', 'audited/main/parallel', '--note', 'second');
-      await fail(1, weir('flow', 'set-production', 'audited/main/parallel', '9'));
-      await succeed('flow', 'set-production', 'audited/main/parallel', '2');
+      await fail(1, weir('flow', 'promote', 'audited/main/parallel', '9'));
+      await succeed('flow', 'promote', 'audited/main/parallel', '2');
       const entries = await cli.database.db
         .selectFrom('audit_entry')
         .select(['actor', 'action', 'details'])

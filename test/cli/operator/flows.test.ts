@@ -30,7 +30,7 @@ describe('weir operator', () => {
       assert.equal(await succeed('flow', 'export', 'acme/main/parallel'), exported);
 
       await succeed('flow', 'publish', 'acme/main/parallel', '--note', 'second');
-      await succeed('flow', 'set-production', 'acme/main/parallel', '2');
+      await succeed('flow', 'promote', 'acme/main/parallel', '2');
       const versions = await succeedJson('flow', 'versions', 'acme/main/parallel');
       assert.deepEqual(
         versions.map((row: { version: number; note: string; production: boolean }) => [
@@ -125,7 +125,7 @@ describe('weir operator', () => {
     });
 
     it('refuses an unknown version for production, and a draft that cannot run', async () => {
-      assert.match(await fail(1, weir('flow', 'set-production', 'acme/main/parallel', '9')), /version 9/);
+      assert.match(await fail(1, weir('flow', 'promote', 'acme/main/parallel', '9')), /version 9/);
       await cli.database.db
         .updateTable('flow')
         .set({

@@ -4,13 +4,16 @@ import { explainRefusal } from '../../../console/sign-in/explain-refusal.ts';
 describe('a refusal of the identity provider', () => {
   it('is a sentence that says what to do', () => {
     assert.equal(explainRefusal('access_denied', 'x'), 'The sign-in was refused or cancelled.');
-    assert.match(explainRefusal('invalid_target'), /its operator registers WEIR_OIDC_AUDIENCE there/);
-    assert.match(explainRefusal('invalid_client'), /checks WEIR_CONSOLE_CLIENT_ID/);
+    assert.match(
+      explainRefusal('invalid_target'),
+      /Ask the operator of this Weir service to register WEIR_OIDC_AUDIENCE there/,
+    );
+    assert.match(explainRefusal('invalid_client'), /to check WEIR_CONSOLE_CLIENT_ID/);
   });
 
   it('that is unknown is told in the words of the provider, in one sentence', () => {
     const said =
-      'The identity provider refused the sign-in: odd_error, it is odd. Tell the operator of this service if it stays.';
+      'The identity provider refused the sign-in: odd_error, it is odd. Tell the operator of this service if it happens again.';
     assert.equal(explainRefusal('odd_error', 'it is odd.. '), said);
     assert.match(explainRefusal('odd_error', null), /sign-in: odd_error\. Tell/);
     assert.match(explainRefusal('constructor'), /sign-in: constructor\. Tell/);

@@ -67,7 +67,7 @@ describeWalks('a change in the console', (walk) => {
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await loseAnswers(page, '**/versions', 1);
     await page.getByRole('button', { name: 'Publish to production' }).click();
-    await page.getByRole('dialog').getByText('No answer came: it may have been done.').waitFor();
+    await page.getByRole('dialog').getByText('No answer came, so the change may have been made.').waitFor();
     await page.getByText('The draft is the same as version 1').waitFor();
 
     await open(`${PROJECT}/keys`);
@@ -123,7 +123,7 @@ describeWalks('a change in the console', (walk) => {
     };
     const giveUp = async () => {
       await page.clock.fastForward('02:00');
-      await dialog.getByText('No answer came: it may have been done.').waitFor();
+      await dialog.getByText('No answer came, so the change may have been made.').waitFor();
     };
     return { dialog, press, giveUp };
   }
