@@ -67,7 +67,7 @@ import { webhookSecretRoutes } from './webhooks/secrets.ts';
 /** One year, for this host alone: other hosts of the domain may not speak https. */
 const HSTS = 'max-age=31536000';
 
-/** Lists every endpoint of the interface. */
+/** Lists every endpoint of the API. */
 export function apiRoutes(deps: ApiDeps): Route[] {
   const news = createNews(deps.db);
   return [

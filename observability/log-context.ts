@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The fields that every line logged on behalf of one request, block or delivery has. Names are those of the interface. */
+/** The fields that every line logged on behalf of one request, block or delivery has. Names are those of the API. */
 export type LogContext = {
   /** The X-Request-Id of the request, also in what it started. */
   request_id?: string;

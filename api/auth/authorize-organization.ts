@@ -20,7 +20,7 @@ const REQUIRED: { [role in Role]: string } = {
 
 /**
  * Lets members of the path's organization who have at least `role` through, and sets `ctx.state.membership`. Others get the
- * same answer whether the organization exists or not: 404, or 403 where the interface asks for that (`strangers`). A
+ * same answer whether the organization exists or not: 404, or 403 where the contract of the API asks for that (`strangers`). A
  * malformed id is 404.
  */
 export function authorizeOrganization(

@@ -1,4 +1,4 @@
-// The console at /console: a web application that runs in the browser and calls the interface with its user's token. Here
+// The console at /console: a web application that runs in the browser and calls the API with its user's token. Here
 // are its files, as `npm run console:build` writes them, and the settings with which it signs users in.
 import path from 'node:path';
 import type Router from '@koa/router';

@@ -1,7 +1,7 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 
-/** Names the fields that have no effect in blocks of their kind (docs/blocks.md). The interface lets every block have them. */
+/** Names the fields that have no effect in blocks of their kind (docs/blocks.md). The API lets every block have them. */
 export function noteUnusedFields(definition: FlowDefinition): string[] {
   return listBlocks(definition).flatMap(({ step_id, processor_type, model, prompt, processor_config }) => {
     if (processor_type === 'llm') return [];

@@ -15,12 +15,10 @@ const block = {
 };
 const refusal = {
   attempts: z.int().min(1).meta({ description: 'The attempts so far, the one under way included.' }),
-  errorMessage: z
-    .string()
-    .meta({
-      description:
-        'What the provider answered to the attempt before, or that there was no process for the code.',
-    }),
+  errorMessage: z.string().meta({
+    description:
+      'What the provider answered to the attempt before, or that there was no process for the code.',
+  }),
   nextAttemptAt: z.iso.datetime(),
 };
 
