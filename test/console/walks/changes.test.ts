@@ -75,7 +75,7 @@ describeWalks('a change in the console', (walk) => {
     await page.getByRole('dialog').getByLabel('Name').fill('lost key');
     await loseAnswers(page, '**/api-keys', 1);
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.getByRole('dialog').getByText('Look before you try again.').waitFor();
+    await page.getByRole('dialog').getByText('Check before you try again.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('cell', { name: /^lost key/ }).waitFor();
   });
