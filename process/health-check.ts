@@ -26,8 +26,10 @@ const KEEP_MS = 1_000;
 
 /** The parts that are away, and why, in words that may be public. */
 export type Away = { database?: string; engine?: string; workers?: string; objects?: string };
-/** `mend`: what nothing but an operator mends. `crowded`: in which words PostgreSQL refused one more connection. */
-type Check = { away: Away; mend: string[]; crowded: string[]; done: Promise<unknown>; at: number };
+/** What nothing but an operator mends, as a sentence. */
+type Mend = { database?: string; engine?: string };
+/** `crowded`: in which words PostgreSQL refused one more connection. */
+type Check = { away: Away; mend: Mend; crowded: string[]; done: Promise<unknown>; at: number };
 type Deps = { config: Config; client: Client; db: Db; migrations: Promise<string[]> };
 
 export type HealthCheck = {
@@ -43,13 +45,18 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
   const deps = { ...given, migrations: listReleaseMigrations() };
   let last: Check | undefined;
   let found: Away | undefined;
-  let told: string[] = [];
+  const told: Mend = {};
   let quietUntil = 0;
   /** Tells the log once, as long as it lasts, what an operator has to mend, and once a minute that connections are used up. */
-  function tell({ mend, crowded }: Check): void {
-    for (const reason of mend)
-      if (!told.includes(reason)) log.error({ reason }, 'The service is not ready until this is mended.');
-    told = mend;
+  function tell({ away, mend, crowded }: Check): void {
+    for (const part of ['database', 'engine'] as const) {
+      // Nothing is known of a part that is silent or slow: it may lack what it lacked before.
+      if (away[part]?.startsWith(NO_ANSWER)) continue;
+      const reason = mend[part];
+      if (reason && told[part] !== reason)
+        log.error({ reason }, 'The service is not ready until this is mended.');
+      told[part] = reason;
+    }
     if (crowded.length === 0 || performance.now() < quietUntil) return;
     quietUntil = performance.now() + QUIET_MS;
     log.warn({ reason: crowded[0] }, `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`);
@@ -94,7 +101,7 @@ const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 /** Asks all parts at once; each counts as away until it has answered. */
 function startCheck({ config, client, db, migrations }: Deps): Check {
   const away: Away = { database: NO_ANSWER, engine: NO_ANSWER };
-  const mend: string[] = [];
+  const mend: Mend = {};
   const crowded: string[] = [];
   if (db.objects) away.objects = NO_ANSWER;
   const database = migrations
@@ -102,7 +109,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
     .then((refusal) => {
       if (refusal === undefined) delete away.database;
       else away.database = refusal;
-      if (refusal === NOT_MIGRATED) mend.push(`The database ${refusal}.`);
+      if (refusal === NOT_MIGRATED) mend.database = `The database ${refusal}.`;
     })
     .catch(async (error: unknown) => {
       if (isOutOfConnections(error)) {
@@ -115,7 +122,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
       }
       const { code = '' } = error instanceof pg.DatabaseError ? error : {};
       const refusal = ADDRESS_REFUSALS[code];
-      if (refusal) mend.push(`The database ${refusal}.`);
+      if (refusal) mend.database = `The database ${refusal}.`;
       away.database = refusal ?? (code ? `refuses service (SQLSTATE ${code})` : describeSilence(error));
     });
   const objects = db.objects?.findProblem(CHECK_TIMEOUT_MS).then((problem) => {
@@ -131,7 +138,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
       const refusal = findNamespaceRefusal(error, config.temporal.namespace);
       if (!refusal) return;
       away.engine = refusal;
-      mend.push(`The engine ${refusal}.`);
+      mend.engine = `The engine ${refusal}.`;
     },
   );
   const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
