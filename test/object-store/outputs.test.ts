@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import { buildDeliveryBody } from '../../activities/delivery-body.ts';
@@ -142,12 +143,13 @@ describeWithS3('outputs in an object store', function () {
       { block_key: 'count', elsewhere: false },
       { block_key: 'make', elsewhere: false },
     ]);
-    const ready = await waitUntil(async () => {
+    await waitUntil(async () => {
       const answer = await fetch(`${weir.url}/readyz`);
-      const { away } = (await answer.json()) as { away: { objects?: string } };
-      return away.objects !== undefined && { status: answer.status, away };
+      const { away } = (await answer.json()) as { away: object };
+      const ready = { status: answer.status, away };
+      // On a busy machine, other parts may seem away.
+      return isDeepStrictEqual(ready, { status: 200, away: { objects: 'does not answer' } });
     });
-    assert.deepEqual(ready, { status: 200, away: { objects: 'does not answer' } });
     await proxy.restore();
     assert.equal((await get(`${flow}/jobs/${body.executionId}/blocks/make/output`)).body, made('away'));
     await waitUntil(async () => {

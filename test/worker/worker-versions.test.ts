@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { findReasons } from '../../cli/operator/find-reasons.ts';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { findTemporalBinary } from '../../embedded/temporal/binary.ts';
@@ -158,8 +158,10 @@ describeWith(['openssl'], 'two versions of the worker', () => {
       body: { message: 'm' },
     });
     assert.equal(status, 200, JSON.stringify(body));
-    const ready = await fetch(`${weir.url}/readyz`);
-    assert.deepEqual(await ready.json(), { status: 'ready', away: {} });
+    await waitUntil(async () => {
+      const ready = await fetch(`${weir.url}/readyz`);
+      return isDeepStrictEqual(await ready.json(), { status: 'ready', away: {} });
+    });
   });
 
   it('share new runs by the percentage of a ramp', async () => {

@@ -8,6 +8,7 @@ import { RUN_STATUSES } from '../../../db/schema.ts';
 import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { ERROR_CODES } from '../../../flow/errors.ts';
 import { startWeir, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 describe('API reference', () => {
   let weir: Weir;
@@ -179,7 +180,7 @@ describe('API reference', () => {
 
   it('answers /healthz, and /readyz once database and engine answer', async () => {
     assert.equal((await fetch(`${weir.url}/healthz`)).status, 200);
-    assert.equal((await fetch(`${weir.url}/readyz`)).status, 200);
+    await waitUntil(async () => (await fetch(`${weir.url}/readyz`)).status === 200);
   });
 });
 
