@@ -174,13 +174,14 @@ describeWith(['openssl'], 'retries of a delivery', () => {
     try {
       const [hanging, healthy] = slow.hooks as [WebhookReceiver, WebhookReceiver];
       const owner = await slow.createTenant();
-      let open = 0;
       let most = 0;
+      let isOver = false;
       const hang: Reaction = (response) => {
-        open += 1;
-        most = Math.max(most, open);
+        // Once the first was given up, the others follow at any time.
+        if (isOver) return;
+        most += 1;
         response.once('close', () => {
-          open -= 1;
+          isOver = true;
         });
       };
       const send = (count: number) =>
@@ -192,7 +193,6 @@ describeWith(['openssl'], 'retries of a delivery', () => {
       const { id } = await slow.sendTest(owner, healthy);
       await slow.deliveryWhen(owner, statusIs('succeeded'), id);
       assert.equal(most, PAIR_MAX);
-      assert(hanging.received.length < 100, 'it had to wait until all others were given up');
     } finally {
       await slow.stop();
     }

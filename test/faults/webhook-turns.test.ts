@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { reconcileDeliveries } from '../../worker/reconcile-deliveries.ts';
@@ -19,27 +18,40 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
   let weir: WebhookWeir;
   let hook: WebhookReceiver;
   let tenant: Tenant;
-  let held: ServerResponse[];
   beforeEach(async () => {
     weir = await startWebhookWeir();
     hook = weir.hooks[0] as WebhookReceiver;
     tenant = await weir.createTenant();
-    held = [];
   });
   afterEach(() => weir.stop());
 
   const deps = () => ({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue });
-  const hang = (count: number) =>
-    hook.will(...Array.from({ length: count }, () => (response: ServerResponse) => void held.push(response)));
-  const answerHeld = () => {
-    for (const response of held.splice(0)) response.writeHead(204).end();
+  const inAnHour = () => new Date(Date.now() + 3_600_000);
+  const recordTurns = async (deliveries: string[], held_until: Date | null) => {
+    await changeDeliveries(weir, deliveries, { check_at: inAnHour() });
+    const turn = {
+      round: 1,
+      organization_id: tenant.organizationId,
+      host: hook.host,
+      held_until,
+      has_workflow: false,
+    };
+    const rows = deliveries.map((delivery_id) => ({ ...turn, delivery_id }));
+    await weir.db.insertInto('webhook_turn').values(rows).execute();
   };
-  /** All that may be under way there of this tenant is. */
-  const fill = async () => {
-    const received = hook.received.length;
-    hang(PAIR_MAX);
-    for (let index = 0; index < PAIR_MAX; index += 1) await weir.sendTest(tenant, hook);
-    await hook.arrived(received + PAIR_MAX);
+  /** Has all that may be under way there of this tenant be so for as long as the test takes: a request would be given up. */
+  const occupy = async () => {
+    const deliveries = await recordDeliveries(weir, tenant, PAIR_MAX);
+    await recordTurns(deliveries, inAnHour());
+    return deliveries;
+  };
+  /** Ends one of those, as if its process had died. */
+  const endOne = async ([delivery]: string[]) => {
+    await weir.db
+      .deleteFrom('webhook_turn')
+      .where('delivery_id', '=', delivery ?? '')
+      .execute();
+    await startWaitingDeliveries(deps());
   };
   const hasWorkflow = async (id: string) => {
     try {
@@ -56,7 +68,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
   };
 
   it('that wait for their first attempt are no workflows; each begins when one ends', async () => {
-    await fill();
+    const occupying = await occupy();
     const waiting: string[] = [];
     for (let index = 0; index < WAITING; index += 1) waiting.push((await weir.sendTest(tenant, hook)).id);
     const job = await weir.startJob(tenant, await weir.createFlow(tenant, []), hook);
@@ -73,7 +85,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
       await Promise.all(waiting.map(hasWorkflow)),
       waiting.map(() => false),
     );
-    answerHeld();
+    await endOne(occupying);
     for (const id of waiting) await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
   });
 
@@ -81,7 +93,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     hook.will(answerWith(503));
     const { id } = await weir.sendTest(tenant, hook);
     await weir.pendingAttempt(id, 2);
-    await fill();
+    const occupying = await occupy();
     await weir.attemptNow(id);
     const TIMER_STARTED = 17;
     await waitUntil(
@@ -90,7 +102,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     assert.equal((await eventTypes(id)).includes(TIMER_STARTED), false);
     const delivery = await weir.deliveryWhen(tenant, () => true, id);
     assert.deepEqual([delivery.status, delivery.attempt], ['failed_retry', 1]);
-    answerHeld();
+    await endOne(occupying);
     assert.equal((await weir.deliveryWhen(tenant, statusIs('succeeded'), id)).attempt, 2);
   });
 
@@ -98,7 +110,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     hook.will(answerWith(503));
     const { id } = await weir.sendTest(tenant, hook);
     await weir.pendingAttempt(id, 2);
-    await fill();
+    await occupy();
     await weir.attemptNow(id);
     const turn = () => weir.db.selectFrom('webhook_turn').selectAll().where('delivery_id', '=', id);
     await waitUntil(async () => (await turn().executeTakeFirst())?.held_until === null);
@@ -110,42 +122,30 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     await changeDeliveries(weir, [id], { check_at: new Date() });
     await reconcileDeliveries(deps());
     assert.equal((await weir.deliveryWhen(tenant, statusIs('succeeded'), id)).attempt, 2);
-    assert.equal(held.length, PAIR_MAX);
-    answerHeld();
+    assert.equal(hook.received.length, 2);
   });
 
   it('keep no other organization from the same receiver', async () => {
-    await fill();
+    await occupy();
     for (let index = 0; index < WAITING; index += 1) await weir.sendTest(tenant, hook);
     const other = await weir.createTenant();
     const { id } = await weir.sendTest(other, hook);
     await weir.deliveryWhen(other, statusIs('succeeded'), id);
-    assert.equal(held.length, PAIR_MAX);
-    answerHeld();
+    assert.equal(hook.received.length, 1);
   });
 
   it('begin by themselves when the process died that was to begin them', async () => {
     const recorded = await recordDeliveries(weir, tenant, WAITING);
-    await changeDeliveries(weir, recorded, { check_at: new Date(Date.now() + 3_600_000) });
-    await weir.db
-      .insertInto('webhook_turn')
-      .values(
-        recorded.map((delivery_id) => ({
-          delivery_id,
-          round: 1,
-          organization_id: tenant.organizationId,
-          host: hook.host,
-          held_until: null,
-          has_workflow: false,
-        })),
-      )
-      .execute();
+    await recordTurns(recorded, null);
     await startWaitingDeliveries(deps());
     for (const id of recorded) await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
   });
 
   it('are the share of their organization, whoever starts them', async () => {
-    hang(1);
+    let answer = () => {};
+    hook.will((response) => {
+      answer = () => void response.writeHead(204).end();
+    });
     const flow = await weir.createFlow(tenant, []);
     const executionId = await weir.startJob(tenant, flow, hook);
     await hook.arrivalsOf(executionId);
@@ -168,7 +168,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
       const { fairnessKey } = raw.workflowExecutionInfo?.priority ?? {};
       assert.equal(fairnessKey, tenant.organizationId, workflowId);
     }
-    answerHeld();
+    answer();
   });
 
   it(`that are recovered begin at once, ${RECOVERED} of them`, async () => {

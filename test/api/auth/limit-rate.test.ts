@@ -154,23 +154,23 @@ describe('rate limits', () => {
   });
 
   it('go on from the last answer while the database cannot count, and catch up afterwards', async () => {
-    await start();
-    await sql`alter table rate_limit rename to away`.execute(weir.db);
-    try {
-      const answers = [await start(), await start(), await start()];
-      assert.deepEqual(
-        answers.map((answer) => [answer.status, fields(answer)[1]]),
-        [
-          [202, '1'],
-          [202, '0'],
-          [429, '0'],
-        ],
-      );
-    } finally {
-      await sql`alter table away rename to rate_limit`.execute(weir.db);
-    }
     const second = await startApiProcess(weir, LIMITS);
     try {
+      await start();
+      await sql`alter table rate_limit rename to away`.execute(weir.db);
+      try {
+        const answers = [await start(), await start(), await start()];
+        assert.deepEqual(
+          answers.map((answer) => [answer.status, fields(answer)[1]]),
+          [
+            [202, '1'],
+            [202, '0'],
+            [429, '0'],
+          ],
+        );
+      } finally {
+        await sql`alter table away rename to rate_limit`.execute(weir.db);
+      }
       assert.equal((await start()).status, 429);
       assert.equal((await start(tenant.key, second.url)).status, 429);
     } finally {
