@@ -7,6 +7,8 @@ export type TcpProxy = {
   url: string;
   /** Lets nothing through any more, on new connections either, and tells nobody. */
   silence(): void;
+  /** Does so once the server has answered so many bytes more, on all connections together. */
+  silenceAfter(bytes: number): void;
   /** Lets nothing through on new connections; those that are open go on. */
   stall(): void;
   /** Cuts all connections, and resets new ones until `restore`. */
@@ -25,6 +27,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let state: 'open' | 'silent' | 'cut' = 'open';
   let connections = 0;
+  let left = Number.POSITIVE_INFINITY;
   const server = createServer((near) => {
     connections += 1;
     track(near);
@@ -32,6 +35,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     if (state === 'silent') return void near.pause();
     const far = track(connect(Number(port), hostname));
     near.pipe(far).pipe(near);
+    far.on('data', ({ length }: Buffer) => {
+      left -= length;
+      if (left < 0) silence();
+    });
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
   });
@@ -47,6 +54,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     socket.once('close', () => sockets.delete(socket));
     return socket.on('error', () => undefined);
   }
+  function silence(): void {
+    state = 'silent';
+    for (const socket of sockets) socket.unpipe().pause();
+  }
   function cut(): void {
     state = 'cut';
     for (const socket of sockets) socket.destroy();
@@ -58,9 +69,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   }
   return {
     url: Object.assign(new URL(target), { host: `127.0.0.1:${here}` }).href,
-    silence() {
-      state = 'silent';
-      for (const socket of sockets) socket.unpipe().pause();
+    silence,
+    silenceAfter(bytes) {
+      left = bytes;
     },
     stall() {
       state = 'silent';
@@ -70,6 +81,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     async restore() {
       cut();
       state = 'open';
+      left = Number.POSITIVE_INFINITY;
       if (!server.listening) await listen(here);
     },
     connections: () => connections,
