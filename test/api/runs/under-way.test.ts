@@ -48,21 +48,26 @@ describe('a run at work', () => {
   });
 
   it('names the code that takes long, in its iteration', async () => {
-    const slow = 'const end = Date.now() + 4_000; while (Date.now() < end); return 1;';
+    const slow = code('slow', 'for (;;);', { processor_config: { timeout_ms: 60_000 } });
     const flow = await weir.createFlow(weir.tenant, [
       code('list', 'return [1];'),
-      { type: 'loop', step_id: 'each', name: 'each', max_iterations: 1, body: [code('slow', slow)] },
+      { type: 'loop', step_id: 'each', name: 'each', max_iterations: 1, body: [slow] },
     ]);
     const executionId = await weir.start(flow);
-    const events = await readAll(flow, executionId);
-    const started = events.filter(({ event }) => event === 'block_started').map(({ data }) => data);
-    assert.deepEqual(started[1], {
+    let started: SseMessage['data'];
+    for await (const { event, data } of readMessages(await weir.open(flow, executionId))) {
+      started = data;
+      if (event === 'block_started' && data.step_id === 'slow') break;
+    }
+    assert.equal((await weir.read(flow, executionId)).body.status, 'started');
+    assert.deepEqual(started, {
       step_id: 'slow',
       key: 'slow#0',
       iterations: [0],
       name: 'slow',
       processor_type: 'code',
     });
+    await weir.cancel(flow, executionId);
   });
 
   it('tells what the provider said that refused a block, how often, and when it is asked again', async () => {
