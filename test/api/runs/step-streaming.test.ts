@@ -15,6 +15,9 @@ import type { SseMessage } from '../../sse.ts';
 import { createStepClient, names, only, type StepClient } from './step-client.ts';
 import { readRest, type StepStreams, startStepStreams, WHOLE } from './step-streams-harness.ts';
 
+/** A fallback that asks all the time is not quiet in any of so many spans. */
+const QUIET_TRIES = 5;
+
 describe('the stream of POST …/step', () => {
   let streams: StepStreams;
   let weir: Weir;
@@ -180,9 +183,14 @@ describe('the stream of POST …/step', () => {
     next.catch(() => undefined);
     // The first look, one more for the block that is under way, and perhaps one when that is settled.
     await Promise.race([waited.promise, setTimeout(1_500)]);
-    const before = statements;
-    await setTimeout(1_500);
-    assert(statements - before <= 2, `${statements - before} statements`);
+    // On a busy machine, those come later.
+    const counts: number[] = [];
+    while (counts.length < QUIET_TRIES && (counts.at(-1) ?? Number.POSITIVE_INFINITY) > 2) {
+      const before = statements;
+      await setTimeout(1_500);
+      counts.push(statements - before);
+    }
+    assert((counts.at(-1) ?? 0) <= 2, `${counts} statements`);
     release();
     assert.equal(((await next).value as { name: string }).name, 'block_completed');
     reading.abort();
@@ -229,13 +237,14 @@ describe('the stream of POST …/step', () => {
   });
 });
 
-/** Resolves when a workflow is about to be started, for a run that is stored. */
+/** Resolves when the next workflow has been started. */
 function nextStart(workflow: Weir['client']['workflow']): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const start = workflow.start;
     workflow.start = (...args: Parameters<typeof start>) => {
-      resolve();
-      return start.apply(workflow, args);
+      const started = start.apply(workflow, args);
+      started.then(() => resolve(), reject);
+      return started;
     };
   });
 }
