@@ -138,6 +138,7 @@ describe('/readyz, where the database is silent', () => {
 
   it('names it, and so does /healthz', async () => {
     proxy.silence();
+    await setTimeout(KEPT_MS);
     for (const [path, status] of [
       ['/healthz', 200],
       ['/readyz', 503],

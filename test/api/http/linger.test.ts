@@ -5,7 +5,7 @@ import { startWeir } from '../../harness.ts';
 
 describe('an API that stops', () => {
   it('answers what comes on a connection that was open, and closes it then', async () => {
-    const weir = await startWeir({ worker: false, lingerMs: 3_000 });
+    const weir = await startWeir({ worker: false, lingerMs: 10_000 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = async () => {
       const request = get(`${weir.url}/healthz`, { agent });
