@@ -27,6 +27,7 @@ describe('a receiver of traces that does not answer', () => {
   it('fails no request, keeps a bounded number of spans, and gets those of later requests', async () => {
     const { otlp } = weir;
     const { lines, stop } = captureLog();
+    const began = performance.now();
     otlp.behaviour = () => undefined;
     const answers = await Promise.all(Array.from({ length: 40 }, execute));
     for (const { status, body } of answers) assert.deepEqual([status, body.status], [200, 'completed']);
@@ -44,7 +45,10 @@ describe('a receiver of traces that does not answer', () => {
     const kept = otlp.spans.slice(before).filter(({ traceId }) => traceIds.includes(traceId));
     stop();
     const complaints = lines.filter(({ msg }) => msg.startsWith('OpenTelemetry has a problem;'));
-    assert.equal(complaints.length, 1, JSON.stringify(complaints));
+    // A line a minute.
+    const minutes = Math.floor((performance.now() - began) / 60_000);
+    const told = JSON.stringify(complaints);
+    assert(complaints.length >= 1 && complaints.length <= 1 + minutes, told);
     // Those in the queue, and a batch that was on its way.
     assert.ok(kept.length <= QUEUE + 10, `${kept.length} spans`);
   });

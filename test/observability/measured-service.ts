@@ -75,10 +75,16 @@ export async function makeTraffic({ weir, tenant, call, scrape }: MeasuredServic
   await call('POST', `${theirs}/execute`, { key: poor.key, body: { message: 'm' } });
   await call('POST', `${good}/execute`, { key: 'wrong', body: { message: 'm' } });
   const hook = weir.hooks[0] as WebhookReceiver;
+  // The one that fails is sent again a minute later, which makes no new series then.
+  await weir.sendTest(tenant, hook);
+  await hook.arrived(1);
   hook.will(answerWith(503, 'later'));
   const body = { message: 'm', callbackUrl: `https://${hook.host}/hook` };
   await call('POST', `${good}/jobs`, { key: tenant.key, body });
-  await waitUntil(async () => /weir_webhook_attempt_duration_seconds_count\{/.test(await scrape()));
+  for (const result of ['succeeded', 'failed_retry']) {
+    const series = RegExp(`weir_webhook_attempt_duration_seconds_count\\{.*result="${result}"`);
+    await waitUntil(async () => series.test(await scrape()));
+  }
   await waitUntil(async () => /weir_webhook_oldest_due_age_seconds /.test(await scrape()));
   await waitUntil(async () => /weir_dependency_up\{dependency="workers"\} 1/.test(await scrape()));
 }
