@@ -93,6 +93,7 @@ describe('a deletion under load', () => {
       .execute();
 
   it('ends all of it and nothing else, and charges nothing after its answer', async () => {
+    const api = await startApiProcess(weir, env);
     const quick = await weir.createFlow(about, [passthrough('a')]);
     await accept(about, quick, DELIVERIES, { callbackUrl: `https://${HOST}/` });
     await until(async () => (await deliveries('failed_retry')).length === DELIVERIES);
@@ -107,7 +108,6 @@ describe('a deletion under load', () => {
     const innocent = await accept(other, flow, INNOCENT);
     await until(async () => (await charges()) >= CHARGED);
 
-    const api = await startApiProcess(weir, env);
     const began = performance.now();
     const answer = await weir.call('DELETE', `/projects/${about.projectId}`, {
       key: about.token.owner,

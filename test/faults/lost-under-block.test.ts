@@ -76,7 +76,10 @@ describe('a run whose workers are lost under a block in its workflow task', () =
         await worker.kill();
         await endLockWaiters(weir.db);
         await look();
-        assert(!(await hasParkSignal(executionId)), 'too early');
+        const isParked = await hasParkSignal(executionId);
+        // On a busy machine, more of its workers are lost than this kills.
+        const { attempt: reached } = await taskOf(executionId);
+        assert(!isParked || reached > LOSSES, 'too early');
         ({ attempt } = await waitUntil(async () => {
           const task = await taskOf(executionId);
           return !task.begun && task;

@@ -22,6 +22,7 @@ import { describeWith } from '../where-available.ts';
 import { beginWork, checkCallers, type WorkUnderWay } from './work-under-way.ts';
 
 const run = promisify(execFile);
+const TIMEOUT_MS = 600_000;
 
 /** Ways to bring a database into a new one, which is empty; `between` happens after the moment of the backup. */
 const WAYS: {
@@ -90,7 +91,7 @@ describeWith(['openssl'], 'a service that is restored', () => {
         await target.drop();
         await first.stop();
       }
-    });
+    }).timeout(TIMEOUT_MS);
 
   async function checkRuns(weir: Weir, db: Db, { runs, tenant, testRunId }: WorkUnderWay): Promise<void> {
     for (const [name, { flow, executionId, blocks, charged }] of Object.entries(runs)) {

@@ -20,6 +20,8 @@ import { startProgram } from './processes.ts';
 import { type SetBackTemporal, startSetBackTemporal } from './set-back-temporal.ts';
 import { beginWork, checkCallers, type WorkUnderWay } from './work-under-way.ts';
 
+const TIMEOUT_MS = 600_000;
+
 describeWith(['openssl'], 'a Temporal that is set back', () => {
   let models: CountingModelServer;
   let tools: FakeModelServer;
@@ -96,7 +98,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
     } finally {
       await weir.stop();
     }
-  });
+  }).timeout(TIMEOUT_MS);
 
   /** Ends what `beginWork` began. */
   async function endWork(weir: WebhookWeir, work: WorkUnderWay): Promise<void> {
@@ -175,5 +177,5 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
       await service.kill();
       await weir.stop();
     }
-  });
+  }).timeout(TIMEOUT_MS);
 });

@@ -34,7 +34,8 @@ describeWith(['openssl'], 'deliveries of a Temporal that is set back', () => {
       await weir.deliveryWhen(tenant, failedWith(2), twice);
       await weir.stopWorker();
       await temporal.setBack();
-      const dueAt = new Date(Date.now() + 5_000);
+      // Later than the worker is at work.
+      const dueAt = new Date(Date.now() + 20_000);
       await weir.db
         .updateTable('webhook_delivery')
         .set({ next_attempt_at: dueAt, check_at: dueAt })
