@@ -26,7 +26,7 @@ const KEEP_MS = 1_000;
 
 /** The parts that are away, and why, in words that may be public. */
 export type Away = { database?: string; engine?: string; workers?: string; objects?: string };
-/** What nothing but an operator mends, as a sentence. */
+/** Sentences that name lacks which only an operator can mend. */
 type Mend = { database?: string; engine?: string };
 /** `crowded`: in which words PostgreSQL refused one more connection. */
 type Check = { away: Away; mend: Mend; crowded: string[]; done: Promise<unknown>; at: number };

@@ -87,6 +87,7 @@ describe('a worker that is asked to stop', () => {
       await sql`select from run where execution_id = ${last} for update`.execute(tx);
       const worker = await start();
       await lockWaiters(weir.db, 1);
+      await waitUntil(async () => (await countRuns('completed')) > 0);
       return { worker, stopped: worker.stop() };
     });
     assert.deepEqual([await stopped, complaintsOf(worker)], [0, []]);

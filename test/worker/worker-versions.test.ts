@@ -158,10 +158,8 @@ describeWith(['openssl'], 'two versions of the worker', () => {
       body: { message: 'm' },
     });
     assert.equal(status, 200, JSON.stringify(body));
-    await waitUntil(async () => {
-      const ready = await fetch(`${weir.url}/readyz`);
-      return isDeepStrictEqual(await ready.json(), { status: 'ready', away: {} });
-    });
+    const ready = async () => (await fetch(`${weir.url}/readyz`)).json();
+    await waitUntil(async () => isDeepStrictEqual(await ready(), { status: 'ready', away: {} }));
   });
 
   it('share new runs by the percentage of a ramp', async () => {
