@@ -17,7 +17,7 @@ import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
 import { SandboxUnavailable } from './sandbox-errors.ts';
 
-/** Results whose processes are free again, and which wait for the thread that reads them: beyond these bytes each keeps its turn. */
+/** Results that wait for the thread that reads them, and whose processes are free: beyond these bytes each keeps its turn. */
 const UNREAD = { total: 64 * 1024 * 1024, share: 16 * 1024 * 1024 };
 
 /** One run of a block's source; `timeoutMs` is processor time. */

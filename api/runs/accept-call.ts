@@ -30,12 +30,13 @@ export async function acceptCall<Body>(
 }
 
 function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
+  const { requireRunnable } = state;
   const isDraft = state.flow.version === DRAFT_VERSION;
   return {
     slugs: state.slugs,
     pinned: isDraft || params.version !== undefined,
     flow: state.flow,
-    requireRunnable: state.requireRunnable,
+    requireRunnable: requireRunnable && (() => state.leaveLargeWork(requireRunnable)),
     requestId: state.requestId,
     author: isDraft ? authorOf(state.principal, state.requestId) : undefined,
     environment: isDraft ? 'test' : state.principal.environment,

@@ -31,16 +31,17 @@ export async function acceptRun(
   const { flow, body } = request;
   const { message, parameters = {}, block_overrides = {}, maxCredits, ...asked } = body;
   if (message === undefined) throw invalidField('message', 'is required');
-  const { requireRunnable, leaveLargeWork = stay } = request;
-  if (requireRunnable) await leaveLargeWork(requireRunnable);
+  const { leaveLargeWork = stay } = request;
+  await request.requireRunnable?.();
   requireParameterNames(parameters);
   const overrides = block_overrides as BlockOverrides;
   const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides, leaveLargeWork);
-  const lookingUp = leaveForHosts(deps, leaveLargeWork);
-  const images = await acceptAttachments(lookingUp, flow.definition, overrides, asked.attachments);
+  const { attachments } = asked;
+  const images = await acceptAttachments(deps, flow.definition, overrides, attachments, leaveLargeWork);
   const tools = requireTools(deps, flow.definition, overrides, asked);
-  const callback = mode === 'jobs' ? await readCallback(lookingUp, body as JobRequest) : undefined;
+  const callback =
+    mode === 'jobs' ? await readCallback(leaveForHosts(deps, leaveLargeWork), body as JobRequest) : undefined;
   requireMayRun(flow);
   const input = {
     message,
@@ -59,8 +60,9 @@ export async function acceptAttachments(
   definition: FlowDefinition,
   overrides: BlockOverrides,
   sent: unknown[] = [],
+  leaveLargeWork = stay,
 ): Promise<Pick<StoredRunInput, 'attachments'>> {
-  const attachments = await readAttachments(sent, deps.resolvePublic);
+  const attachments = await readAttachments(sent, leaveForHosts(deps, leaveLargeWork).resolvePublic);
   requireImageSupport(deps.registry, { definition, overrides, attachments });
   return attachments.length > 0 ? { attachments } : {};
 }

@@ -2,7 +2,6 @@
 import type { RunRow } from '../../db/runs/runs.ts';
 import type { Continuation } from '../../db/tables/run-input.ts';
 import { createTimedId } from '../../db/timed-id.ts';
-import { stay } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
@@ -18,7 +17,6 @@ import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { findEarlierResume, type NewResume } from './find-earlier-resume.ts';
 import { getSession } from './get-session.ts';
-import { leaveForHosts } from './leave-for-hosts.ts';
 import { measureSession, ofSteps, readInput, readOutputs } from './read-session.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
@@ -64,8 +62,7 @@ export async function acceptStep(
   const { definition } = flow;
   const { steps } = definition;
   const { stepIndex, runRemaining = false } = body;
-  const { requireRunnable, leaveLargeWork = stay } = request;
-  if (requireRunnable) await leaveLargeWork(requireRunnable);
+  await request.requireRunnable?.();
   const session = body.executionId == null ? undefined : await getSession(deps, flow, body.executionId);
   const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
   requireStepIndex(definition, body, republished);
@@ -75,7 +72,7 @@ export async function acceptStep(
   const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
   requireSoundTree(definition);
   const validator = deps.validator.of(flow.organizationId);
-  await requireValidOverrides(validator, definition, 'blockOverrides', overrides, leaveLargeWork);
+  await requireValidOverrides(validator, definition, 'blockOverrides', overrides, request.leaveLargeWork);
   requireParameterNames(body.parameters ?? {});
 
   const resumeId = session && messages && idOfResume(request, session);
@@ -95,13 +92,11 @@ export async function acceptStep(
     deps.largeValues,
     flow.organizationId,
     known ? await measureSession(deps, known, body) : 0,
-    (endLargeWork, leaveLargeWork) =>
-      acceptChecked(
-        { ...deps, db: leaveForObjects(deps.db, leaveLargeWork) },
-        { ...request, endLargeWork, leaveLargeWork },
-        checked,
-      ),
-    { endLargeWork: request.endLargeWork, leaveLargeWork },
+    (endLargeWork, leaveLargeWork) => {
+      const reading = { ...deps, db: leaveForObjects(deps.db, leaveLargeWork) };
+      return acceptChecked(reading, { ...request, endLargeWork, leaveLargeWork }, checked);
+    },
+    request,
   );
 }
 
@@ -111,10 +106,10 @@ async function acceptChecked(
   request: CallRequest<StepRequest>,
   { session, resumes, overrides, tools, to, republished }: CheckedCall,
 ): Promise<AcceptedCall | undefined> {
-  const { flow, body } = request;
+  const { flow, body, leaveLargeWork } = request;
   const { definition } = flow;
   const { steps } = definition;
-  const { stepIndex } = body;
+  const { stepIndex, maxCredits } = body;
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
   const outputs = ofSteps(definition, await readOutputs(deps, session, request));
   const replaced = stepIndex > 0 ? (body.inputOverrides as Outputs | undefined) : undefined;
@@ -128,12 +123,12 @@ async function acceptChecked(
   const range = { from: stepIndex, to, pausedAt };
   const readCode = codeReaderOf(deps, flow.organizationId);
   await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
-  const lookingUp = leaveForHosts(deps, request.leaveLargeWork ?? stay);
-  const images = session ? {} : await acceptAttachments(lookingUp, definition, overrides, body.attachments);
+  const images = session
+    ? {}
+    : await acceptAttachments(deps, definition, overrides, body.attachments, leaveLargeWork);
   const kept = await readInput(deps, session, body);
   if (session) requireSameStart(kept, body);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
-  const { maxCredits } = body;
   const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
   // The images of the session: this call may bring them to another model.
   requireImageSupport(deps.registry, {

@@ -13,8 +13,8 @@ import { listOutputsRead } from './list-outputs-read.ts';
 type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
 /**
- * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the run's input and
- * outputs, and returns the database from which these are read. Throws a ServiceError when the run cannot be forked there.
+ * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the run's
+ * input and outputs, and returns the database from which these are read. Throws a ServiceError when the run cannot be forked there.
  */
 export async function forkCursor(
   { db: measured, definitions }: { db: Db; definitions: FlowDefinitions },

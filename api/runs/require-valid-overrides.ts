@@ -20,8 +20,8 @@ export function requireFewOverrides(body: unknown): void {
 }
 
 /**
- * Throws VALIDATION_ERROR unless the overrides fit the flow. `field` is their name in the request. Their JSON Schemas wait for threads
- * that compile them, for which the request's turn at large work is left.
+ * Throws VALIDATION_ERROR unless the overrides fit the flow. `field` is their name in the request. Their JSON Schemas wait for
+ * threads that compile them, for which the request's turn at large work is left.
  */
 export async function requireValidOverrides(
   validator: OrganizationValidator,
