@@ -7,7 +7,7 @@ import { inputObject, readInput } from '../../db/runs/stored-inputs.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { openObjectStore } from '../../object-store/open-object-store.ts';
-import { removeObjects } from '../../worker/remove-objects.ts';
+import { removeObjects } from '../../worker/duties/remove-objects.ts';
 import { passthrough } from '../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../db/lock-waiters.ts';
 import { startApiProcess } from '../faults/api-process.ts';

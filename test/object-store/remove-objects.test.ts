@@ -7,7 +7,7 @@ import { storeOutput } from '../../db/runs/store-output.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { openObjectStore } from '../../object-store/open-object-store.ts';
-import { removeObjects } from '../../worker/remove-objects.ts';
+import { removeObjects } from '../../worker/duties/remove-objects.ts';
 import { code } from '../blocks.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startProgram } from '../faults/processes.ts';

@@ -20,7 +20,7 @@ import { startTestRun } from '../../engine/start-test-run.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { RUN_FLOW, workflowIdOf } from '../../flow/run.ts';
 import type { Expectation } from '../../flow/test-case.ts';
-import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
+import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
 import type { runFlow } from '../../workflows/run-flow.ts';
 import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { GRPC } from '../../engine/grpc-code.ts';
-import { repairEach } from '../../worker/repair-each.ts';
+import { GRPC } from '../../../engine/grpc-code.ts';
+import { repairEach } from '../../../worker/duties/repair-each.ts';
 
 describe('rows that are repaired while the engine', () => {
   const repairWith = async (code: number) => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { CANCELLED } from '../../flow/run.ts';
-import { measureBacklog } from '../../worker/measure-backlog.ts';
-import { passthrough } from '../blocks.ts';
-import { captureMetrics } from '../capture-metrics.ts';
-import { startWeir, type Tenant, type Weir } from '../harness.ts';
-import { waitUntil } from '../wait-until.ts';
+import { CANCELLED } from '../../../flow/run.ts';
+import { measureBacklog } from '../../../worker/duties/measure-backlog.ts';
+import { passthrough } from '../../blocks.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 const JOBS = 3;
 

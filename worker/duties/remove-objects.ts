@@ -1,9 +1,9 @@
-import type { Db } from '../db/connect.ts';
+import type { Db } from '../../db/connect.ts';
 import {
   doomObjectsWithoutRun,
   doomUnlinkedObjects,
   removeDoomedObjects,
-} from '../db/upkeep/stored-objects.ts';
+} from '../../db/upkeep/stored-objects.ts';
 import type { Duty } from './repeat-duty.ts';
 
 /** Creates the work of deleting objects that nobody can read any more: each time, some of them. */

@@ -1,9 +1,9 @@
 // Finds runs whose workers are lost again and again during blocks that run inside the workflow task, and has them parked.
 import type { Client } from '@temporalio/client';
-import { askEngine } from '../engine/ask-engine.ts';
-import { listProblems, type Problems } from '../engine/list-problems.ts';
-import { PARK_SIGNAL, RUN_FLOW } from '../flow/run.ts';
-import { log } from '../observability/log.ts';
+import { askEngine } from '../../engine/ask-engine.ts';
+import { listProblems, type Problems } from '../../engine/list-problems.ts';
+import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
+import { log } from '../../observability/log.ts';
 import { repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { ServiceError } from '@temporalio/client';
 import { sql } from 'kysely';
-import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
-import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
-import { GRPC } from '../../engine/grpc-code.ts';
-import { dutyInterval } from '../../worker/duty-interval.ts';
-import { type Duty, repeatDuty } from '../../worker/repeat-duty.ts';
-import { captureLog } from '../capture-log.ts';
-import { captureMetrics } from '../capture-metrics.ts';
-import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { ConnectionFailed } from '../../../db/connection/connection-failed.ts';
+import { deferDuty, takeDuty } from '../../../db/upkeep/duties.ts';
+import { GRPC } from '../../../engine/grpc-code.ts';
+import { dutyInterval } from '../../../worker/duties/duty-interval.ts';
+import { type Duty, repeatDuty } from '../../../worker/duties/repeat-duty.ts';
+import { captureLog } from '../../capture-log.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 
 describe('what workers do now and then', () => {
   let database: TestDatabase;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { listPartitions, PARTITIONED_TABLES } from '../../db/upkeep/partitions.ts';
-import { preparePartitionsApart } from '../../worker/prepare-partitions-apart.ts';
-import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { listPartitions, PARTITIONED_TABLES } from '../../../db/upkeep/partitions.ts';
+import { preparePartitionsApart } from '../../../worker/duties/prepare-partitions-apart.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 
 describe('preparing partitions', () => {
   let database: TestDatabase;

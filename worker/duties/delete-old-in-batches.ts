@@ -1,5 +1,5 @@
-import type { Db } from '../db/connect.ts';
-import { deleteOld } from '../db/upkeep/delete-old.ts';
+import type { Db } from '../../db/connect.ts';
+import { deleteOld } from '../../db/upkeep/delete-old.ts';
 
 /** A transaction of about this length delays nobody noticeably. */
 const TARGET_MS = 300;

@@ -1,11 +1,11 @@
 // Finds workflows that wait to be unparked while the row of their run does not say so: an engine that lost its last seconds was
 // set back to before it was unparked, or to before its run ended.
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { Db } from '../db/connect.ts';
-import { listNotParked, parkRun } from '../db/runs/parked-runs.ts';
-import { askEngine } from '../engine/ask-engine.ts';
-import { UUID_PATTERN } from '../flow/limits.ts';
-import { RUN_FLOW, UNPARK_SIGNAL, workflowIdOf } from '../flow/run.ts';
+import type { Db } from '../../db/connect.ts';
+import { listNotParked, parkRun } from '../../db/runs/parked-runs.ts';
+import { askEngine } from '../../engine/ask-engine.ts';
+import { UUID_PATTERN } from '../../flow/limits.ts';
+import { RUN_FLOW, UNPARK_SIGNAL, workflowIdOf } from '../../flow/run.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 

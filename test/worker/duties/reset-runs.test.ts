@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { reconcileRuns } from '../../worker/reconcile-runs.ts';
-import { code, llm } from '../blocks.ts';
-import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../harness.ts';
-import { waitUntil } from '../wait-until.ts';
+import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
+import { code, llm } from '../../blocks.ts';
+import { type CountingModelServer, startCountingModelServer } from '../../fakes/counting-model-server.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 /** The event with which the first workflow task has completed, the earliest to which a workflow can be reset. */
 const FIRST_TASK_COMPLETED = 4;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { connect, type Db } from '../db/connect.ts';
-import { preparePartitions } from '../db/upkeep/prepare-partitions.ts';
+import { connect, type Db } from '../../db/connect.ts';
+import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';
 
 /** Prepares partitions on a connection of its own, whose statements may take longer than others, until `signal` aborts. */
 export async function preparePartitionsApart(

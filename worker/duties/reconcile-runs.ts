@@ -1,12 +1,12 @@
 // No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
-import { findRunStarts } from '../db/runs/find-run-starts.ts';
-import { isOperatorsRetry } from '../db/runs/is-operators-retry.ts';
-import { unparkRun } from '../db/runs/parked-runs.ts';
-import type { EngineDeps } from '../engine/deps.ts';
-import { endRun } from '../engine/end-run.ts';
-import { startRun } from '../engine/start-run.ts';
-import { CANCELLED } from '../flow/run.ts';
-import { log } from '../observability/log.ts';
+import { findRunStarts } from '../../db/runs/find-run-starts.ts';
+import { isOperatorsRetry } from '../../db/runs/is-operators-retry.ts';
+import { unparkRun } from '../../db/runs/parked-runs.ts';
+import type { EngineDeps } from '../../engine/deps.ts';
+import { endRun } from '../../engine/end-run.ts';
+import { startRun } from '../../engine/start-run.ts';
+import { CANCELLED } from '../../flow/run.ts';
+import { log } from '../../observability/log.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { connectToTemporal } from '../../engine/connect.ts';
-import { registerSearchAttributes } from '../../worker/register-search-attributes.ts';
-import { tellFailingWorkflowTasks } from '../../worker/tell-failing-workflow-tasks.ts';
-import { passthrough } from '../blocks.ts';
-import { captureLog } from '../capture-log.ts';
-import { listStuck } from '../cli/operator/list-stuck.ts';
-import { startWeir, type Weir } from '../harness.ts';
-import { waitUntil } from '../wait-until.ts';
+import { connectToTemporal } from '../../../engine/connect.ts';
+import { tellFailingWorkflowTasks } from '../../../worker/duties/tell-failing-workflow-tasks.ts';
+import { registerSearchAttributes } from '../../../worker/register-search-attributes.ts';
+import { passthrough } from '../../blocks.ts';
+import { captureLog } from '../../capture-log.ts';
+import { listStuck } from '../../cli/operator/list-stuck.ts';
+import { startWeir, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 /** The engine reports it after five failures, between which it waits longer and longer. */
 const TIMEOUT_MS = 300_000;

@@ -1,16 +1,16 @@
 // The metrics of what waits, which one worker at a time asks the database and the engine for.
 import type { Client } from '@temporalio/client';
-import type { Db } from '../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
-import { findBacklog } from '../db/upkeep/find-backlog.ts';
-import { askEngine } from '../engine/ask-engine.ts';
-import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
-import { webhookTaskQueue } from '../flow/delivery.ts';
-import { blockTaskQueue } from '../flow/run.ts';
-import { lasting } from '../observability/metrics/lasting.ts';
-import { creditsReserved } from '../observability/metrics/run-metrics.ts';
-import { oldestDueDelivery } from '../observability/metrics/webhook-metrics.ts';
-import { backlog, backlogAge, parkedRuns } from '../observability/metrics/worker-metrics.ts';
+import type { Db } from '../../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { findBacklog } from '../../db/upkeep/find-backlog.ts';
+import { askEngine } from '../../engine/ask-engine.ts';
+import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
+import { webhookTaskQueue } from '../../flow/delivery.ts';
+import { blockTaskQueue } from '../../flow/run.ts';
+import { lasting } from '../../observability/metrics/lasting.ts';
+import { creditsReserved } from '../../observability/metrics/run-metrics.ts';
+import { oldestDueDelivery } from '../../observability/metrics/webhook-metrics.ts';
+import { backlog, backlogAge, parkedRuns } from '../../observability/metrics/worker-metrics.ts';
 
 export const MEASURE_EVERY_MS = 15_000;
 /** Longer than a duty rests, however long it took. */

@@ -1,8 +1,8 @@
-import { parkRun, requestUnpark } from '../../db/runs/parked-runs.ts';
-import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
-import { acceptRun } from '../accept-run.ts';
-import { passthrough } from '../blocks.ts';
-import { startWeir, type Weir } from '../harness.ts';
+import { parkRun, requestUnpark } from '../../../db/runs/parked-runs.ts';
+import { unparkRequestedRuns } from '../../../worker/duties/unpark-requested-runs.ts';
+import { acceptRun } from '../../accept-run.ts';
+import { passthrough } from '../../blocks.ts';
+import { startWeir, type Weir } from '../../harness.ts';
 
 describe('parked runs that are to go on', () => {
   let weir: Weir;

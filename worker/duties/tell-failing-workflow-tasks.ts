@@ -2,12 +2,12 @@
 // not fit their histories.
 import type { Client } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { askEngine } from '../engine/ask-engine.ts';
-import { countProblems, listProblems, type Problems } from '../engine/list-problems.ts';
-import { webhookTaskQueue } from '../flow/delivery.ts';
-import { log } from '../observability/log.ts';
-import { lasting } from '../observability/metrics/lasting.ts';
-import { failingWorkflows } from '../observability/metrics/worker-metrics.ts';
+import { askEngine } from '../../engine/ask-engine.ts';
+import { countProblems, listProblems, type Problems } from '../../engine/list-problems.ts';
+import { webhookTaskQueue } from '../../flow/delivery.ts';
+import { log } from '../../observability/log.ts';
+import { lasting } from '../../observability/metrics/lasting.ts';
+import { failingWorkflows } from '../../observability/metrics/worker-metrics.ts';
 
 /** Workflows that one line names. */
 const NAMED_MAX = 3;
