@@ -1,5 +1,5 @@
 // main of `npm run worker`. worker/ runs workflows and activities from Temporal's task queues, and the duties that repair
-// what died and delete what is old (perform-duties.ts). Configuration comes in; runs, deliveries and test runs are carried out.
+// what died and delete what is old (duties/). Configuration comes in; runs, deliveries and test runs are carried out.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installRuntime } from '../engine/install-runtime.ts';
