@@ -8,6 +8,13 @@ import { mayStillRead } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import {
+  createEventStream,
+  createHeartbeat,
+  EVENT_STREAM_HEADERS,
+  formatEvent,
+  RETRY,
+} from '../http/event-stream.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
@@ -18,13 +25,6 @@ import { runEvents } from './answers.ts';
 import { describeBlockNews } from './block-under-way.ts';
 import { describeBlockExecution } from './describe-block-execution.ts';
 import { describeRun } from './describe-run.ts';
-import {
-  createEventStream,
-  createHeartbeat,
-  EVENT_STREAM_HEADERS,
-  formatEvent,
-  RETRY,
-} from './event-stream.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';

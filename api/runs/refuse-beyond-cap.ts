@@ -1,6 +1,6 @@
 import type { ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
-import { HEARTBEAT } from './event-stream.ts';
+import { HEARTBEAT } from '../http/event-stream.ts';
 import { isLastRound, requirePauseAllowed } from './require-iterations.ts';
 import type { StepEvent } from './step-events.ts';
 import type { AcceptedCall } from './store-call.ts';

@@ -6,6 +6,13 @@ import { ServiceError } from '../../flow/errors.ts';
 import { mayStillRead } from '../auth/find-lost-access.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
+import {
+  createEventStream,
+  EVENT_STREAM_HEADERS,
+  formatEvent,
+  HEARTBEAT,
+  RETRY,
+} from '../http/event-stream.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
@@ -17,7 +24,6 @@ import { acceptCall } from './accept-call.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptStep } from './accept-step.ts';
 import { admit, startInPlace, takePlace } from './admit.ts';
-import { createEventStream, EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, RETRY } from './event-stream.ts';
 import { isOfSameKind } from './get-session.ts';
 import { ifMatchDraft } from './load-draft.ts';
 import type { News } from './news.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { cut, formatEvent } from '../../../api/http/event-stream.ts';
 import { JsonText } from '../../../api/http/write-json.ts';
-import { cut, formatEvent } from '../../../api/runs/event-stream.ts';
 
 describe('the pieces of an event', () => {
   for (const before of ['', 'x', 'xx'])

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { log } from '../../observability/log.ts';
-import { StreamInterruption } from '../http/stream-interruption.ts';
-import { writeJson } from '../http/write-json.ts';
+import { StreamInterruption } from './stream-interruption.ts';
+import { writeJson } from './write-json.ts';
 
 export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';
