@@ -1,4 +1,4 @@
-// Server-Sent Events: the parts that the streams of runs and of /step share.
+// Server-Sent Events: what the streams of runs, of /step and of webhook listeners share.
 import { Readable } from 'node:stream';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { log } from '../../observability/log.ts';
