@@ -15,8 +15,8 @@ import { resolveValue, type Stored } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, shareOf } from '../http/cut-json.ts';
+import { blockRun } from '../run-shapes/receipt.ts';
 import { readSentRequest } from '../runs/read-sent-request.ts';
-import { blockRun } from '../runs/receipt.ts';
 import { cutSentRequest } from './cut-sent-request.ts';
 
 /** The most block executions of one answer; of more, the first and the last are shown. */

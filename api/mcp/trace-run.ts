@@ -17,7 +17,7 @@ import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from '../http/cut-json.ts';
 import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
-import { iterations } from '../runs/receipt.ts';
+import { iterations } from '../run-shapes/receipt.ts';
 import { describeTestRun, testRun, testStatus } from '../test-runs/describe-test-run.ts';
 import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
 

@@ -17,13 +17,14 @@ import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
+import type { ExecuteRequest } from '../run-shapes/requests.ts';
+import { requireChoice } from '../run-shapes/tool-requests.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import { findEarlierResume } from './find-earlier-resume.ts';
 import { isOfSameKind } from './get-session.ts';
 import { loadDefinition } from './load-definition.ts';
-import type { ExecuteRequest } from './requests.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireIterations } from './require-iterations.ts';
 import { requireMayRun } from './require-may-run.ts';
@@ -33,7 +34,6 @@ import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { requireState } from './resume-state.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
-import { requireChoice } from './tool-requests.ts';
 
 /**
  * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before, unless that

@@ -10,6 +10,7 @@ import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { invalidField } from '../http/invalid-field.ts';
+import type { StepRequest } from '../run-shapes/step-requests.ts';
 import { requireStateAgain } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
@@ -27,7 +28,6 @@ import { requireStepIndex } from './require-step-index.ts';
 import { requireTools } from './require-tools.ts';
 import { requireValidOverrides } from './require-valid-overrides.ts';
 import { requireState } from './resume-state.ts';
-import type { StepRequest } from './step-requests.ts';
 import { type AcceptedCall, type CallToStore, storeCall } from './store-call.ts';
 
 type Outputs = { [stepId: string]: Json };

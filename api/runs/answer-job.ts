@@ -1,9 +1,9 @@
 import type { Place } from '../../fairness/place.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
+import { traceIdField } from '../run-shapes/trace-id-field.ts';
 import { startInPlace, takePlace } from './admit.ts';
 import type { AcceptedCall } from './store-call.ts';
-import { traceIdField } from './trace-id-field.ts';
 
 /** Starts an accepted job and answers that it is accepted; of a job that a repeated request finds, it answers the same. */
 export async function answerJob(deps: ApiDeps, ctx: ApiContext, job: AcceptedCall): Promise<void> {

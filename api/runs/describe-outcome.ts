@@ -12,7 +12,7 @@ import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../flow/t
 import { INPUT_REF, MESSAGE_REF } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { JsonText } from '../http/write-json.ts';
-import { describeRunError } from './describe-run-error.ts';
+import { describeRunError } from '../run-shapes/describe-run-error.ts';
 import { signState } from './resume-state.ts';
 
 /** The call that ended or paused a run: all that describing it needs. */

@@ -8,13 +8,13 @@ import { receiveBody } from '../http/receive-body.ts';
 import { FLOWS_PATH } from '../reference/management-operations.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { accepted, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
+import { jobAccepted } from '../run-shapes/answers.ts';
+import { idempotencyHeaders, jobRequest } from '../run-shapes/requests.ts';
 import { admit } from './admit.ts';
-import { jobAccepted } from './answers.ts';
 import { jobErrors, readJob, startJob } from './jobs.ts';
 import { ifMatchDraft, loadDraft } from './load-draft.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { idempotencyHeaders, jobRequest } from './requests.ts';
 
 const headers = idempotencyHeaders.extend({ ...modelKeyHeaders.shape, ...ifMatchDraft.shape });
 

@@ -9,7 +9,7 @@ import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, errorAnswer, examplesOf, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
-import { stepCursor } from './answers.ts';
+import { stepCursor } from '../run-shapes/answers.ts';
 import { notCompleted, tooLarge } from './collect-outputs.ts';
 import { forkCursor } from './fork-cursor.ts';
 import { loadFlowIds } from './load-flow.ts';

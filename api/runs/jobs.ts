@@ -33,28 +33,28 @@ import {
   runRequest,
   underWay,
 } from '../reference/run-examples.ts';
+import { jobAccepted, jobState } from '../run-shapes/answers.ts';
+import { describeBlockUnderWay } from '../run-shapes/block-under-way.ts';
+import { describeRun } from '../run-shapes/describe-run.ts';
+import { measureReceipt, readReceipt, receiptParameter } from '../run-shapes/receipt.ts';
+import { idempotencyHeaders, type JobRequest, jobRequest } from '../run-shapes/requests.ts';
+import { describeProblems } from '../run-shapes/tool-requests.ts';
 import { acceptCall } from './accept-call.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptRun } from './accept-run.ts';
 import { admit } from './admit.ts';
 import { answerJob } from './answer-job.ts';
-import { jobAccepted, jobState } from './answers.ts';
-import { describeBlockUnderWay } from './block-under-way.ts';
 import { describePause } from './describe-outcome.ts';
-import { describeRun } from './describe-run.ts';
 import { loadFlow, loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { measureReceipt, readReceipt, receiptParameter } from './receipt.ts';
 import { refuseIdleOfJob } from './refuse-without-effect.ts';
-import { idempotencyHeaders, type JobRequest, jobRequest } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { OUTPUT_ERROR_EXAMPLE, runErrors, WAIT_ERRORS } from './run-errors.ts';
 import type { RunTarget } from './run-paths.ts';
 import { TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
-import { describeProblems } from './tool-requests.ts';
 import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
 
 const MS_PER_SECOND = 1_000;

@@ -7,7 +7,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, flowPaths } from '../reference/operations.ts';
 import { outputUrlExample } from '../reference/run-examples.ts';
-import { outputUrl } from './block-answers.ts';
+import { outputUrl } from '../run-shapes/block-answers.ts';
 import { BLOCK, BLOCK_ERRORS, blockQuery, findBlock, hasNone } from './find-block.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';

@@ -1,7 +1,7 @@
 import type { NewCall } from '../../db/runs/insert-calls.ts';
 import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import type { AcceptDeps } from '../deps.ts';
-import type { JobRequest } from './requests.ts';
+import type { JobRequest } from '../run-shapes/requests.ts';
 import { requireWebhookUrl } from './require-webhook-url.ts';
 
 /** Reads the webhook that a request asks for; there is none without a callbackUrl. */

@@ -2,8 +2,8 @@
 import type { IdempotencyKey } from '../../db/runs/idempotency-keys.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
+import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import { digestRequest } from './digest-request.ts';
-import { idempotencyHeaders } from './requests.ts';
 
 /**
  * Reads the header into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are the same when their path

@@ -6,10 +6,10 @@ import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { StepRequest } from '../run-shapes/step-requests.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
 import { describePause } from './describe-outcome.ts';
-import type { StepRequest } from './step-requests.ts';
 
 type Outputs = { [stepId: string]: Json };
 

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import { validationError } from '../http/json-body.ts';
-import { echoed, echoedOfSession } from './requests.ts';
+import { echoed, echoedOfSession } from '../run-shapes/requests.ts';
 
 type Fields = { [field: string]: unknown };
 

@@ -5,6 +5,8 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { accessOf } from '../http/principal.ts';
 import { examplesOf, flowPaths, runAnswer, thrownBy } from '../reference/operations.ts';
 import { accepted } from '../reference/run-examples.ts';
+import { jobAccepted } from '../run-shapes/answers.ts';
+import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import { acceptCall } from './accept-call.ts';
 import {
   acceptRepeat,
@@ -15,13 +17,11 @@ import {
 } from './accept-repeat.ts';
 import { admit } from './admit.ts';
 import { answerJob } from './answer-job.ts';
-import { jobAccepted } from './answers.ts';
 import { tooLarge } from './collect-outputs.ts';
 import { flowNotFound, loadFlowIds, loadRunnableFlow } from './load-flow.ts';
 import { loadRun, runOfFlowNotFound } from './load-run.ts';
 import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { idempotencyHeaders } from './requests.ts';
 import { runErrors } from './run-errors.ts';
 
 const SUMMARY: { [how in Repetition]: string } = {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import type { Attachment } from '../../flow/attachment.ts';
 import { invalidField } from '../http/invalid-field.ts';
-import { readAttachment } from './attachments.ts';
+import { readAttachment } from '../run-shapes/attachments.ts';
 
 type OfStart = Pick<StoredRunInput, 'parameters' | 'attachments'>;
 

@@ -4,7 +4,7 @@ import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
 import { eachStep } from '../../flow/step-path.ts';
-import type { StepRequest } from './step-requests.ts';
+import type { StepRequest } from '../run-shapes/step-requests.ts';
 
 /** Returns the step plan as callers read it. */
 export function describePlan({ steps }: FlowDefinition) {

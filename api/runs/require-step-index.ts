@@ -1,8 +1,8 @@
 // The checks of the step that a call of /step names.
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { StepRequest } from '../run-shapes/step-requests.ts';
 import { requireFreshTree, staleTree } from './require-sound-tree.ts';
-import type { StepRequest } from './step-requests.ts';
 
 /**
  * Throws NO_STEPS, STALE_TREE, INVALID_STEP_INDEX or MISSING_MESSAGE when the request does not name a step to run.

@@ -10,7 +10,7 @@ import {
   type ToolDefinition,
 } from '../../flow/tool-calls.ts';
 import type { AcceptDeps } from '../deps.ts';
-import { requireChoice } from './tool-requests.ts';
+import { requireChoice } from '../run-shapes/tool-requests.ts';
 
 /**
  * Returns the tools of a request as they are stored; {} when it has none. `steps` are the steps that will run. Throws

@@ -3,7 +3,7 @@ import { parseHttpsUrl, URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
 import type { ResolvePublic } from '../../net/resolve-public.ts';
 import { isListenerHost } from '../../net/webhook-listeners.ts';
 import { invalidField } from '../http/invalid-field.ts';
-import { lookUpFailed } from './look-up-failed.ts';
+import { lookUpFailed } from '../run-shapes/look-up-failed.ts';
 
 /**
  * Returns the URL as it will be called. Throws VALIDATION_ERROR for `field` unless it is https, and public or a listener's;

@@ -11,11 +11,11 @@ import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
 import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
-import { SHOWN_MAX_BYTES } from './block-answers.ts';
+import { SHOWN_MAX_BYTES } from '../run-shapes/block-answers.ts';
+import { runFlowRecord, runRequestRecord } from '../run-shapes/run-request-answers.ts';
 import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-errors.ts';
-import { runFlowRecord, runRequestRecord } from './run-request-answers.ts';
 
 const requestQuery = z.strictObject({
   full: queryBoolean(false, 'Whether every value is in the answer, whatever its size.'),

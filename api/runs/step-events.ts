@@ -14,12 +14,12 @@ import type { ApiDeps } from '../deps.ts';
 import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { JsonText } from '../http/write-json.ts';
+import { describeRunError } from '../run-shapes/describe-run-error.ts';
+import { toReceipt } from '../run-shapes/receipt.ts';
 import { firstCallOf } from './accept-step.ts';
 import { describePause } from './describe-outcome.ts';
-import { describeRunError } from './describe-run-error.ts';
 import { createInnerEvents, type InnerEvent } from './inner-events.ts';
 import type { News } from './news.ts';
-import { toReceipt } from './receipt.ts';
 import { describePlan } from './require-sound-tree.ts';
 import type { AcceptedCall } from './store-call.ts';
 

@@ -20,6 +20,9 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
+import { idempotencyHeaders } from '../run-shapes/requests.ts';
+import { type StepRequest, stepEventSchema, stepRequest } from '../run-shapes/step-requests.ts';
+import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from '../run-shapes/tool-requests.ts';
 import { acceptCall } from './accept-call.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import { acceptStep } from './accept-step.ts';
@@ -31,16 +34,13 @@ import { readIdempotencyKey } from './read-idempotency-key.ts';
 import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { refuseBeyondCap } from './refuse-beyond-cap.ts';
 import { refuseIdleOfStep } from './refuse-without-effect.ts';
-import { idempotencyHeaders } from './requests.ts';
 import { requireFewOverrides } from './require-valid-overrides.ts';
 import { runErrors } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
-import { type StepRequest, stepEventSchema, stepRequest } from './step-requests.ts';
 import type { AcceptedCall } from './store-call.ts';
 import { takeEventBytes, takeEventWork } from './take-event-bytes.ts';
 import { STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
-import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
   'The step is stored and will run when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again runs the step again.';

@@ -12,13 +12,13 @@ import { PARSE_OPTIONS } from '../http/json-body.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
 import { firstStepRequest } from '../reference/run-examples.ts';
 import { conversation, toolsRequest } from '../reference/tool-call-examples.ts';
+import { describeProblems, requireMessagesSize, toolFields } from '../run-shapes/tool-requests.ts';
 import { requireToolStep } from './accept-resume.ts';
 import { sessionCancelled, sessionNotFound } from './get-session.ts';
 import { requireIterations } from './require-iterations.ts';
 import { requireStepIndex } from './require-step-index.ts';
 import { toolsUnsupported } from './require-tools.ts';
 import { unknownState } from './resume-state.ts';
-import { describeProblems, requireMessagesSize, toolFields } from './tool-requests.ts';
 
 const ASK = {
   step_id: 'ask',

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { cancelRun } from '../../api/management/recorded-writes.ts';
-import { describeBlockUnderWay } from '../../api/runs/block-under-way.ts';
-import { describeBlockExecution } from '../../api/runs/describe-block-execution.ts';
-import { describeRunError } from '../../api/runs/describe-run-error.ts';
+import { describeBlockUnderWay } from '../../api/run-shapes/block-under-way.ts';
+import { describeBlockExecution } from '../../api/run-shapes/describe-block-execution.ts';
+import { describeRunError } from '../../api/run-shapes/describe-run-error.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH, readAttachments } from '../../../api/runs/attachments.ts';
+import {
+  ATTACHMENTS_MAX,
+  FILENAME_MAX_LENGTH,
+  readAttachments,
+} from '../../../api/run-shapes/attachments.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
