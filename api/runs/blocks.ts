@@ -8,6 +8,7 @@ import {
   listBlockPage,
 } from '../../db/runs/block-traces.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
@@ -21,7 +22,6 @@ import { blockExample, blockPage, sentExample } from '../reference/run-examples.
 import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from '../run-shapes/block-answers.ts';
 import { describeBlockExecution } from '../run-shapes/describe-block-execution.ts';
 import { BLOCK, BLOCK_ERRORS, BLOCKS, blockQuery, findBlock, hasNone, LIST_ERRORS } from './find-block.ts';
-import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
 

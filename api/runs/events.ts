@@ -6,6 +6,7 @@ import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { mayStillRead } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import {
@@ -27,7 +28,6 @@ import { describeBlockExecution } from '../run-shapes/describe-block-execution.t
 import { describeRun } from '../run-shapes/describe-run.ts';
 import { measureReceipt, readReceipt } from '../run-shapes/receipt.ts';
 import { type BlockNews, createBlockTeller } from '../run-shapes/tell-blocks.ts';
-import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
 import { WAIT_ERRORS } from './run-errors.ts';

@@ -1,5 +1,6 @@
 // GET …/runs: the runs of a flow.
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
@@ -9,7 +10,6 @@ import { runPage } from '../reference/run-examples.ts';
 import { runList } from '../run-shapes/answers.ts';
 import { describeRun } from '../run-shapes/describe-run.ts';
 import { stuckField } from '../run-shapes/stuck-field.ts';
-import { loadFlowIds } from './load-flow.ts';
 import { readRunPage } from './read-run-page.ts';
 import { READ_ERRORS } from './run-errors.ts';
 import { type RunListQuery, runListQuery } from './run-list-query.ts';

@@ -2,6 +2,7 @@
 import { findOutputObject } from '../../db/runs/block-traces.ts';
 import { objectStoreOf } from '../../db/runs/object-store-of.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readQuery } from '../http/query.ts';
@@ -9,7 +10,6 @@ import { answer, flowPaths } from '../reference/operations.ts';
 import { outputUrlExample } from '../reference/run-examples.ts';
 import { outputUrl } from '../run-shapes/block-answers.ts';
 import { BLOCK, BLOCK_ERRORS, blockQuery, findBlock, hasNone } from './find-block.ts';
-import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 
 /** A URL is small, however large the output. */

@@ -6,6 +6,10 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
+import { enterAsCaller } from '../calls/admit.ts';
+import { startSoon } from '../calls/answer-job.ts';
+import { modelKeyHeaders, readModelKeys } from '../calls/read-model-keys.ts';
+import { requireStillAllowed } from '../calls/require-still-allowed.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { errorCode } from '../http/headers.ts';
@@ -17,11 +21,7 @@ import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operation
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
 import { executionId } from '../run-shapes/answers.ts';
-import { enterAsCaller } from './admit.ts';
-import { startSoon } from './answer-job.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
-import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { requireStillAllowed } from './require-still-allowed.ts';
 import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
 import { MAY_NOT_RUN } from './run-errors.ts';
 

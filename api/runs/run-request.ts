@@ -4,6 +4,7 @@ import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
@@ -13,7 +14,6 @@ import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
 import { SHOWN_MAX_BYTES } from '../run-shapes/block-answers.ts';
 import { runFlowRecord, runRequestRecord } from '../run-shapes/run-request-answers.ts';
-import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-errors.ts';
 

@@ -10,18 +10,18 @@ import type { Facts } from '../../flow/look-up-facts.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { INPUT_REF, type Load, MESSAGE_REF, type Value } from '../../flow/value.ts';
+import { firstCallOf } from '../calls/accept-step.ts';
+import { describePause } from '../calls/describe-outcome.ts';
+import { describePlan } from '../calls/require-sound-tree.ts';
+import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { JsonText } from '../http/write-json.ts';
 import { describeRunError } from '../run-shapes/describe-run-error.ts';
 import { toReceipt } from '../run-shapes/receipt.ts';
-import { firstCallOf } from './accept-step.ts';
-import { describePause } from './describe-outcome.ts';
 import { createInnerEvents, type InnerEvent } from './inner-events.ts';
 import type { News } from './news.ts';
-import { describePlan } from './require-sound-tree.ts';
-import type { AcceptedCall } from './store-call.ts';
 
 export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEARTBEAT;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import { acceptCall } from '../../../api/calls/accept-call.ts';
+import { storeCall } from '../../../api/calls/store-call.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
 import type { ApiContext } from '../../../api/http/context.ts';
-import { acceptCall } from '../../../api/runs/accept-call.ts';
-import { storeCall } from '../../../api/runs/store-call.ts';
 import { connect } from '../../../db/connect.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { loadRunnableFlow } from '../../../api/calls/load-flow.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { loadRunnableFlow } from '../../../api/runs/load-flow.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../db/flows/versions.ts';

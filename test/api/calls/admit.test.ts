@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { admit } from '../../../api/calls/admit.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
 import type { ApiContext, Route } from '../../../api/http/context.ts';
-import { admit } from '../../../api/runs/admit.ts';
 import { executeRoutes } from '../../../api/runs/execute.ts';
 import { jobRoutes } from '../../../api/runs/jobs.ts';
 import type { News } from '../../../api/runs/news.ts';

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
-import { requireState, signState } from '../../../api/runs/resume-state.ts';
+import { requireState, signState } from '../../../api/calls/resume-state.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
-import { type Body, detail, resumeOf, TWO_ASKING, toolCall, useToolCalls } from './tool-calls-harness.ts';
+import {
+  type Body,
+  detail,
+  resumeOf,
+  TWO_ASKING,
+  toolCall,
+  useToolCalls,
+} from '../runs/tool-calls-harness.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PEPPER = 'p'.repeat(32);

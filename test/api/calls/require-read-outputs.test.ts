@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { requireReadOutputs } from '../../../api/runs/require-read-outputs.ts';
+import { requireReadOutputs } from '../../../api/calls/require-read-outputs.ts';
 import { readCode } from '../../../large-values/read-code.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 
