@@ -1,3 +1,6 @@
+// calls/ accepts the calls of runs (a run, a step, a resume, a repeat): what a call is refused for, and how it is stored. A
+// request comes in, whose caller is known; a stored call goes out, which engine/ then starts.
+
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { addToLogContext } from '../../observability/log-context.ts';
 import type { ApiDeps } from '../deps.ts';
