@@ -1,7 +1,7 @@
 // The payload of a webhook (docs/webhooks.md).
 import type { Db } from '../db/connect.ts';
-import { measureValue } from '../db/runs/load-references.ts';
-import { readResultText } from '../db/runs/read-result.ts';
+import { measureValue } from '../db/stored-values/load-references.ts';
+import { readResultText } from '../db/stored-values/read-result.ts';
 import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../flow/delivery.ts';
 import { ServiceError } from '../flow/errors.ts';

@@ -1,8 +1,8 @@
 // Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
 import { ApplicationFailure } from '@temporalio/activity';
-import { measureValue } from '../db/runs/load-references.ts';
-import { readResult } from '../db/runs/read-result.ts';
 import { findOutcome } from '../db/runs/runs.ts';
+import { measureValue } from '../db/stored-values/load-references.ts';
+import { readResult } from '../db/stored-values/read-result.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';

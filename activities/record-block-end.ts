@@ -1,7 +1,7 @@
 // Records the end of a block execution, or the reason why it could not be recorded.
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
-import { storeOutput } from '../db/runs/store-output.ts';
+import { storeOutput } from '../db/stored-values/store-output.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
 import type { StoredObject } from '../object-store/object-store.ts';

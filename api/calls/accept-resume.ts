@@ -1,6 +1,6 @@
 // Accepts a tool resume of /execute (docs/tool-calls.md): checks it in a fixed order, then stores the call.
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
-import { measureInput } from '../../db/runs/stored-inputs.ts';
+import { measureInput } from '../../db/stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';

@@ -1,10 +1,10 @@
 // The outputs that a fork carries: the latest of each step, of those that fit into a request of /step.
 import type { Db } from '../../db/connect.ts';
-import { findBroughtOutputs } from '../../db/runs/find-brought-outputs.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
-import { measureOutputs, referenceLoader } from '../../db/runs/load-references.ts';
-import { readResult } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
+import { findBroughtOutputs } from '../../db/stored-values/find-brought-outputs.ts';
+import { measureOutputs, referenceLoader } from '../../db/stored-values/load-references.ts';
+import { readResult } from '../../db/stored-values/read-result.ts';
 import { type ComposedValues, composeValues } from '../../flow/compose-values.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';

@@ -1,9 +1,9 @@
 // Describes to callers how a run ended or paused (docs/running-flows.md, Answers).
 import { loadBlockOutput } from '../../db/runs/block-runs.ts';
 import { listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
-import { referenceLoader } from '../../db/runs/load-references.ts';
-import { readResultText } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
+import { referenceLoader } from '../../db/stored-values/load-references.ts';
+import { readResultText } from '../../db/stored-values/read-result.ts';
 import { composeOutputs } from '../../flow/compose-outputs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { toPlan } from '../../flow/plan.ts';

@@ -2,7 +2,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { FlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { measureInput } from '../../db/runs/stored-inputs.ts';
+import { measureInput } from '../../db/stored-values/stored-inputs.ts';
 import type { ServiceError } from '../../flow/errors.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { invalidField } from '../http/invalid-field.ts';

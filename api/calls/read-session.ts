@@ -1,7 +1,8 @@
 // What a call reads of its session, however small its request is.
-import { measurePause } from '../../db/runs/measure-outcome.ts';
+
 import { getRunInput, type RunRow } from '../../db/runs/runs.ts';
-import { measureInput } from '../../db/runs/stored-inputs.ts';
+import { measurePause } from '../../db/stored-values/measure-outcome.ts';
+import { measureInput } from '../../db/stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';

@@ -1,6 +1,6 @@
 // The cap on tool-call round-trips of a block (docs/tool-calls.md, Iteration limit).
 import { getRunInput } from '../../db/runs/runs.ts';
-import { measureInput } from '../../db/runs/stored-inputs.ts';
+import { measureInput } from '../../db/stored-values/stored-inputs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../flow/overrides.ts';

@@ -7,7 +7,7 @@ import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertKeyed } from '../../db/runs/idempotency-keys.ts';
 import { insertCalls, type NewCall, SnapshotDeleted } from '../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../db/runs/runs.ts';
-import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../db/runs/store-inputs.ts';
+import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../db/stored-values/store-inputs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import type { RunStart } from '../../engine/start-run.ts';
 import { ServiceError } from '../../flow/errors.ts';

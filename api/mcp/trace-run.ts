@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockTraces, measureTrace } from '../../db/runs/block-traces.ts';
-import { readResult } from '../../db/runs/read-result.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { readResult } from '../../db/stored-values/read-result.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
 import type { Json } from '../../flow/definition.ts';

@@ -1,12 +1,12 @@
 // GET …/jobs/{executionId}/blocks and …/blocks/{key}: the trace of a run.
 import { z } from 'zod';
-import type { BlockId } from '../../db/runs/block-id.ts';
 import {
   type BlockTraceRow,
   type FoundBlock,
   findBlockTrace,
   listBlockPage,
 } from '../../db/runs/block-traces.ts';
+import type { BlockId } from '../../db/stored-values/block-id.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 // POST …/execute (docs/running-flows.md). The folder runs/ has all endpoints that start, resume, follow, cancel and fork runs.
 // Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
 import { z } from 'zod';
-import { measureOutcome } from '../../db/runs/measure-outcome.ts';
+import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
-import { measureOutcome } from '../../db/runs/measure-outcome.ts';
-import { readResultText } from '../../db/runs/read-result.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
+import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
+import { readResultText } from '../../db/stored-values/read-result.ts';
 import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { jobAcceptance } from '../../observability/metrics/http-metrics.ts';

@@ -1,6 +1,6 @@
 // GET …/jobs/{executionId}/blocks/{key}/output/url: a URL with which a large output is read from the object store itself.
 import { findOutputObject } from '../../db/runs/block-traces.ts';
-import { objectStoreOf } from '../../db/runs/object-store-of.ts';
+import { objectStoreOf } from '../../db/stored-values/object-store-of.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 // The error answers of the endpoints of runs, as the API reference shows them: examples are the errors that are thrown.
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { keyReused } from '../../db/runs/idempotency-keys.ts';
-import { outputsTooLarge } from '../../db/runs/load-references.ts';
+import { outputsTooLarge } from '../../db/stored-values/load-references.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
 import { requireParameterNames } from '../calls/accept-run.ts';

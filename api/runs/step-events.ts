@@ -1,8 +1,8 @@
 // The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
 import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
-import { loadReferences, measureOutputs, measureValue } from '../../db/runs/load-references.ts';
-import { measurePause } from '../../db/runs/measure-outcome.ts';
-import { readResultText } from '../../db/runs/read-result.ts';
+import { loadReferences, measureOutputs, measureValue } from '../../db/stored-values/load-references.ts';
+import { measurePause } from '../../db/stored-values/measure-outcome.ts';
+import { readResultText } from '../../db/stored-values/read-result.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { composeValues } from '../../flow/compose-values.ts';
 import type { Step } from '../../flow/definition.ts';

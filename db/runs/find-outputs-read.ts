@@ -9,10 +9,10 @@ import { type Facts, lookUpFacts } from '../../flow/look-up-facts.ts';
 import { iterationsOf, toPlan } from '../../flow/plan.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
+import type { BlockId } from '../stored-values/block-id.ts';
+import { outputBytes } from '../stored-values/stored-outputs.ts';
 import type { Continuation } from '../tables/run-input.ts';
-import type { BlockId } from './block-id.ts';
 import { type BlockKeys, listKeysOfSteps } from './list-keys-of-steps.ts';
-import { outputBytes } from './stored-outputs.ts';
 
 type Outputs = { [stepId: string]: Json };
 /** The outputs of earlier steps that a block reads by their names; `bytes` is the memory that reading them may take. */
