@@ -2,8 +2,8 @@
 // asked (activities/is-given-up.ts), and the delays between the attempts of a delivery (flow/delivery.ts).
 // This is the one file of workflows/ that knows activities/, as types.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { WebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import type { Activities } from '../activities/index.ts';
-import type { WebhookActivities } from '../activities/webhook-activities.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_BACKOFF, RETRY_DELAY_MAX_MS, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { ATTEMPTS_OF_A_DAY, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';

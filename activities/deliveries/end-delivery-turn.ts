@@ -1,9 +1,9 @@
 // An attempt that ends starts the next waiting delivery, so that none has to poll for its turn.
-import type { Db } from '../db/connect.ts';
-import { tellOutage } from '../db/connection/database-outage.ts';
-import { endTurn, type GivenTurn, giveTurns } from '../db/webhooks/webhook-turns.ts';
-import type { DeliveryCall } from '../flow/delivery.ts';
-import { log } from '../observability/log.ts';
+import type { Db } from '../../db/connect.ts';
+import { tellOutage } from '../../db/connection/database-outage.ts';
+import { endTurn, type GivenTurn, giveTurns } from '../../db/webhooks/webhook-turns.ts';
+import type { DeliveryCall } from '../../flow/delivery.ts';
+import { log } from '../../observability/log.ts';
 
 /**
  * Ends the turn of a delivery and starts the deliveries that waited for it: first one of the same organization to another

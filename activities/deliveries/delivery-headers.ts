@@ -1,6 +1,6 @@
 // The headers of a webhook (docs/webhooks.md) and those of Standard Webhooks.
 import { createHmac } from 'node:crypto';
-import { SECRET_PREFIX } from '../db/webhooks/webhook-secrets.ts';
+import { SECRET_PREFIX } from '../../db/webhooks/webhook-secrets.ts';
 
 /**
  * Returns the headers of one attempt, signed now over the exact bytes of `body`. The key of X-Weir-Signature is the secret

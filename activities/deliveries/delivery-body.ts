@@ -1,13 +1,13 @@
 // The payload of a webhook (docs/webhooks.md).
-import type { Db } from '../db/connect.ts';
-import { measureValue } from '../db/stored-values/load-references.ts';
-import { readResultText } from '../db/stored-values/read-result.ts';
-import type { DeliveryToAttempt } from '../db/webhooks/delivery-attempts.ts';
-import type { DeliveryPayload } from '../flow/delivery.ts';
-import { ServiceError } from '../flow/errors.ts';
-import { bytesToLoad, sizeOf, type Value } from '../flow/value.ts';
-import type { LargeValues } from '../large-values/large-values.ts';
-import { log } from '../observability/log.ts';
+import type { Db } from '../../db/connect.ts';
+import { measureValue } from '../../db/stored-values/load-references.ts';
+import { readResultText } from '../../db/stored-values/read-result.ts';
+import type { DeliveryToAttempt } from '../../db/webhooks/delivery-attempts.ts';
+import type { DeliveryPayload } from '../../flow/delivery.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { bytesToLoad, sizeOf, type Value } from '../../flow/value.ts';
+import type { LargeValues } from '../../large-values/large-values.ts';
+import { log } from '../../observability/log.ts';
 
 const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { buildDeliveryBody } from '../../activities/delivery-body.ts';
-import { ACTIVITIES_SHARE_BYTES } from '../../large-values/large-values.ts';
-import { startWeir, type Tenant, type Weir } from '../harness.ts';
-import { waitUntil } from '../wait-until.ts';
+import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
+import { ACTIVITIES_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 const LARGE = 'x'.repeat(300_000);
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { captureLog } from '../capture-log.ts';
-import { waitUntil } from '../wait-until.ts';
-import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
-import { describeWith } from '../where-available.ts';
+import { captureLog } from '../../capture-log.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
+import { describeWith } from '../../where-available.ts';
 
 describeWith(['openssl'], 'a line about a delivery', () => {
   let weir: WebhookWeir;
