@@ -10,8 +10,8 @@ import type { Turns } from '../fairness/turns.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
+import type { Slots } from './attempts/in-slot.ts';
 import type { HeldModelCalls, InTask } from './held-model-calls.ts';
-import type { Slots } from './in-slot.ts';
 import type { ProviderOutages } from './provider-outages.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 

@@ -17,13 +17,13 @@ import type { LargeValues } from '../large-values/large-values.ts';
 import { buildMessages } from '../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../models/registry.ts';
 import { promptMaxChars } from '../models/require-prompt-fits.ts';
+import type { ReserveAnswer } from './attempts/reserve-memory.ts';
+import { type Output, outputTooLarge } from './attempts/serialize-output.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { measureModelCall, measureUsage } from './measure-model-call.ts';
 import type { ProviderOutages } from './provider-outages.ts';
 import { readModelJson } from './read-model-json.ts';
-import type { ReserveAnswer } from './reserve-memory.ts';
-import { type Output, outputTooLarge } from './serialize-output.ts';
 
 /** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;

@@ -8,13 +8,13 @@ import { freeBytes } from '../large-values/free-bytes.ts';
 import type { LargeJson } from '../large-values/large-json.ts';
 import type { Completion } from '../large-values/tasks.ts';
 import type { TokenUsage } from '../models/registry.ts';
+import { ModelUnavailable } from './attempts/model-unavailable.ts';
+import type { ReserveAnswer } from './attempts/reserve-memory.ts';
 import { type ChatSpan, inChatSpan } from './chat-span.ts';
 import { bodyOf, createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
-import { ModelUnavailable } from './model-unavailable.ts';
 import { readToolCalls } from './read-tool-calls.ts';
 import { readUsage } from './read-usage.ts';
-import type { ReserveAnswer } from './reserve-memory.ts';
 
 const choice = z.object({
   message: z.object({

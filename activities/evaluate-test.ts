@@ -19,8 +19,8 @@ import {
 import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { OrganizationValidator } from '../json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { reserveInputMemory } from './reserve-memory.ts';
-import type { Attempt } from './run-attempt.ts';
+import { reserveInputMemory } from './attempts/reserve-memory.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 
 const EXCERPT_MAX_LENGTH = 300;
 

@@ -7,9 +7,9 @@ import type { Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { type Announced, type Announcements, createAnnouncer } from './announcer.ts';
-import { isKeepable } from './attempt-progress.ts';
+import { isKeepable } from './attempts/attempt-progress.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import type { Attempt } from './run-attempt.ts';
 
 /**
  * Model calls inside workflow tasks: the most of one organization, and further ones for organizations that have few. Each

@@ -18,15 +18,15 @@ import type { Value } from '../flow/value.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import { acceptTestInTurn } from './accept-test-in-turn.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { inSlot } from './attempts/in-slot.ts';
+import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
-import { inSlot } from './in-slot.ts';
 import { createLosesWorkers } from './loses-workers.ts';
 import { createModelCaller } from './model-activities.ts';
 import { runAhead } from './run-ahead.ts';
-import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
 import { showRefusal, showUnderWay } from './show-under-way.ts';
 

@@ -8,8 +8,8 @@ import {
   modelRetries,
   modelTokens,
 } from '../observability/metrics/model-metrics.ts';
+import { ModelUnavailable } from './attempts/model-unavailable.ts';
 import { describeModel } from './chat-span.ts';
-import { ModelUnavailable } from './model-unavailable.ts';
 
 const OPERATION = { 'gen_ai.operation.name': 'chat' };
 

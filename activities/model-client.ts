@@ -7,8 +7,8 @@ import { ServiceError } from '../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../flow/limits.ts';
 import { createByteCollector } from '../large-values/byte-collector.ts';
 import { traceHeaders } from '../observability/tracing.ts';
+import type { ReserveAnswer } from './attempts/reserve-memory.ts';
 import { isDeeper } from './is-deeper.ts';
-import type { ReserveAnswer } from './reserve-memory.ts';
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 

@@ -4,8 +4,8 @@ import type { Provider } from '../config.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { providerOf } from '../models/registry.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
+import { ModelUnavailable } from './attempts/model-unavailable.ts';
 import { AnswerCutOff, AnswerLate } from './model-client.ts';
-import { ModelUnavailable } from './model-unavailable.ts';
 
 const RETRY_AFTER_MAX_MS = 60_000;
 const PROVIDER_MESSAGE_MAX_LENGTH = 500;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
 import { createAnnouncements } from '../activities/announcements.ts';
+import { createSlots } from '../activities/attempts/in-slot.ts';
+import { HEARTBEAT_INTERVAL_MS } from '../activities/attempts/run-attempt.ts';
+import { workerShutdown } from '../activities/attempts/worker-shutdown.ts';
 import { createHeldModelCalls } from '../activities/held-model-calls.ts';
-import { createSlots } from '../activities/in-slot.ts';
 import { createActivities } from '../activities/index.ts';
 import { createTakeOverActivities } from '../activities/model-activities.ts';
 import { createProviderOutages } from '../activities/provider-outages.ts';
-import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
-import { workerShutdown } from '../activities/worker-shutdown.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createEngineProbe } from '../engine/create-engine-probe.ts';
@@ -33,7 +33,7 @@ import { workerVersion } from './worker-version.ts';
  */
 const WORKFLOW_TASKS_MAX = 200;
 const LOCAL_ACTIVITIES_MAX = 300;
-/** Blocks that may wait for their turn in one worker; the others go back to Temporal (activities/in-slot.ts). */
+/** Blocks that may wait for their turn in one worker; the others go back to Temporal (activities/attempts/in-slot.ts). */
 const WAITING_BLOCKS_MAX = 500;
 /** The slots for these: of one organization, and further ones for organizations that have few. */
 const BLOCK_SLOTS = { places: 400, reserve: 100, few: 8 };

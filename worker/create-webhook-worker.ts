@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
+import { HEARTBEAT_INTERVAL_MS } from '../activities/attempts/run-attempt.ts';
 import { createWebhookActivities } from '../activities/deliveries/webhook-activities.ts';
-import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createDataConverter } from '../engine/data-converter.ts';
 import { beginTurn } from '../engine/start-delivery-workflow.ts';

@@ -1,7 +1,7 @@
 // The activity types of webhook deliveries, by the names operators read in the Temporal Web UI.
 import { abandonDelivery } from '../../db/webhooks/delivery-attempts.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
-import { runAttempt } from '../run-attempt.ts';
+import { runAttempt } from '../attempts/run-attempt.ts';
 import { type AttemptResult, attemptDelivery, type DeliveryDeps } from './attempt-delivery.ts';
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;

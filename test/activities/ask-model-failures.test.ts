@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ModelUnavailable } from '../../activities/model-unavailable.ts';
+import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
 import { captureMetrics } from '../capture-metrics.ts';
 import {
   type Behaviour,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ModelUnavailable } from '../../activities/model-unavailable.ts';
+import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
 import { createProviderOutages, type ProviderOutages } from '../../activities/provider-outages.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { captureLog } from '../capture-log.ts';

@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { reserveInputMemory } from '../../activities/reserve-memory.ts';
+import { reserveInputMemory } from '../../activities/attempts/reserve-memory.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';

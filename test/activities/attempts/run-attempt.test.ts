@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import type { Progress } from '../../activities/attempt-progress.ts';
-import { createSlots, inSlot } from '../../activities/in-slot.ts';
-import { ModelUnavailable } from '../../activities/model-unavailable.ts';
-import { type Attempt, REFUSALS_MAX, runAttempt } from '../../activities/run-attempt.ts';
-import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
-import type { Refusal } from '../../db/runs/blocks-under-way.ts';
-import { ServiceError } from '../../flow/errors.ts';
-import { ATTEMPTS_OF_A_DAY } from '../../flow/limits.ts';
-import { captureLog } from '../capture-log.ts';
-import { captureMetrics } from '../capture-metrics.ts';
-import { inActivity } from './in-activity.ts';
+import type { Progress } from '../../../activities/attempts/attempt-progress.ts';
+import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
+import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
+import { type Attempt, REFUSALS_MAX, runAttempt } from '../../../activities/attempts/run-attempt.ts';
+import { SandboxUnavailable } from '../../../activities/sandbox/sandbox-errors.ts';
+import type { Refusal } from '../../../db/runs/blocks-under-way.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { ATTEMPTS_OF_A_DAY } from '../../../flow/limits.ts';
+import { captureLog } from '../../capture-log.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
+import { inActivity } from '../in-activity.ts';
 
 type Work = (attempt: Attempt) => Promise<unknown>;
 

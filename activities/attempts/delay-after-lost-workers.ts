@@ -1,7 +1,7 @@
 // A block whose workers are lost again and again may be what kills them. It is delayed, and in the end parked for an
 // operator, so that it cannot take other runs down with it.
 import { ApplicationFailure } from '@temporalio/activity';
-import { PARKED } from '../flow/run.ts';
+import { PARKED } from '../../flow/run.ts';
 import type { Progress } from './attempt-progress.ts';
 
 /** This many losses cause no delay: workers are also killed for reasons that have nothing to do with the block. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { enforceSchema } from '../../activities/enforce-schema.ts';
-import { type ActivityMemory, reserveInputMemory } from '../../activities/reserve-memory.ts';
-import { BUSY } from '../../flow/run.ts';
-import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../large-values/large-values.ts';
+import { type ActivityMemory, reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
+import { enforceSchema } from '../../../activities/enforce-schema.ts';
+import { BUSY } from '../../../flow/run.ts';
+import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../../large-values/large-values.ts';
 
 describe('an activity that holds an input', () => {
   const { signal } = new AbortController();

@@ -1,13 +1,14 @@
 // The wrapper of every activity: hands it its attempt, heartbeat and cancellation, and turns errors into Temporal failures.
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
-import type { Refusal } from '../db/runs/blocks-under-way.ts';
-import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
-import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
-import type { Left } from '../flow/model-call.ts';
-import { log } from '../observability/log.ts';
-import { withLogContext } from '../observability/log-context.ts';
+import { isUnstorableValue } from '../../db/connection/is-unstorable-value.ts';
+import type { Refusal } from '../../db/runs/blocks-under-way.ts';
+import { ServiceError, sanitizeMessage } from '../../flow/errors.ts';
+import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX, RETRY_MAX_MS, RETRY_MIN_MS } from '../../flow/limits.ts';
+import type { Left } from '../../flow/model-call.ts';
+import { log } from '../../observability/log.ts';
+import { withLogContext } from '../../observability/log-context.ts';
+import { SandboxUnavailable } from '../sandbox/sandbox-errors.ts';
 import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { describeActivity } from './describe-activity.ts';
@@ -15,7 +16,6 @@ import { isTurnedAway } from './in-slot.ts';
 import { isDrained } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
-import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
 import { workerShutdown } from './worker-shutdown.ts';
 
 /** A regular activity learns within this time that it is cancelled. */

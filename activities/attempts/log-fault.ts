@@ -1,12 +1,12 @@
 import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { tellOutage } from '../db/connection/database-outage.ts';
-import { ServiceError } from '../flow/errors.ts';
-import { ObjectStoreUnavailable } from '../object-store/object-store.ts';
-import { log } from '../observability/log.ts';
+import { tellOutage } from '../../db/connection/database-outage.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { log } from '../../observability/log.ts';
+import { SandboxUnavailable } from '../sandbox/sandbox-errors.ts';
 import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
-import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
 
 /**
  * Logs an error that callers are not told, with the id of the run, test run or delivery that they know: a fault of the

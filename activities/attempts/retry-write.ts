@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { ConnectionFailed } from '../db/connection/connection-failed.ts';
-import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
-import { ServiceError } from '../flow/errors.ts';
+import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
+import { isUnstorableValue } from '../../db/connection/is-unstorable-value.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import type { Attempt } from './run-attempt.ts';
 
 const DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];

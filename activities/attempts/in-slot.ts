@@ -1,8 +1,8 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { createPace } from '../fairness/pace.ts';
-import { createTurns, type Turns } from '../fairness/turns.ts';
-import { SLUG_PATTERN } from '../flow/limits.ts';
-import { slotRefusals } from '../observability/metrics/sharing-metrics.ts';
+import { createPace } from '../../fairness/pace.ts';
+import { createTurns, type Turns } from '../../fairness/turns.ts';
+import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { slotRefusals } from '../../observability/metrics/sharing-metrics.ts';
 
 /** The failure type of an attempt that found no slot, or waited in vain, as operators read it in the Temporal Web UI. */
 const WAITS = 'WAITS_FOR_SLOT';

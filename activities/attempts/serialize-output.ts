@@ -1,6 +1,6 @@
-import type { Json } from '../flow/definition.ts';
-import { ServiceError } from '../flow/errors.ts';
-import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
+import type { Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 
 /** The output of a block: a value, or where it is large, its JSON text, which is stored without being parsed. */
 export type Output = { output: Json; json?: undefined } | { json: Buffer; output?: undefined };

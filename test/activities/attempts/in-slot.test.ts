@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/activity';
-import { createSlots, inSlot } from '../../activities/in-slot.ts';
-import { inActivity } from './in-activity.ts';
-import { simulateWaiting } from './simulate-waiting.ts';
+import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
+import { inActivity } from '../in-activity.ts';
+import { simulateWaiting } from '../simulate-waiting.ts';
 
 const JOBS = 'ACME';
 const AWAITED = 'acme';
