@@ -12,7 +12,7 @@ import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
 import type { Slots } from './attempts/in-slot.ts';
 import type { HeldModelCalls, InTask } from './held-model-calls.ts';
-import type { ProviderOutages } from './provider-outages.ts';
+import type { ProviderOutages } from './providers/provider-outages.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */

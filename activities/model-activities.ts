@@ -18,7 +18,7 @@ import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { awaitEnd, concludeModelCall, seeThrough } from './conclude-model-call.ts';
 import type { HeldModelCall, InTask } from './held-model-calls.ts';
-import { createModelSpeeds } from './model-speeds.ts';
+import { createModelSpeeds } from './providers/model-speeds.ts';
 import { runModelBlock } from './run-model-block.ts';
 import { showRefusal, showUnderWay } from './show-under-way.ts';
 

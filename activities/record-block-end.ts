@@ -7,10 +7,10 @@ import type { Value } from '../flow/value.ts';
 import type { StoredObject } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import type { ModelUsage } from './ask-model.ts';
 import { isDrained } from './attempts/is-drained.ts';
 import { retryWrite } from './attempts/retry-write.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
+import type { ModelUsage } from './providers/ask-model.ts';
 
 /** The end of a block execution as it is recorded; an attempt leaves it to the next when the database is away. */
 export type BlockEnd = {

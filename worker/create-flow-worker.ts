@@ -7,7 +7,7 @@ import { workerShutdown } from '../activities/attempts/worker-shutdown.ts';
 import { createHeldModelCalls } from '../activities/held-model-calls.ts';
 import { createActivities } from '../activities/index.ts';
 import { createTakeOverActivities } from '../activities/model-activities.ts';
-import { createProviderOutages } from '../activities/provider-outages.ts';
+import { createProviderOutages } from '../activities/providers/provider-outages.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';

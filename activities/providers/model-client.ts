@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OpenAI } from 'openai';
 import { Agent } from 'undici';
-import type { Provider } from '../config.ts';
-import { ServiceError } from '../flow/errors.ts';
-import { JSON_DEPTH_MAX } from '../flow/limits.ts';
-import { createByteCollector } from '../large-values/byte-collector.ts';
-import { traceHeaders } from '../observability/tracing.ts';
-import type { ReserveAnswer } from './attempts/reserve-memory.ts';
+import type { Provider } from '../../config.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
+import { createByteCollector } from '../../large-values/byte-collector.ts';
+import { traceHeaders } from '../../observability/tracing.ts';
+import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { isDeeper } from './is-deeper.ts';
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;

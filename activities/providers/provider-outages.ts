@@ -1,8 +1,8 @@
-import type { Provider } from '../config.ts';
-import { ServiceError } from '../flow/errors.ts';
-import { providerOf } from '../models/registry.ts';
-import { createOutageLog, type OutageLog } from '../observability/outage-log.ts';
-import { ModelUnavailable } from './attempts/model-unavailable.ts';
+import type { Provider } from '../../config.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { providerOf } from '../../models/registry.ts';
+import { createOutageLog, type OutageLog } from '../../observability/outage-log.ts';
+import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 
 export type ProviderOutages = {
   /** Makes a request to a model. When its provider fails, or refuses what the operator has configured, the log says so. */

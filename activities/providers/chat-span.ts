@@ -1,9 +1,9 @@
 // The span of a chat completion, by OpenTelemetry's semantic conventions for generative AI.
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
-import type { Provider } from '../config.ts';
-import type { TokenUsage } from '../models/registry.ts';
-import { inSpan } from '../observability/tracing.ts';
+import type { Provider } from '../../config.ts';
+import type { TokenUsage } from '../../models/registry.ts';
+import { inSpan } from '../../observability/tracing.ts';
 
 const NAME_MAX_CHARS = 200;
 const CONTENT_MAX_CHARS = 32_768;

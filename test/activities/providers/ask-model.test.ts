@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { estimateUsage } from '../../activities/estimate-usage.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import type { JsonSchema } from '../../flow/definition.ts';
-import { ANSWER_TOKENS_DEFAULT } from '../../flow/limits.ts';
-import { createRegistry } from '../../models/registry.ts';
-import { captureMetrics } from '../capture-metrics.ts';
-import { answer, hang } from '../fakes/model-server.ts';
+import { estimateUsage } from '../../../activities/providers/estimate-usage.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/ledger.ts';
+import type { JsonSchema } from '../../../flow/definition.ts';
+import { ANSWER_TOKENS_DEFAULT } from '../../../flow/limits.ts';
+import { createRegistry } from '../../../models/registry.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
+import { answer, hang } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 const personSchema = {

@@ -1,4 +1,4 @@
-import type { ByteBudget } from '../fairness/byte-budget.ts';
+import type { ByteBudget } from '../../fairness/byte-budget.ts';
 
 /** The memory that one model call takes for what it sends, counted in characters, until the call has ended. */
 export type PromptMemory = {

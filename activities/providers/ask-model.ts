@@ -1,24 +1,24 @@
 // The processor of an llm block: a chat completion, with structured output when the block has an outputSchema.
 import type { OpenAI } from 'openai';
-import type { Provider } from '../config.ts';
-import type { Attachment } from '../flow/attachment.ts';
-import type { Block, Json, JsonSchema } from '../flow/definition.ts';
-import { ServiceError } from '../flow/errors.ts';
+import type { Provider } from '../../config.ts';
+import type { Attachment } from '../../flow/attachment.ts';
+import type { Block, Json, JsonSchema } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
   MODEL_TIMEOUT_DEFAULT_MS,
   TOOL_MESSAGES_MAX_BYTES,
-} from '../flow/limits.ts';
-import { measureJson } from '../flow/measure-json.ts';
-import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
-import { describeMismatch } from '../json-schema/describe-mismatch.ts';
-import type { LargeValues } from '../large-values/large-values.ts';
-import { buildMessages } from '../models/build-messages.ts';
-import type { Registry, TokenUsage } from '../models/registry.ts';
-import { promptMaxChars } from '../models/require-prompt-fits.ts';
-import type { ReserveAnswer } from './attempts/reserve-memory.ts';
-import { type Output, outputTooLarge } from './attempts/serialize-output.ts';
+} from '../../flow/limits.ts';
+import { measureJson } from '../../flow/measure-json.ts';
+import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
+import { describeMismatch } from '../../json-schema/describe-mismatch.ts';
+import type { LargeValues } from '../../large-values/large-values.ts';
+import { buildMessages } from '../../models/build-messages.ts';
+import type { Registry, TokenUsage } from '../../models/registry.ts';
+import { promptMaxChars } from '../../models/require-prompt-fits.ts';
+import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
+import { type Output, outputTooLarge } from '../attempts/serialize-output.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { measureModelCall, measureUsage } from './measure-model-call.ts';

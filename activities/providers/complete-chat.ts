@@ -1,15 +1,15 @@
 // One chat completion over HTTP: sends the request and reads the answer.
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
-import type { Provider } from '../config.ts';
-import { ServiceError } from '../flow/errors.ts';
-import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
-import { freeBytes } from '../large-values/free-bytes.ts';
-import type { LargeJson } from '../large-values/large-json.ts';
-import type { Completion } from '../large-values/tasks.ts';
-import type { TokenUsage } from '../models/registry.ts';
-import { ModelUnavailable } from './attempts/model-unavailable.ts';
-import type { ReserveAnswer } from './attempts/reserve-memory.ts';
+import type { Provider } from '../../config.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ToolCall, ToolDefinition } from '../../flow/tool-calls.ts';
+import { freeBytes } from '../../large-values/free-bytes.ts';
+import type { LargeJson } from '../../large-values/large-json.ts';
+import type { Completion } from '../../large-values/tasks.ts';
+import type { TokenUsage } from '../../models/registry.ts';
+import { ModelUnavailable } from '../attempts/model-unavailable.ts';
+import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { type ChatSpan, inChatSpan } from './chat-span.ts';
 import { bodyOf, createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
-import { createProviderOutages, type ProviderOutages } from '../../activities/provider-outages.ts';
-import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
-import { captureLog } from '../capture-log.ts';
+import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
+import {
+  createProviderOutages,
+  type ProviderOutages,
+} from '../../../activities/providers/provider-outages.ts';
+import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
+import { captureLog } from '../../capture-log.ts';
 
 const provider = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'key-of-the-test' };
 const refusal = (code: ErrorCode, message = 'said by the provider') => new ServiceError(code, message);

@@ -1,6 +1,6 @@
 // Failures of model calls that repeating would not mend, or would pay for once more.
 import assert from 'node:assert/strict';
-import { answer, respond, sendForever, startFakeModelServer } from '../fakes/model-server.ts';
+import { answer, respond, sendForever, startFakeModelServer } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 describe('a failed model call', () => {

@@ -1,14 +1,14 @@
-import type { Provider } from '../config.ts';
-import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
-import { ServiceError } from '../flow/errors.ts';
-import type { Registry, TokenUsage } from '../models/registry.ts';
+import type { Provider } from '../../config.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Registry, TokenUsage } from '../../models/registry.ts';
 import {
   modelCallDuration,
   modelCost,
   modelRetries,
   modelTokens,
-} from '../observability/metrics/model-metrics.ts';
-import { ModelUnavailable } from './attempts/model-unavailable.ts';
+} from '../../observability/metrics/model-metrics.ts';
+import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import { describeModel } from './chat-span.ts';
 
 const OPERATION = { 'gen_ai.operation.name': 'chat' };

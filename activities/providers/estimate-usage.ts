@@ -1,5 +1,5 @@
 // Estimates the most tokens that a chat completion may use, before it is requested.
-import type { TokenUsage } from '../models/registry.ts';
+import type { TokenUsage } from '../../models/registry.ts';
 
 /** The estimate for an image, whose size is not known. */
 const TOKENS_PER_IMAGE = 1_600;

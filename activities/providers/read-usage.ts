@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TokenUsage } from '../models/registry.ts';
+import type { TokenUsage } from '../../models/registry.ts';
 
 /** Far more than any call uses; the sums for a block, and their cost, fit their database columns. */
 const TOKENS_MAX = 1_000_000_000;

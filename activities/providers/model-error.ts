@@ -1,10 +1,10 @@
 // Decides what a failed model call means: retry it (ModelUnavailable) or tell the caller (ServiceError).
 import { APIConnectionTimeoutError, APIError } from 'openai';
-import type { Provider } from '../config.ts';
-import { ServiceError } from '../flow/errors.ts';
-import { providerOf } from '../models/registry.ts';
-import { describeNetworkError } from '../net/describe-network-error.ts';
-import { ModelUnavailable } from './attempts/model-unavailable.ts';
+import type { Provider } from '../../config.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { providerOf } from '../../models/registry.ts';
+import { describeNetworkError } from '../../net/describe-network-error.ts';
+import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import { AnswerCutOff, AnswerLate } from './model-client.ts';
 
 const RETRY_AFTER_MAX_MS = 60_000;

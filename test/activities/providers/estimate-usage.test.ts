@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { estimateUsage } from '../../activities/estimate-usage.ts';
+import { estimateUsage } from '../../../activities/providers/estimate-usage.ts';
 
 const BYTES = Buffer.from(Array.from({ length: 3_000 }, (_, index) => (index * 7_919 + (index >> 3)) % 256));
 

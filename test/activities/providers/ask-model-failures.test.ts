@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
-import { captureMetrics } from '../capture-metrics.ts';
+import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import {
   type Behaviour,
   hang,
@@ -8,7 +8,7 @@ import {
   resetMidBody,
   respond,
   startFakeModelServer,
-} from '../fakes/model-server.ts';
+} from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 function unavailable(message: RegExp, retryAfterMs?: number, isUnreadable?: boolean) {

@@ -1,10 +1,10 @@
 // Reads the functions that a model asks for and checks them against those it was offered.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ServiceError } from '../flow/errors.ts';
-import { JSON_DEPTH_MAX } from '../flow/limits.ts';
-import { REFUSED_KEYS } from '../flow/refused-keys.ts';
-import type { ToolCall, ToolDefinition } from '../flow/tool-calls.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
+import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
+import type { ToolCall, ToolDefinition } from '../../flow/tool-calls.ts';
 import { isDeeper } from './is-deeper.ts';
 
 /** The most tool calls in one answer; each needs a result. */

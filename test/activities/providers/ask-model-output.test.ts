@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readModelJson } from '../../activities/read-model-json.ts';
-import type { JsonSchema } from '../../flow/definition.ts';
-import { schemaResponseFormat } from '../../models/schema-format.ts';
+import { readModelJson } from '../../../activities/providers/read-model-json.ts';
+import type { JsonSchema } from '../../../flow/definition.ts';
+import { schemaResponseFormat } from '../../../models/schema-format.ts';
 
 const closed = { type: 'object', additionalProperties: false };
 const a = { a: { type: 'string' } };

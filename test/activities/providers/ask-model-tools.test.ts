@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
-import { answer, callTools, respond } from '../fakes/model-server.ts';
+import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../../flow/tool-calls.ts';
+import { answer, callTools, respond } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'f' } }];

@@ -1,20 +1,20 @@
 // A fake model server per test, and askModel against it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { getProvider } from '../../../activities/begin-request.ts';
 import {
   askModel,
   type ModelDeps,
   type ModelReply,
   type ModelRequest,
   type ModelUsage,
-} from '../../activities/ask-model.ts';
-import { getProvider } from '../../activities/begin-request.ts';
-import { createProviderOutages } from '../../activities/provider-outages.ts';
-import type { Block } from '../../flow/definition.ts';
-import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
-import { createLargeJson } from '../../large-values/large-json.ts';
-import { createRegistry } from '../../models/registry.ts';
-import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
+} from '../../../activities/providers/ask-model.ts';
+import { createProviderOutages } from '../../../activities/providers/provider-outages.ts';
+import type { Block } from '../../../flow/definition.ts';
+import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
+import { createLargeJson } from '../../../large-values/large-json.ts';
+import { createRegistry } from '../../../models/registry.ts';
+import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 
 /** Its thread is started by the first large answer, and does not keep the process alive. */
 const largeJson = createLargeJson();

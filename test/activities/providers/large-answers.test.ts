@@ -1,10 +1,10 @@
-// Answers of models over 1 MiB are read when their organization's turn has come (activities/model-client.ts).
+// Answers of models over 1 MiB are read when their organization's turn has come (activities/providers/model-client.ts).
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { type ReserveAnswer, reserveInputMemory } from '../../activities/attempts/reserve-memory.ts';
-import { MODEL_ANSWER_MAX_BYTES } from '../../activities/model-client.ts';
-import { createLargeValues } from '../../large-values/large-values.ts';
-import { answer, type Behaviour } from '../fakes/model-server.ts';
+import { type ReserveAnswer, reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
+import { MODEL_ANSWER_MAX_BYTES } from '../../../activities/providers/model-client.ts';
+import { createLargeValues } from '../../../large-values/large-values.ts';
+import { answer, type Behaviour } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
 const MB = 1024 * 1024;
