@@ -1,6 +1,7 @@
 // activities/ is all code that has effects on behalf of a run: model calls, user code, webhooks, the trace and the charge of
 // each block. Workflows call it through Temporal by the names below, which operators read in the Temporal Web UI; values
-// come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode.
+// come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode. attempts/
+// runs an attempt of any activity; providers/ asks models, sandbox/ runs user code, deliveries/ sends webhooks.
 
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { findOutcome, finishRun } from '../db/runs/runs.ts';

@@ -13,8 +13,8 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 
 /**
- * Activities that may find no slot in a worker (activities/attempts/in-slot.ts) may be turned away for a day at least, mostly for weeks.
- * Their other attempts are counted where they are made (activities/attempts/run-attempt.ts), up to those of a day.
+ * Activities that may find no slot in a worker (activities/attempts/in-slot.ts) may be turned away for a day at least, mostly
+ * for weeks. Their other attempts are counted where they are made (activities/attempts/run-attempt.ts), up to those of a day.
  */
 const ATTEMPTS_MAX_WITH_SLOTS = 100_000;
 
