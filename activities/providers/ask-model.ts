@@ -10,9 +10,9 @@ import {
   MODEL_TIMEOUT_DEFAULT_MS,
   TOOL_MESSAGES_MAX_BYTES,
 } from '../../flow/limits.ts';
-import { measureJson } from '../../flow/measure-json.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 import { describeMismatch } from '../../json-schema/describe-mismatch.ts';
+import { measureJson } from '../../json-text/measure-json.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import { buildMessages } from '../../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../../models/registry.ts';

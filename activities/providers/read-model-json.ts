@@ -2,9 +2,9 @@
 
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { findInexactNumber } from '../../flow/find-inexact-number.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
-import { JSON_KEYS_MAX, measureJson } from '../../flow/measure-json.ts';
+import { findInexactNumber } from '../../json-text/find-inexact-number.ts';
+import { JSON_KEYS_MAX, measureJson } from '../../json-text/measure-json.ts';
 import { isDeeper } from './is-deeper.ts';
 
 /** Reads the JSON value of an answer, with or without a Markdown fence; undefined when there is none. Throws OUTPUT_TOO_LARGE. */

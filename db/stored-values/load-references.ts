@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
-import { findMember } from '../../flow/find-member.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import {
   bytesToLoad,
@@ -13,6 +12,7 @@ import {
   type StoredText,
   type Value,
 } from '../../flow/value.ts';
+import { findMember } from '../../json-text/find-member.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound } from './run-not-found.ts';
 import { measureInput, readInputText } from './stored-inputs.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { measurePrompt } from '../../../activities/providers/measure-prompt.ts';
 import type { Block } from '../../../flow/definition.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../../flow/limits.ts';
-import { JSON_VALUES_MAX } from '../../../flow/measure-json.ts';
+import { JSON_VALUES_MAX } from '../../../json-text/measure-json.ts';
 import { createRegistry } from '../../../models/registry.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { findStringEnd } from '../../flow/find-string-end.ts';
+import { findStringEnd } from '../../json-text/find-string-end.ts';
 
 describe('findStringEnd', () => {
   const plain = 'x'.repeat(100);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { JSON_KEYS_MAX, JSON_VALUES_MAX, measureJson } from '../../flow/measure-json.ts';
+import { JSON_KEYS_MAX, JSON_VALUES_MAX, measureJson } from '../../json-text/measure-json.ts';
 
 describe('measureJson', () => {
   const find = (text: string) => measureJson(Buffer.from(text)).excess;
