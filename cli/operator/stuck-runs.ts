@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { TASK_QUEUE_DEFAULT } from '../../config/variables.ts';
 import { readEnvironment, readTemporal } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
-import { listWithPaths } from '../../db/runs/list-with-paths.ts';
+import { listWithPaths } from '../../db/runs/find-paths-of-runs.ts';
 import { type CertainlyStuckRun, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';

@@ -1,5 +1,5 @@
-import type { Step } from '../../flow/definition.ts';
-import { blockKey, listInnerSteps } from '../../flow/plan.ts';
+import type { Step } from './definition.ts';
+import { blockKey, listInnerSteps } from './plan.ts';
 
 /** Keys of blocks, and with what the keys of others begin: those of a loop, whose iterations are not known. */
 export type BlockKeys = { keys: string[]; prefixes: string[] };
