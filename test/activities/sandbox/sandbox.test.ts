@@ -1,9 +1,9 @@
 // The author of a code block may rely on this (activities/sandbox/guest.ts).
 import assert from 'node:assert/strict';
-import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
-import type { Json } from '../../flow/definition.ts';
-import type { ServiceError } from '../../flow/errors.ts';
-import { createLargeJson } from '../../large-values/large-json.ts';
+import { createSandbox, type Sandbox } from '../../../activities/sandbox/sandbox.ts';
+import type { Json } from '../../../flow/definition.ts';
+import type { ServiceError } from '../../../flow/errors.ts';
+import { createLargeJson } from '../../../large-values/large-json.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 describe('user code', () => {

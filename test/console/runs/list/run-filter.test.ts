@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { isFiltered, parseRunFilter, runQuery, whyNotInBulk } from '../../../console/runs/list/run-filter.ts';
+import {
+  isFiltered,
+  parseRunFilter,
+  runQuery,
+  whyNotInBulk,
+} from '../../../../console/runs/list/run-filter.ts';
 
 describe('the filter of the list of runs', () => {
   it('is read from an address', () => {

@@ -6,17 +6,17 @@ import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { startGuest } from '../../activities/sandbox/guest-process.ts';
-import { RUNS_MAX } from '../../activities/sandbox/limits.ts';
-import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
-import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
-import { createLargeJson } from '../../large-values/large-json.ts';
-import { waitUntil } from '../wait-until.ts';
+import { startGuest } from '../../../activities/sandbox/guest-process.ts';
+import { RUNS_MAX } from '../../../activities/sandbox/limits.ts';
+import { createSandbox, type Sandbox } from '../../../activities/sandbox/sandbox.ts';
+import { SandboxUnavailable } from '../../../activities/sandbox/sandbox-errors.ts';
+import { createLargeJson } from '../../../large-values/large-json.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { copySandbox } from './copy-sandbox.ts';
 import { call, guestsOf, isAlive } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 const linux = process.platform === 'linux';
 
 describe('sandbox processes (on Linux: they are looked at through /proc)', () => {

@@ -1,5 +1,5 @@
-import type { CodeCall, Sandbox } from '../../activities/sandbox/sandbox.ts';
-import type { Json } from '../../flow/definition.ts';
+import type { CodeCall, Sandbox } from '../../../activities/sandbox/sandbox.ts';
+import type { Json } from '../../../flow/definition.ts';
 
 /** Runs one call when it is the organization's turn. */
 export async function runInTurn(

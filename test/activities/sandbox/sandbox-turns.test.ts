@@ -1,10 +1,10 @@
 // Organizations share the sandbox's processes: nobody's code waits for another's (activities/sandbox/sandbox.ts).
 import assert from 'node:assert/strict';
 import { getPriority } from 'node:os';
-import { workerShutdown } from '../../activities/attempts/worker-shutdown.ts';
-import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
-import { createLargeJson } from '../../large-values/large-json.ts';
-import { waitUntil } from '../wait-until.ts';
+import { workerShutdown } from '../../../activities/attempts/worker-shutdown.ts';
+import { createSandbox, type Sandbox } from '../../../activities/sandbox/sandbox.ts';
+import { createLargeJson } from '../../../large-values/large-json.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { call, guestsOf } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 

@@ -1,10 +1,10 @@
 import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Sandbox } from '../../activities/sandbox/sandbox.ts';
-import { createLargeJson } from '../../large-values/large-json.ts';
+import type { Sandbox } from '../../../activities/sandbox/sandbox.ts';
+import { createLargeJson } from '../../../large-values/large-json.ts';
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 
 /** Copies the program of the sandbox into an existing folder, and creates a sandbox from there. */
 export async function copySandbox(folder: string): Promise<Sandbox> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { makeTimeScale, niceStep } from '../../../console/runs/trace/time-scale.ts';
+import { makeTimeScale, niceStep } from '../../../../console/runs/trace/time-scale.ts';
 
 describe('the time scale of a waterfall', () => {
   it('is even while something runs', () => {

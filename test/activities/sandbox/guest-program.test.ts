@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Sandbox } from '../../activities/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../activities/sandbox/sandbox.ts';
 import { copySandbox } from './copy-sandbox.ts';
 import { call, guestsOf } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';

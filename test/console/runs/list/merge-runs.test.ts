@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { insertRuns, type ListedRun, mergeRuns } from '../../../console/runs/list/merge-runs.ts';
+import { insertRuns, type ListedRun, mergeRuns } from '../../../../console/runs/list/merge-runs.ts';
 
 describe('the list of runs as it is read and as it is now', () => {
   it('brings the states of rows up to date', () => {

@@ -1,7 +1,7 @@
 // Finds the processes that run users' code.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { CodeCall } from '../../activities/sandbox/sandbox.ts';
+import type { CodeCall } from '../../../activities/sandbox/sandbox.ts';
 
 /** Makes a call of this code, with the longest timeout unless another is given. */
 export const call = (source: string, timeoutMs = 120_000): CodeCall => ({

@@ -1,9 +1,9 @@
 // Scripts that try to stop, crash, read or deceive the sandbox. After each the pool still works.
 import assert from 'node:assert/strict';
-import { createSandbox, type Sandbox } from '../../activities/sandbox/sandbox.ts';
-import type { Json } from '../../flow/definition.ts';
-import { ServiceError } from '../../flow/errors.ts';
-import { createLargeJson } from '../../large-values/large-json.ts';
+import { createSandbox, type Sandbox } from '../../../activities/sandbox/sandbox.ts';
+import type { Json } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { createLargeJson } from '../../../large-values/large-json.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 type Expected = { output: Json } | { code: string; message?: RegExp };

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { GuestProcess } from '../../activities/sandbox/guest-process.ts';
-import { IDLE_MAX_MS } from '../../activities/sandbox/limits.ts';
-import { createPool, type Pool } from '../../activities/sandbox/pool.ts';
+import type { GuestProcess } from '../../../activities/sandbox/guest-process.ts';
+import { IDLE_MAX_MS } from '../../../activities/sandbox/limits.ts';
+import { createPool, type Pool } from '../../../activities/sandbox/pool.ts';
 import { guestsOf } from './guests.ts';
 
 type Held = { guest: GuestProcess; release(reusable: boolean): Promise<unknown> };
@@ -63,7 +63,7 @@ describe('the pool of guest processes', () => {
       setImmediate(() => console.log('goes on'));`;
     const node = [process.execPath, '--input-type=module-typescript', '-e', program];
     const service = spawn('/bin/sh', ['-c', 'ulimit -n 100; exec "$@"', 'sh', ...node], {
-      cwd: new URL('../../', import.meta.url),
+      cwd: new URL('../../../', import.meta.url),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     assert.equal(await text(service.stdout), 'SandboxUnavailable\nSandboxUnavailable\ngoes on\n');
