@@ -9,7 +9,7 @@ const root = new URL('../../../', import.meta.url);
 /** Copies the program of the sandbox into an existing folder, and creates a sandbox from there. */
 export async function copySandbox(folder: string): Promise<Sandbox> {
   for (const part of [
-    ...['activities/sandbox', 'flow', 'fairness', 'large-values', 'observability'],
+    ...['activities/sandbox', 'flow', 'fairness', 'json-text', 'large-values', 'observability'],
     'package.json',
   ]) {
     cpSync(new URL(part, root), join(folder, part), { recursive: true });
