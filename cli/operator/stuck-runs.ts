@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { TASK_QUEUE_DEFAULT } from '../../config/variables.ts';
 import { readEnvironment, readTemporal } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
-import { listWithPaths } from '../../db/runs/find-paths-of-runs.ts';
+import { findPathsOfRuns } from '../../db/runs/find-paths-of-runs.ts';
 import { type CertainlyStuckRun, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
@@ -60,7 +60,7 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
   const stuck = [...found.values()]
     .sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0))
     .slice(0, limit);
-  const paths = await listWithPaths(
+  const paths = await findPathsOfRuns(
     db,
     stuck.map(({ executionId }) => executionId),
   );

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 /** Finds the path, org/project/flow, of each of these runs that is still there. */
-export async function listWithPaths(db: Db, executionIds: string[]): Promise<Map<string, string>> {
+export async function findPathsOfRuns(db: Db, executionIds: string[]): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('run')
     .innerJoin('organization', 'organization.id', 'run.organization_id')
