@@ -1,49 +1,7 @@
-// Checks that the tree of a flow can be run, and is the one that a session knows.
-
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { ServiceError } from '../../flow/errors.ts';
+import type { ServiceError } from '../../flow/errors.ts';
 import { describeTreeProblems } from '../../flow/find-tree-problems.ts';
-import { eachStep } from '../../flow/step-path.ts';
-import type { StepRequest } from '../run-shapes/step-requests.ts';
-
-/** Returns the step plan as callers read it. */
-export function describePlan({ steps }: FlowDefinition) {
-  return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
-}
-
-/** Throws STALE_TREE when a request names a step that the flow no longer has: by its output, or, in a session, by its overrides. */
-export function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
-  const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
-  const sent = [
-    body.accumulatedOutputs,
-    body.stepIndex === 0 ? undefined : body.inputOverrides,
-    body.executionId == null ? undefined : body.blockOverrides,
-  ];
-  const stale = sent.flatMap((outputs) => Object.keys(outputs ?? {})).find((stepId) => !known.has(stepId));
-  if (stale !== undefined)
-    throw staleTree(
-      definition,
-      `This version of the flow has no step ${JSON.stringify(stale.slice(0, 100))}. If the flow was published again, start a new session (its steps are in detail.steps); otherwise correct the name.`,
-    );
-}
-
-/** Makes the 400 that shows the current plan. */
-export function staleTree(definition: FlowDefinition, message: string): ServiceError {
-  return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
-}
-
-/** Makes the 400 for a pause whose step has another index in this version, or is no longer there. */
-export function stalePause(definition: FlowDefinition, stepId: string, index: number): ServiceError {
-  const now = definition.steps.findIndex(({ step_id }) => step_id === stepId);
-  const mend =
-    now >= 0
-      ? `There, it has the index ${now}: send that`
-      : 'It has no such step of its own: start a new session';
-  return staleTree(
-    definition,
-    `The session waits for tool results of the step ${JSON.stringify(stepId)}, and its flow was changed since: this version has another step with the index ${index}. ${mend} (the steps are in detail.steps).`,
-  );
-}
+import { treeError } from '../flows/place-problem.ts';
 
 /** Throws INVALID_TREE with every problem of a tree that has the right shape. */
 export function requireSoundTree(definition: FlowDefinition): void {
@@ -51,8 +9,7 @@ export function requireSoundTree(definition: FlowDefinition): void {
   if (problems.length > 0) throw invalidTree(problems);
 }
 
-/** Makes the 400 that names every problem of a tree. */
+/** Makes the 400 that names every problem of a published flow's tree. */
 export function invalidTree(problems: { path: string; message: string }[]): ServiceError {
-  const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new ServiceError('INVALID_TREE', `The published flow can't be run: ${text}`, { problems });
+  return treeError(problems, (lines) => `The published flow can't be run: ${lines.join('; ')}`);
 }

@@ -2,7 +2,7 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { StepRequest } from '../run-shapes/step-requests.ts';
-import { requireFreshTree, staleTree } from './require-sound-tree.ts';
+import { requireFreshTree, staleTree } from './require-fresh-tree.ts';
 
 /**
  * Throws NO_STEPS, STALE_TREE, INVALID_STEP_INDEX or MISSING_MESSAGE when the request does not name a step to run.

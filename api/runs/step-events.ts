@@ -12,7 +12,7 @@ import type { RunOutcome } from '../../flow/run.ts';
 import { INPUT_REF, type Load, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import { firstCallOf } from '../calls/accept-step.ts';
 import { describePause } from '../calls/describe-outcome.ts';
-import { describePlan } from '../calls/require-sound-tree.ts';
+import { describePlan } from '../calls/require-fresh-tree.ts';
 import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
