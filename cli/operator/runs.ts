@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { cancelRun } from '../../api/management/recorded-writes.ts';
 import { describeBlockUnderWay } from '../../api/run-shapes/block-under-way.ts';
 import { describeBlockExecution } from '../../api/run-shapes/describe-block-execution.ts';
 import { describeRunError } from '../../api/run-shapes/describe-run-error.ts';
@@ -28,6 +27,7 @@ import type { CommandResult } from '../terminal/print-result.ts';
 import { runTable } from '../terminal/run-table.ts';
 import { splitScope } from '../terminal/split-scope.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { cancelRun } from './cancel-run.ts';
 import { cancelMatching } from './cancel-runs.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
