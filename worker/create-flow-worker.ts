@@ -17,6 +17,7 @@ import { createOwnerLimit } from '../fairness/owner-limit.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { observeTurns } from '../observability/metrics/sharing-metrics.ts';
+import { BLOCKS_GRACE_MS } from '../process/end-times.ts';
 import { createModelPlaces } from './create-model-places.ts';
 import { encodeFailures } from './encode-failures.ts';
 import { isPolling } from './is-polling.ts';
@@ -153,8 +154,7 @@ async function createWorkers(
     namespace: config.temporal.namespace,
     interceptors: traceActivities(),
     dataConverter: createDataConverter(config),
-    // Longer than a model usually takes, so that a deploy does not pay for the same answer twice.
-    shutdownGraceTime: '30 seconds',
+    shutdownGraceTime: BLOCKS_GRACE_MS,
   } as const;
   // A run takes seconds, so it ends on the code that it began with.
   const version = workerVersion(config, 'PINNED');
