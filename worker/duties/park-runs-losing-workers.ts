@@ -2,26 +2,25 @@
 import type { Client } from '@temporalio/client';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { listProblems, type Problems } from '../../engine/list-problems.ts';
+import { LOST_WORKERS_MAX } from '../../flow/limits.ts';
 import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
 import { log } from '../../observability/log.ts';
 import { repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 
-/** With the engine's delays, reached some twenty minutes after the first loss. */
-const LOST_MAX = 12;
 const LOOKED_AT_MAX = 500;
 
 type Lost = { workflowId: string; runId: string };
 
 /**
  * Signals runs whose workflow task was lost with its worker `lostMax` times in a row: each parks before its next block and
- * waits for an operator. A run whose workflow task *fails*, as after a deploy that does not fit its history, is left alone.
- * Does nothing where the engine cannot list such problems.
+ * waits for an operator, with the engine's delays some twenty minutes after the first loss. A run whose workflow task *fails*,
+ * as after a deploy that does not fit its history, is left alone. Does nothing where the engine cannot list such problems.
  */
 export async function parkRunsLosingWorkers(
   { client, taskQueue }: { client: Client; taskQueue: string },
   signal?: AbortSignal,
-  lostMax = LOST_MAX,
+  lostMax = LOST_WORKERS_MAX,
 ): Promise<void> {
   const lost = await askEngine(client, () => listLost(client, taskQueue));
   const failures = await repairEach(
