@@ -3,6 +3,7 @@
 // as after an outage of the engine, goes on until the next attempt has it or finds its block recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTurns, type EndTurn } from '../fairness/turns.ts';
+import { TAKE_OVER_MAX_MS } from '../flow/model-call.ts';
 import type { Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -17,13 +18,13 @@ import { CallForsaken } from './call-forsaken.ts';
  */
 const IN_TASK = { places: 96, reserve: 32, few: 4 };
 /** How long a call waits to be taken over. */
-const UNTAKEN: UntakenTimes = { maxMs: 10_000, afterOutageMs: 30_000, lookMs: 1_000 };
+const UNTAKEN: UntakenTimes = { maxMs: TAKE_OVER_MAX_MS, afterOutageMs: 30_000, lookMs: 1_000 };
 
 /** A call that goes on to its end, maybe for an hour beside hundreds of others, is looked at so many times less often. */
 const LOOKS_APART = 3;
 
 type UntakenTimes = {
-  /** As long as the activity that takes a call over may wait to be started (workflows/activities.ts). */
+  /** As long as the activity that takes a call over may wait to be started. */
   maxMs: number;
   /** The same once it has failed, after an outage of the engine or of the way to it: its error and what it kept are held. */
   afterOutageMs: number;

@@ -7,7 +7,7 @@ import type { Activities } from '../activities/index.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_BACKOFF, RETRY_DELAY_MAX_MS, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { ATTEMPTS_OF_A_DAY, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
-import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
+import { type HandedOver, type ModelBlockCall, TAKE_OVER_MAX_MS } from '../flow/model-call.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -45,7 +45,7 @@ export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall)
 export function heldModelActivities(taskQueue: string) {
   return proxyActivities<{ callModel(call: BlockCall): Promise<Value | Pause | HandedOver> }>({
     taskQueue,
-    scheduleToStartTimeout: '10 seconds',
+    scheduleToStartTimeout: TAKE_OVER_MAX_MS,
     startToCloseTimeout: '1 day',
     heartbeatTimeout: '10 seconds',
     cancellationType: ActivityCancellationType.TRY_CANCEL,
