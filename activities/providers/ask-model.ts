@@ -7,6 +7,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
+  JSON_DEPTH_MAX,
   MODEL_TIMEOUT_DEFAULT_MS,
   TOOL_MESSAGES_MAX_BYTES,
 } from '../../flow/limits.ts';
@@ -201,7 +202,10 @@ async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
     return {
       value: null,
       problems: [
-        { path: '', message: 'is not JSON of at most 64 levels, with whole numbers of at most 53 bits' },
+        {
+          path: '',
+          message: `is not JSON of at most ${JSON_DEPTH_MAX} levels, with whole numbers of at most 53 bits`,
+        },
       ],
     };
   }
