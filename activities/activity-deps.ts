@@ -11,7 +11,7 @@ import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
 import type { Slots } from './attempts/in-slot.ts';
-import type { HeldModelCalls, InTask } from './held-model-calls.ts';
+import type { HeldModelCalls, InTaskTimes } from './held-model-calls.ts';
 import type { ProviderOutages } from './providers/provider-outages.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
@@ -41,5 +41,5 @@ export type ActivityDeps = {
   /** Bound the regular activities of blocks and tests that the process has taken, those that wait included. */
   slots: { models: Slots; blocks: Slots; testStarts: Slots; verdicts: Slots };
   heldModelCalls: HeldModelCalls;
-  inTaskTimes?: InTask | undefined;
+  inTaskTimes?: InTaskTimes | undefined;
 };

@@ -16,7 +16,7 @@ import { CallForsaken } from './call-forsaken.ts';
  * Model calls inside workflow tasks: the most of one organization, and further ones for organizations that have few. Each
  * holds one of the worker's workflow tasks, which have to be more.
  */
-const IN_TASK = { places: 96, reserve: 32, few: 4 };
+const CALLS_IN_TASK = { places: 96, reserve: 32, few: 4 };
 /** How long a call waits to be taken over. */
 const UNTAKEN: UntakenTimes = { maxMs: TAKE_OVER_MAX_MS, afterOutageMs: 30_000, lookMs: 1_000 };
 
@@ -33,7 +33,7 @@ type UntakenTimes = {
 };
 
 /** How long model calls may be inside workflow tasks, in milliseconds. */
-export type InTask = {
+export type InTaskTimes = {
   /**
    * A call holds up its workflow task for this long at most: less than a cancellation may take (3 s), since the workflow
    * hears of it only after the task.
@@ -110,7 +110,7 @@ export function createHeldModelCalls({
   announcements?: Announcements;
 }): HeldModelCalls {
   const calls = new Map<string, Entry>();
-  const turns = createTurns(IN_TASK);
+  const turns = createTurns(CALLS_IN_TASK);
   let drained: PromiseWithResolvers<void> | undefined;
   const announcer = createAnnouncer(calls, isEngineAway, announcements);
 
