@@ -100,7 +100,9 @@ async function acceptAtPause(
   const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
   const callId = deriveCallId(executionId, [request.environment, ...asked]);
   await requireStateAgain(deps, callId, request.endLargeWork, {
-    ...{ executionId, messages, resumeState: body.resumeState },
+    executionId,
+    messages,
+    resumeState: body.resumeState,
     outputs: () => [outputs],
   });
   const resume = await findEarlierResume(deps, request, run, callId);

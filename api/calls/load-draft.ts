@@ -41,7 +41,9 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
       flow: flow.slug,
     };
     ctx.state.flow = {
-      ...{ organizationId, projectId, flowId },
+      organizationId,
+      projectId,
+      flowId,
       flowVersionId: await findSnapshot(deps.db, flowId, draft),
       version: DRAFT_VERSION,
       balanceMicrocredits: flow.balance_microcredits,
