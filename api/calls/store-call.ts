@@ -8,7 +8,7 @@ import { insertKeyed } from '../../db/runs/idempotency-keys.ts';
 import { insertCalls, type NewCall, SnapshotDeleted } from '../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../db/runs/runs.ts';
 import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../db/stored-values/store-inputs.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { RunStart } from '../../engine/start-run.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
@@ -33,6 +33,8 @@ export type AcceptedCall = RunStart & {
 /** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
 export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues' | 'repeats'> &
   Pick<LoadedFlow, 'flowVersionId' | 'version' | 'definition'>;
+
+type StoredCall = CallToStore & { flowVersionId: string };
 
 /** The connection was lost while a call was stored: it may be there or not. `cause` says how. */
 export class PerhapsStored extends Error {
@@ -78,19 +80,23 @@ async function storeHeld(
   call: CallToStore,
   session?: Pick<NewCall, 'callId' | 'input'>,
 ): Promise<AcceptedCall | undefined> {
-  const { slugs, flow, environment, keyId, requestId, idempotencyKey, modelKeys } = request;
-  const { callId, mode, input, callback, continues, repeats } = call;
+  const { flow, idempotencyKey } = request;
+  const { callId, mode, continues, repeats } = call;
   const executionId = continues?.executionId ?? callId;
-  const { organizationId, projectId, flowId } = flow;
-  const { version, definition } = call;
-  let known = call.flowVersionId;
-  let flowVersionId = known ?? '';
   const author = continues && !session ? undefined : request.author;
   const storingSince = performance.now();
   let inputs = await repeatLostWrite(() =>
-    storeInputs(deps.db, organizationId, listInputs(call, session), request.endLargeWork),
+    storeInputs(deps.db, flow.organizationId, listInputs(call, session), request.endLargeWork),
   );
+  let known = call.flowVersionId;
+  let flowVersionId = known ?? '';
   let tries = 0;
+  const insert = async (db: Db | Tx) => {
+    flowVersionId = known ?? (await snapshotDraft(db, flow.flowId, call.definition));
+    const isNew = await insertCalls(db, toRows(deps, request, { ...call, flowVersionId }, session), inputs);
+    if (isNew && author) await recordStart(db as Tx, author, flow, executionId, call.version);
+    return isNew;
+  };
   // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
   const store = () =>
     repeatLostWrite(() => {
@@ -113,18 +119,58 @@ async function storeHeld(
       throw toStoringError(error, executionId, tries);
     });
   if (!accepted) return undefined;
-  const fresh = { completed: new Set<string>(), cancelled: false, mode, startedAt: new Date() };
-  const context = {
-    organizationId,
+  const stored = { ...call, flowVersionId };
+  deps.inProcessRuns?.contexts.set(callId, toContext(request, stored));
+  return { ...toAccepted(request, stored), storingSince };
+}
+
+/** Makes the rows of a call and, on the first call of a session, of the session before it. */
+function toRows(
+  deps: AcceptDeps,
+  { flow, environment, keyId, requestId, modelKeys }: CallRequest<unknown>,
+  { callId, mode, input, callback, continues, repeats, flowVersionId }: StoredCall,
+  session: Pick<NewCall, 'callId' | 'input'> | undefined,
+): NewCall[] {
+  const { organizationId, projectId, flowId } = flow;
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
+  const modelKeyProviders = modelKeys && Object.keys(modelKeys);
+  const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
+  const asked = { callId, input, callback, continues, repeats, modelKeyProviders, underWayMax };
+  const rows: NewCall[] = [{ ...row, ...asked }];
+  if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+  return rows;
+}
+
+async function recordStart(
+  tx: Tx,
+  author: Author,
+  { organizationId, flowId }: LoadedFlow,
+  executionId: string,
+  version: number,
+): Promise<void> {
+  const change = { organizationId, action: 'run.start', resourceId: executionId } as const;
+  await recordChange(tx, author, { ...change, details: { flow_id: flowId, version } });
+}
+
+/** Makes the part of a call that a worker in this process need not read from the database. */
+function toContext({ flow, requestId }: CallRequest<unknown>, { flowVersionId, mode, input }: StoredCall) {
+  return {
+    organizationId: flow.organizationId,
     flowVersionId,
     requestId,
     input,
-    ...fresh,
+    completed: new Set<string>(),
+    cancelled: false,
+    mode,
+    startedAt: new Date(),
     awaited: isAwaited(mode),
   };
-  deps.inProcessRuns?.contexts.set(callId, context);
+}
+
+function toAccepted({ slugs, flow, environment }: CallRequest<unknown>, call: StoredCall): AcceptedCall {
+  const { callId, mode, continues, repeats, version, definition, flowVersionId } = call;
   return {
-    executionId,
+    executionId: continues?.executionId ?? callId,
     callId,
     from: continues?.from ?? (repeats?.from || null),
     to: continues?.to ?? null,
@@ -134,28 +180,11 @@ async function storeHeld(
     environment,
     flowVersionId,
     definition,
-    flowId,
+    flowId: flow.flowId,
     blockCount: listBlocks(definition).length,
-    callback: callback !== undefined,
+    callback: call.callback !== undefined,
     trace: currentTrace(),
-    storingSince,
   };
-
-  async function insert(db: Db | Tx): Promise<boolean> {
-    flowVersionId = known ?? (await snapshotDraft(db, flowId, definition));
-    const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
-    const modelKeyProviders = modelKeys && Object.keys(modelKeys);
-    const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
-    const asked = { callId, input, callback, continues, repeats, modelKeyProviders, underWayMax };
-    const rows: NewCall[] = [{ ...row, ...asked }];
-    if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
-    const isNew = await insertCalls(db, rows, inputs);
-    if (isNew && author) {
-      const change = { organizationId, action: 'run.start', resourceId: executionId };
-      await recordChange(db as Tx, author, { ...change, details: { flow_id: flowId, version } });
-    }
-    return isNew;
-  }
 }
 
 /** Makes the error of storing a call, the last of so many tries. */
