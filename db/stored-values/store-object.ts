@@ -1,5 +1,5 @@
 // Writes large values into the object store: first a row, then the object, so that upkeep finds what a crash has left. Whoever
-// records what the value belongs to links the row: an output with its block (block-runs.ts), an input with its call
+// records what the value belongs to links the row: an output with its block (runs/block-runs.ts), an input with its call
 // (store-inputs.ts).
 import { sql } from 'kysely';
 import { hashOf } from '../../object-store/hash-of.ts';
