@@ -2,8 +2,8 @@
 import { acceptTest, getTest } from '../db/test-runs/test-runs.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { turnAway } from './in-slot.ts';
-import type { Attempt } from './run-attempt.ts';
+import { turnAway } from './attempts/in-slot.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 
 const NEXT_MS = 1_000;
 /** A run whose first block has not begun here by then may be carried out by another process. */

@@ -10,9 +10,9 @@ import type { TurnsByKind } from '../fairness/turns-by-kind.ts';
 import type { Validator } from '../json-schema/validator.ts';
 import type { LargeValues } from '../large-values/large-values.ts';
 import type { Registry } from '../models/registry.ts';
-import type { HeldModelCalls, InTask } from './held-model-calls.ts';
-import type { Slots } from './in-slot.ts';
-import type { ProviderOutages } from './provider-outages.ts';
+import type { Slots } from './attempts/in-slot.ts';
+import type { HeldModelCalls, InTaskTimes } from './held-model-calls.ts';
+import type { ProviderOutages } from './providers/provider-outages.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
@@ -41,5 +41,5 @@ export type ActivityDeps = {
   /** Bound the regular activities of blocks and tests that the process has taken, those that wait included. */
   slots: { models: Slots; blocks: Slots; testStarts: Slots; verdicts: Slots };
   heldModelCalls: HeldModelCalls;
-  inTaskTimes?: InTask | undefined;
+  inTaskTimes?: InTaskTimes | undefined;
 };

@@ -1,8 +1,8 @@
 // Tells other workers of model calls that go on in a process which the engine takes for lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/connect.ts';
-import type { BlockId } from '../db/runs/block-id.ts';
 import { holdBlocks, isBlockHeld, letGoOfBlock } from '../db/runs/blocks-under-way.ts';
+import type { BlockId } from '../db/stored-values/block-id.ts';
 import type { Announcements } from './announcer.ts';
 
 /** How soon an attempt sees that the call which another process was making has ended: the later, the longer that takes. */

@@ -6,8 +6,8 @@ import { decryptModelKey } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { providerOf } from '../models/registry.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { retryWrite } from './retry-write.ts';
-import type { Attempt } from './run-attempt.ts';
+import { retryWrite } from './attempts/retry-write.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 
 /**
  * Begins a request to `model` and returns its provider; `again` as in `beginModelCall`. With an own key (`own`), that key

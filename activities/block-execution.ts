@@ -3,10 +3,10 @@ import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import type { BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
-import type { ModelUsage } from './ask-model.ts';
+import type { ReserveAnswer } from './attempts/reserve-memory.ts';
+import type { Output } from './attempts/serialize-output.ts';
+import type { ModelUsage } from './providers/ask-model.ts';
 import type { BlockEnd } from './record-block-end.ts';
-import type { ReserveAnswer } from './reserve-memory.ts';
-import type { Output } from './serialize-output.ts';
 
 /** A block execution as the activities are asked for it. */
 export type BlockExecution = Omit<BlockCall, 'executionId' | 'historyLength' | 'next'> & { callId: string };

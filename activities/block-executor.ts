@@ -14,27 +14,24 @@ import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { freeBytes } from '../large-values/free-bytes.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { KEPT_RESULT_MAX_BYTES } from './attempt-progress.ts';
+import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
+import { ModelUnavailable } from './attempts/model-unavailable.ts';
+import { readInTime } from './attempts/read-in-time.ts';
+import { type ActivityMemory, orBusy, reserveInputMemory } from './attempts/reserve-memory.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
+import { serializeOutput } from './attempts/serialize-output.ts';
 import type { BlockExecution, BlockInput, Kept, Processor } from './block-execution.ts';
 import { enforceSchema } from './enforce-schema.ts';
 import { isGivenUp } from './is-given-up.ts';
-import { ModelUnavailable } from './model-unavailable.ts';
 import { createOutputsReader } from './outputs-reader.ts';
-import { readInTime } from './read-in-time.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
-import { type ActivityMemory, orBusy, reserveInputMemory } from './reserve-memory.ts';
-import type { Attempt } from './run-attempt.ts';
 import { createRunContexts } from './run-contexts.ts';
-import { serializeOutput } from './serialize-output.ts';
 import { toPause } from './to-pause.ts';
 import { createValueResolver } from './value-resolver.ts';
 
 /** The work on a block: its processor, in one attempt, with the memory that it has. */
 type Work = { attempt: Attempt; process: Processor; memory: ActivityMemory };
 type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
-
-/** Whoever reads the input of a call does so in time itself. */
-const WAITS = { mayWait: true };
 
 export type BlockExecutor = {
   /**
@@ -65,7 +62,7 @@ export function createBlockExecutor(
   const loadContext = createRunContexts(deps);
   const { resolve, keep } = createValueResolver(
     db,
-    async (callId) => (await loadContext(callId, WAITS)).input,
+    async (callId) => (await loadContext(callId, { mayWait: true })).input,
   );
   const outputsRead = createOutputsReader(db, definitions, resolve);
 

@@ -6,12 +6,12 @@ import type { HandedOver, Left } from '../flow/model-call.ts';
 import { BUSY } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { isDrained } from './attempts/is-drained.ts';
+import { isTakenForLost } from './attempts/is-taken-for-lost.ts';
+import { logFault } from './attempts/log-fault.ts';
+import { ModelUnavailable } from './attempts/model-unavailable.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 import type { Ending, HeldModelCall, HeldModelCalls } from './held-model-calls.ts';
-import { isDrained } from './is-drained.ts';
-import { isTakenForLost } from './is-taken-for-lost.ts';
-import { logFault } from './log-fault.ts';
-import { ModelUnavailable } from './model-unavailable.ts';
-import type { Attempt } from './run-attempt.ts';
 
 /**
  * Waits for the end of a held call, given `ms` for that long at most, and no longer once the engine has taken the activity for

@@ -2,8 +2,8 @@ import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { OrganizationValidator } from '../json-schema/validator.ts';
-import { NoRoom } from './reserve-memory.ts';
-import type { Attempt } from './run-attempt.ts';
+import { NoRoom } from './attempts/reserve-memory.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 
 const MISMATCHES = {
   input: { code: 'INPUT_SCHEMA_MISMATCH', subject: 'The input' },

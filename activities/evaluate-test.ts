@@ -1,8 +1,8 @@
 // Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
 import { ApplicationFailure } from '@temporalio/activity';
-import { measureValue } from '../db/runs/load-references.ts';
-import { readResult } from '../db/runs/read-result.ts';
 import { findOutcome } from '../db/runs/runs.ts';
+import { measureValue } from '../db/stored-values/load-references.ts';
+import { readResult } from '../db/stored-values/read-result.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
 import { containsText } from '../flow/contains-text.ts';
 import type { Json } from '../flow/definition.ts';
@@ -20,8 +20,8 @@ import {
 import { describeMismatch } from '../json-schema/describe-mismatch.ts';
 import type { OrganizationValidator } from '../json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { reserveInputMemory } from './reserve-memory.ts';
-import type { Attempt } from './run-attempt.ts';
+import { reserveInputMemory } from './attempts/reserve-memory.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 
 const EXCERPT_MAX_LENGTH = 300;
 

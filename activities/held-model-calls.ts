@@ -3,27 +3,28 @@
 // as after an outage of the engine, goes on until the next attempt has it or finds its block recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTurns, type EndTurn } from '../fairness/turns.ts';
+import { TAKE_OVER_MAX_MS } from '../flow/model-call.ts';
 import type { Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { type Announced, type Announcements, createAnnouncer } from './announcer.ts';
-import { isKeepable } from './attempt-progress.ts';
+import { isKeepable } from './attempts/attempt-progress.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import type { Attempt } from './run-attempt.ts';
 
 /**
  * Model calls inside workflow tasks: the most of one organization, and further ones for organizations that have few. Each
  * holds one of the worker's workflow tasks, which have to be more.
  */
-const IN_TASK = { places: 96, reserve: 32, few: 4 };
+const CALLS_IN_TASK = { places: 96, reserve: 32, few: 4 };
 /** How long a call waits to be taken over. */
-const UNTAKEN: UntakenTimes = { maxMs: 10_000, afterOutageMs: 30_000, lookMs: 1_000 };
+const UNTAKEN: UntakenTimes = { maxMs: TAKE_OVER_MAX_MS, afterOutageMs: 30_000, lookMs: 1_000 };
 
 /** A call that goes on to its end, maybe for an hour beside hundreds of others, is looked at so many times less often. */
 const LOOKS_APART = 3;
 
 type UntakenTimes = {
-  /** As long as the activity that takes a call over may wait to be started (workflows/activities.ts). */
+  /** As long as the activity that takes a call over may wait to be started. */
   maxMs: number;
   /** The same once it has failed, after an outage of the engine or of the way to it: its error and what it kept are held. */
   afterOutageMs: number;
@@ -32,7 +33,7 @@ type UntakenTimes = {
 };
 
 /** How long model calls may be inside workflow tasks, in milliseconds. */
-export type InTask = {
+export type InTaskTimes = {
   /**
    * A call holds up its workflow task for this long at most: less than a cancellation may take (3 s), since the workflow
    * hears of it only after the task.
@@ -109,7 +110,7 @@ export function createHeldModelCalls({
   announcements?: Announcements;
 }): HeldModelCalls {
   const calls = new Map<string, Entry>();
-  const turns = createTurns(IN_TASK);
+  const turns = createTurns(CALLS_IN_TASK);
   let drained: PromiseWithResolvers<void> | undefined;
   const announcer = createAnnouncer(calls, isEngineAway, announcements);
 

@@ -1,6 +1,7 @@
 // activities/ is all code that has effects on behalf of a run: model calls, user code, webhooks, the trace and the charge of
 // each block. Workflows call it through Temporal by the names below, which operators read in the Temporal Web UI; values
-// come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode.
+// come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode. attempts/
+// runs an attempt of any activity; providers/ asks models, sandbox/ runs user code, deliveries/ sends webhooks.
 
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { findOutcome, finishRun } from '../db/runs/runs.ts';
@@ -18,16 +19,16 @@ import type { Value } from '../flow/value.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import { acceptTestInTurn } from './accept-test-in-turn.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { inSlot } from './attempts/in-slot.ts';
+import { orBusy } from './attempts/reserve-memory.ts';
+import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
 import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
-import { inSlot } from './in-slot.ts';
 import { createLosesWorkers } from './loses-workers.ts';
 import { createModelCaller } from './model-activities.ts';
-import { orBusy } from './reserve-memory.ts';
 import { runAhead } from './run-ahead.ts';
-import { type Attempt, runAttempt } from './run-attempt.ts';
 import { runCode } from './run-code.ts';
 import { showRefusal, showUnderWay } from './show-under-way.ts';
 

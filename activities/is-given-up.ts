@@ -1,8 +1,8 @@
 import type { RunContext } from '../db/runs/runs.ts';
 import type { Block } from '../flow/definition.ts';
 import { MODEL_RETRIES_AWAITED, MODEL_RETRIES_MAX } from '../flow/limits.ts';
-import type { ModelUnavailable } from './model-unavailable.ts';
-import type { Attempt } from './run-attempt.ts';
+import type { ModelUnavailable } from './attempts/model-unavailable.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 
 /** A model call is given up after this many unreadable answers: each may have cost the provider's price. */
 const UNREADABLE_MAX = 3;

@@ -11,19 +11,19 @@ import { providerOf } from '../models/registry.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { keyOf, untilNotAnnounced } from './announcements.ts';
+import { inSlot } from './attempts/in-slot.ts';
+import { ModelUnavailable } from './attempts/model-unavailable.ts';
+import { NoRoom, orBusy } from './attempts/reserve-memory.ts';
+import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { awaitEnd, concludeModelCall, seeThrough } from './conclude-model-call.ts';
-import type { HeldModelCall, InTask } from './held-model-calls.ts';
-import { inSlot } from './in-slot.ts';
-import { createModelSpeeds } from './model-speeds.ts';
-import { ModelUnavailable } from './model-unavailable.ts';
-import { NoRoom, orBusy } from './reserve-memory.ts';
-import { type Attempt, runAttempt } from './run-attempt.ts';
+import type { HeldModelCall, InTaskTimes } from './held-model-calls.ts';
+import { createModelSpeeds } from './providers/model-speeds.ts';
 import { runModelBlock } from './run-model-block.ts';
 import { showRefusal, showUnderWay } from './show-under-way.ts';
 
-const IN_TASK: InTask = { maxMs: 1_500, slowMs: 1_000 };
+const IN_TASK_TIMES: InTaskTimes = { maxMs: 1_500, slowMs: 1_000 };
 
 type Reply = Value | Unfinished;
 
@@ -38,7 +38,7 @@ export function createModelCaller(
     slots,
     db,
     inProcessRuns,
-    inTaskTimes: { maxMs, slowMs } = IN_TASK,
+    inTaskTimes: { maxMs, slowMs } = IN_TASK_TIMES,
   } = deps;
   const speeds = createModelSpeeds(slowMs);
 

@@ -1,16 +1,16 @@
 // Records the end of a block execution, or the reason why it could not be recorded.
 import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
 import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
-import { storeOutput } from '../db/runs/store-output.ts';
+import { storeOutput } from '../db/stored-values/store-output.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
 import type { StoredObject } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import type { ModelUsage } from './ask-model.ts';
-import { isDrained } from './is-drained.ts';
-import { retryWrite } from './retry-write.ts';
-import type { Attempt } from './run-attempt.ts';
+import { isDrained } from './attempts/is-drained.ts';
+import { retryWrite } from './attempts/retry-write.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
+import type { ModelUsage } from './providers/ask-model.ts';
 
 /** The end of a block execution as it is recorded; an attempt leaves it to the next when the database is away. */
 export type BlockEnd = {

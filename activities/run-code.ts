@@ -7,10 +7,10 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { NoRoom } from './attempts/reserve-memory.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import { NoRoom } from './reserve-memory.ts';
-import type { Attempt } from './run-attempt.ts';
 import type { CodeCall, CodeResult, CodeTurn } from './sandbox/sandbox.ts';
 import { SandboxCrashed } from './sandbox/sandbox-errors.ts';
 

@@ -5,8 +5,8 @@ import { ServiceError } from '../flow/errors.ts';
 import { log } from '../observability/log.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { readInTime } from './read-in-time.ts';
-import type { Attempt } from './run-attempt.ts';
+import { readInTime } from './attempts/read-in-time.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 
 /** Says why a run may be missing: its workflow cannot tell, and fails. */
 function tellMissing(error: unknown): never {

@@ -3,16 +3,16 @@ import type { Busy } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { askModel, type ModelReply } from './ask-model.ts';
+import { NoRoom } from './attempts/reserve-memory.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 import { beginRequest } from './begin-request.ts';
 import type { BlockExecution, BlockInput } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import { countRetry } from './measure-model-call.ts';
-import { measurePrompt } from './measure-prompt.ts';
-import { createPromptMemory, type PromptMemory } from './prompt-memory.ts';
-import { NoRoom } from './reserve-memory.ts';
-import type { Attempt } from './run-attempt.ts';
+import { askModel, type ModelReply } from './providers/ask-model.ts';
+import { countRetry } from './providers/measure-model-call.ts';
+import { measurePrompt } from './providers/measure-prompt.ts';
+import { createPromptMemory, type PromptMemory } from './providers/prompt-memory.ts';
 
 /** Makes a call when it is the organization's turn; throws NoRoom where it may not wait for that. */
 type InTurn = (call: () => Promise<ModelReply>) => Promise<ModelReply>;

@@ -1,11 +1,11 @@
 // Callers see a run at work: its blocks that take long, and what a provider said that refused one (docs/running-flows.md).
 import type { Db } from '../db/connect.ts';
 import { type BlockAttempt, hideBlock, type Refusal, showAttempt } from '../db/runs/blocks-under-way.ts';
+import { ModelUnavailable } from './attempts/model-unavailable.ts';
+import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import { ModelUnavailable } from './model-unavailable.ts';
-import type { Attempt } from './run-attempt.ts';
 import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
 
 /** A shorter block costs no write. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db/connect.ts';
-import { loadReferences } from '../db/runs/load-references.ts';
-import { loadThroughCache } from '../db/runs/load-through-cache.ts';
+import { loadReferences } from '../db/stored-values/load-references.ts';
+import { loadThroughCache } from '../db/stored-values/load-through-cache.ts';
 import type { StoredRunInput } from '../db/tables/run-input.ts';
 import type { Json } from '../flow/definition.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../flow/limits.ts';

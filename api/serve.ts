@@ -9,6 +9,7 @@ import { createValidator } from '../json-schema/validator.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
 import type { WebhookListeners } from '../net/webhook-listeners.ts';
 import { log } from '../observability/log.ts';
+import { REQUESTS_GRACE_MS } from '../process/end-times.ts';
 import type { Dependencies } from '../process/open-dependencies.ts';
 import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
@@ -23,9 +24,7 @@ import { createAdmission } from './http/admission.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { createOpenRequests } from './http/open-requests.ts';
 
-/** How long a stop waits for the requests under way. */
-const DRAIN_MS = 30_000;
-/** How long before the end of that time the answers still open are told to end. */
+/** How long before the time for requests under way is over the answers still open are told to end. */
 const CUT_OFF_MS = 2_000;
 /**
  * How long a process that stops still takes requests: a proxy that has just sent one on a connection that is closed unread
@@ -48,7 +47,7 @@ export async function serveApi(
     listeners?: WebhookListeners | undefined;
   },
   {
-    drainMs = DRAIN_MS,
+    drainMs = REQUESTS_GRACE_MS,
     lingerMs = 0,
     countTimeoutMs,
   }: { drainMs?: number; lingerMs?: number; countTimeoutMs?: number } = {},

@@ -6,6 +6,7 @@ import { startMetrics } from '../observability/metrics/start-metrics.ts';
 import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal, exitOnSignal } from '../process/end-on-signal.ts';
+import { API_END_MAX_SECONDS } from '../process/end-times.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
@@ -13,9 +14,6 @@ import { readProcessConfig } from '../process/read-process-config.ts';
 import { refuseListeners } from '../process/refuse-listeners.ts';
 import { countOpenAtMost } from './http/open-requests.ts';
 import { LINGER_MS, serveApi } from './serve.ts';
-
-/** Longer than the API takes to drain. */
-const END_MAX_SECONDS = 40;
 
 exitOnSignal();
 const config = await exitOnFailure(() => readProcessConfig());
@@ -27,7 +25,7 @@ const dependencies = await exitOnFailure(() => openDependencies(config));
 await tellFewOpenFiles(config, { requests: countOpenAtMost(config.openRequestsMax) });
 const api = await exitOnFailure(() => serveApi(dependencies, { lingerMs: LINGER_MS }));
 log.info({ url: `http://${config.host}:${api.port}/api/v1` }, 'The API listens.');
-endOnSignal(stop, END_MAX_SECONDS);
+endOnSignal(stop, API_END_MAX_SECONDS);
 endOnFatal(stop);
 
 async function stop(): Promise<void> {

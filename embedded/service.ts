@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SERVE_END_MAX_SECONDS } from '../process/end-on-signal.ts';
+import { SERVE_END_MAX_SECONDS } from '../process/end-times.ts';
 import { type Child, startChild } from './processes/child.ts';
 
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');

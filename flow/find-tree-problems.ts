@@ -1,4 +1,8 @@
-// The rules of a tree of steps that its shape alone cannot express (docs/flow-file.md).
+// The rules of a tree of steps that its shape alone cannot express (docs/flow-file.md). Who checks when:
+// - a flow file: `parseFlowFile` and `parseDraftFile`, all problems at once;
+// - a draft that is written: `requireFewSteps`, before its shape is checked; then `requireSound`, which lets it be incomplete;
+// - a draft that is published: `requireComplete`; by an operator, or when a draft is run or tested: `requireRunnable`;
+// - a published version that is run: its shape alone (`findShapeProblems`); by a call of /step: `requireSoundTree` too.
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
 import { findTimeoutProblem } from './find-timeout-problem.ts';
 import {

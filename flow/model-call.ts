@@ -1,6 +1,9 @@
 // What the parts of one model call, which begins inside a workflow task, leave to each other.
 import type { BlockCall, Busy } from './run.ts';
 
+/** A model call that goes on in its process waits this long to be taken over by the activity that was scheduled for it. */
+export const TAKE_OVER_MAX_MS = 10_000;
+
 /** The state that a model call leaves to the activity that goes on with it. */
 export type Left = {
   /** The provider's refusal, which counts as an attempt. */

@@ -1,7 +1,8 @@
 // The work on large JSON texts and code that the thread does: pure functions from bytes to small answers and bytes.
-import { findMember } from '../flow/find-member.ts';
+
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
-import { type JsonMeasure, measureJson } from '../flow/measure-json.ts';
+import { findMember } from '../json-text/find-member.ts';
+import { type JsonMeasure, measureJson } from '../json-text/measure-json.ts';
 import { type CodeFindings, readCode } from './read-code.ts';
 
 /** The measure of a text and, where that is too large to parse, of a member of it; absent when not there. */

@@ -1,5 +1,5 @@
 import { log } from '../observability/log.ts';
-import { SERVE_END_MAX_SECONDS } from './end-on-signal.ts';
+import { SERVE_END_MAX_SECONDS } from './end-times.ts';
 
 /**
  * Ends the process in order after an uncaught error: logs it and calls `stop`, which may take up to

@@ -1,8 +1,5 @@
 import { log } from '../observability/log.ts';
 
-/** The longest that `npm run serve` takes to end, and so any process: it drains the API, then the worker. */
-export const SERVE_END_MAX_SECONDS = 75;
-
 /** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 

@@ -2,7 +2,7 @@
 // real PostgreSQL and a real Temporal.
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { InTask } from '../activities/held-model-calls.ts';
+import type { InTaskTimes } from '../activities/held-model-calls.ts';
 import { mintApiKey } from '../api/auth/api-key.ts';
 import { serveApi } from '../api/serve.ts';
 import { type Config, readConfig } from '../config.ts';
@@ -83,7 +83,7 @@ export async function startWeir(
     drainMs?: number;
     lingerMs?: number;
     countTimeoutMs?: number;
-    inTaskTimes?: InTask;
+    inTaskTimes?: InTaskTimes;
   } = {},
 ): Promise<Weir> {
   installRuntime();

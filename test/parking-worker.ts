@@ -3,8 +3,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import type { ActivityDeps } from '../activities/activity-deps.ts';
+import { createSlots } from '../activities/attempts/in-slot.ts';
 import type { createBlockExecutor } from '../activities/block-executor.ts';
-import { createSlots } from '../activities/in-slot.ts';
 import { createActivities } from '../activities/index.ts';
 import { createFlowDefinitions } from '../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';

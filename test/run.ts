@@ -27,7 +27,7 @@ const LONGEST = [
   'test/faults/rolling.test.ts',
   'test/faults/webhook-turns.test.ts',
   'test/workflows/run-model-call.test.ts',
-  'test/activities/sandbox-hostile.test.ts',
+  'test/activities/sandbox/sandbox-hostile.test.ts',
   'test/json-schema/hostile-schemas.test.ts',
   'test/faults/webhook-schedule.test.ts',
   'test/workflows/run-flow.test.ts',

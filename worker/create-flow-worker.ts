@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
 import { createAnnouncements } from '../activities/announcements.ts';
+import { createSlots } from '../activities/attempts/in-slot.ts';
+import { HEARTBEAT_INTERVAL_MS } from '../activities/attempts/run-attempt.ts';
+import { workerShutdown } from '../activities/attempts/worker-shutdown.ts';
 import { createHeldModelCalls } from '../activities/held-model-calls.ts';
-import { createSlots } from '../activities/in-slot.ts';
 import { createActivities } from '../activities/index.ts';
 import { createTakeOverActivities } from '../activities/model-activities.ts';
-import { createProviderOutages } from '../activities/provider-outages.ts';
-import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
+import { createProviderOutages } from '../activities/providers/provider-outages.ts';
 import { createSandbox } from '../activities/sandbox/sandbox.ts';
-import { workerShutdown } from '../activities/worker-shutdown.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createInProcessRuns, type InProcessRuns } from '../db/runs/in-process-runs.ts';
 import { createEngineProbe } from '../engine/create-engine-probe.ts';
@@ -17,6 +17,7 @@ import { createOwnerLimit } from '../fairness/owner-limit.ts';
 import { blockTaskQueue } from '../flow/run.ts';
 import { createValidator } from '../json-schema/validator.ts';
 import { observeTurns } from '../observability/metrics/sharing-metrics.ts';
+import { BLOCKS_GRACE_MS } from '../process/end-times.ts';
 import { createModelPlaces } from './create-model-places.ts';
 import { encodeFailures } from './encode-failures.ts';
 import { isPolling } from './is-polling.ts';
@@ -33,7 +34,7 @@ import { workerVersion } from './worker-version.ts';
  */
 const WORKFLOW_TASKS_MAX = 200;
 const LOCAL_ACTIVITIES_MAX = 300;
-/** Blocks that may wait for their turn in one worker; the others go back to Temporal (activities/in-slot.ts). */
+/** Blocks that may wait for their turn in one worker; the others go back to Temporal (activities/attempts/in-slot.ts). */
 const WAITING_BLOCKS_MAX = 500;
 /** The slots for these: of one organization, and further ones for organizations that have few. */
 const BLOCK_SLOTS = { places: 400, reserve: 100, few: 8 };
@@ -153,8 +154,7 @@ async function createWorkers(
     namespace: config.temporal.namespace,
     interceptors: traceActivities(),
     dataConverter: createDataConverter(config),
-    // Longer than a model usually takes, so that a deploy does not pay for the same answer twice.
-    shutdownGraceTime: '30 seconds',
+    shutdownGraceTime: BLOCKS_GRACE_MS,
   } as const;
   // A run takes seconds, so it ends on the code that it began with.
   const version = workerVersion(config, 'PINNED');

@@ -1,4 +1,4 @@
-import { createSlots } from '../activities/in-slot.ts';
+import { createSlots } from '../activities/attempts/in-slot.ts';
 import type { Config } from '../config.ts';
 import { createTurnsByKind } from '../fairness/turns-by-kind.ts';
 

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
-import { HEARTBEAT_INTERVAL_MS } from '../activities/run-attempt.ts';
-import { createWebhookActivities } from '../activities/webhook-activities.ts';
+import { HEARTBEAT_INTERVAL_MS } from '../activities/attempts/run-attempt.ts';
+import { createWebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import { createEncryption } from '../db/encrypt.ts';
 import { createDataConverter } from '../engine/data-converter.ts';
 import { beginTurn } from '../engine/start-delivery-workflow.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../net/guarded-post.ts';
 import { createResolvePublic } from '../net/resolve-public.ts';
+import { DELIVERIES_GRACE_MS } from '../process/end-times.ts';
 import { encodeFailures } from './encode-failures.ts';
 import { isPolling } from './is-polling.ts';
 import type { QueueWorker } from './queue-worker.ts';
@@ -57,8 +58,7 @@ export async function createWebhookWorker({
     maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     workflowThreadPoolSize: 1,
     maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
-    // Longer than an attempt can take.
-    shutdownGraceTime: '35 seconds',
+    shutdownGraceTime: DELIVERIES_GRACE_MS,
   });
   return {
     isPolling: () => isPolling(worker),

@@ -2,8 +2,8 @@ import { tellOutage } from '../db/connection/database-outage.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { log } from '../observability/log.ts';
+import { startWaitingAt, startWaitingDeliveries } from './duties/start-waiting-deliveries.ts';
 import { hearUntil } from './hear-until.ts';
-import { startWaitingAt, startWaitingDeliveries } from './start-waiting-deliveries.ts';
 
 /**
  * Starts deliveries that are queued without being started, as by the `weir` command, as soon as they are, until `signal`

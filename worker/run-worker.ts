@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '../observability/log.ts';
+import { FAILED_WORKER_END_MAX_MS } from '../process/end-times.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
+import { performDuties } from './duties/perform-duties.ts';
 import { hearCancellations } from './hear-cancellations.ts';
 import { hearWaitingDeliveries } from './hear-waiting-deliveries.ts';
-import { performDuties } from './perform-duties.ts';
 import type { QueueWorker } from './queue-worker.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
-
-/** Longer than the grace time of what the workers run. */
-const FAILED_END_MAX_MS = 40_000;
 
 export type RunningWorker = {
   /** Whether it asks for work. */
@@ -78,7 +76,7 @@ async function allEnded(parts: Promise<void>[]): Promise<void> {
   try {
     await Promise.all(parts);
   } catch (error) {
-    await Promise.race([Promise.allSettled(parts), sleep(FAILED_END_MAX_MS)]);
+    await Promise.race([Promise.allSettled(parts), sleep(FAILED_WORKER_END_MAX_MS)]);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import type { InTask } from '../activities/held-model-calls.ts';
+import type { InTaskTimes } from '../activities/held-model-calls.ts';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
 import type { EnterPlace } from '../fairness/place.ts';
 import type { WebhookListeners } from '../net/webhook-listeners.ts';
@@ -16,5 +16,5 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   /** Whether this process has metrics. */
   measures?: boolean;
   /** For tests: how long model calls may be inside workflow tasks. */
-  inTaskTimes?: InTask | undefined;
+  inTaskTimes?: InTaskTimes | undefined;
 };

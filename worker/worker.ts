@@ -1,5 +1,5 @@
 // main of `npm run worker`. worker/ runs workflows and activities from Temporal's task queues, and the duties that repair
-// what died and delete what is old (perform-duties.ts). Configuration comes in; runs, deliveries and test runs are carried out.
+// what died and delete what is old (duties/). Configuration comes in; runs, deliveries and test runs are carried out.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installRuntime } from '../engine/install-runtime.ts';
@@ -8,6 +8,7 @@ import { startMetrics } from '../observability/metrics/start-metrics.ts';
 import { startTraces } from '../observability/start-traces.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { endOnSignal, exitOnSignal } from '../process/end-on-signal.ts';
+import { WORKER_END_MAX_SECONDS } from '../process/end-times.ts';
 import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
@@ -18,8 +19,6 @@ import { type RunningWorker, runWorker } from './run-worker.ts';
 import { serveHealth } from './serve-health.ts';
 import { untilDatabaseIsReady } from './until-database-is-ready.ts';
 
-/** Longer than the grace period of what the worker runs, deliveries included. */
-const END_MAX_SECONDS = 45;
 /** A failed worker may have left open something that does not close in order. */
 const CLOSE_MAX_MS = 5_000;
 
@@ -41,7 +40,7 @@ const health = await exitOnFailure(() =>
         isStopping: () => stopping.signal.aborted,
       }),
 );
-endOnSignal(stop, END_MAX_SECONDS);
+endOnSignal(stop, WORKER_END_MAX_SECONDS);
 await tellFewOpenFiles(config, { blocks: true });
 const bundle = await workflowBundle(config);
 endOnFatal(stop);

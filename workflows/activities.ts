@@ -2,19 +2,19 @@
 // asked (activities/is-given-up.ts), and the delays between the attempts of a delivery (flow/delivery.ts).
 // This is the one file of workflows/ that knows activities/, as types.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { WebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import type { Activities } from '../activities/index.ts';
-import type { WebhookActivities } from '../activities/webhook-activities.ts';
 import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_BACKOFF, RETRY_DELAY_MAX_MS, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { ATTEMPTS_OF_A_DAY, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
-import type { HandedOver, ModelBlockCall } from '../flow/model-call.ts';
+import { type HandedOver, type ModelBlockCall, TAKE_OVER_MAX_MS } from '../flow/model-call.ts';
 import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 
 /**
- * Activities that may find no slot in a worker (activities/in-slot.ts) may be turned away for a day at least, mostly for weeks.
- * Their other attempts are counted where they are made (activities/run-attempt.ts), up to those of a day.
+ * Activities that may find no slot in a worker (activities/attempts/in-slot.ts) may be turned away for a day at least, mostly
+ * for weeks. Their other attempts are counted where they are made (activities/attempts/run-attempt.ts), up to those of a day.
  */
 const ATTEMPTS_MAX_WITH_SLOTS = 100_000;
 
@@ -45,7 +45,7 @@ export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall)
 export function heldModelActivities(taskQueue: string) {
   return proxyActivities<{ callModel(call: BlockCall): Promise<Value | Pause | HandedOver> }>({
     taskQueue,
-    scheduleToStartTimeout: '10 seconds',
+    scheduleToStartTimeout: TAKE_OVER_MAX_MS,
     startToCloseTimeout: '1 day',
     heartbeatTimeout: '10 seconds',
     cancellationType: ActivityCancellationType.TRY_CANCEL,

@@ -17,7 +17,7 @@ import { tellWaiting } from './tell-waiting.ts';
 /** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
 const MODEL_INPUT_MAX_CHARS = 8_192;
 /** A run that was not started with `modelCallsInTask` has each model call as a regular activity, unless it has this patch. */
-const IN_TASK = 'model-calls-in-task';
+const MODEL_CALLS_IN_TASK = 'model-calls-in-task';
 
 /** A block that is to run as an activity. */
 export type ScheduledBlock = {
@@ -72,7 +72,7 @@ export async function runModelCall(
  * runs are told instead. A worker of an earlier release may have begun such a run with the patch, and its replay finds it.
  */
 function beginsInTask(inTask: boolean): boolean {
-  return (inTask && !workflowInfo().unsafe.isReplaying) || patched(IN_TASK) || inTask;
+  return (inTask && !workflowInfo().unsafe.isReplaying) || patched(MODEL_CALLS_IN_TASK) || inTask;
 }
 
 /** Waits in the process that makes the call; one that is gone leaves the call to another. */

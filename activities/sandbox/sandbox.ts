@@ -8,7 +8,7 @@ import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
 import { sandboxWaiting } from '../../observability/metrics/worker-metrics.ts';
-import type { Output } from '../serialize-output.ts';
+import type { Output } from '../attempts/serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import type { GuestCall } from './guest-process.ts';

@@ -8,7 +8,7 @@ import type { Problem } from './describe-file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { findRefusedSchemas } from './find-refused-schemas.ts';
 import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
-import { type PlacedProblem, placeProblem } from './place-problem.ts';
+import { type PlacedProblem, placeProblem, treeError } from './place-problem.ts';
 import { codeReaderOf, type ReadCode, readCodeOf } from './read-code-of.ts';
 import type { draftProblems } from './schemas.ts';
 
@@ -43,9 +43,8 @@ export async function requireComplete(
   const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner, gone));
   const refused = await findRefusedSchemas(deps.largeValues.work, owner, draft);
   const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
-  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
-  if (lines.length > 0)
-    throw new ServiceError('INVALID_TREE', `The draft is not complete.\n${lines.join('\n')}`, { problems });
+  if (problems.length > 0)
+    throw treeError(problems, (lines) => `The draft is not complete.\n${lines.join('\n')}`);
 }
 
 /** Throws INVALID_TREE when no further edit could complete the draft, VALIDATION_ERROR when it is too large. */
@@ -62,6 +61,5 @@ export function requireSound(definition: FlowDefinition): void {
 /** Makes the error for a draft that has problems no addition could mend. */
 export function wrongDraft(definition: FlowDefinition, found: Problem[]): ServiceError {
   const problems = found.map((problem) => placeProblem(definition, problem));
-  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
-  return new ServiceError('INVALID_TREE', `The draft stays as it was: ${lines.join(' ')}`, { problems });
+  return treeError(problems, (lines) => `The draft stays as it was: ${lines.join(' ')}`);
 }

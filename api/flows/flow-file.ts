@@ -40,7 +40,7 @@ type Inspected = {
  * Schemas inside: see `parseUsableFlowFile`.
  */
 export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
-  return requireSound(inspect(text, format), []);
+  return readSound(inspect(text, format), []);
 }
 
 /** Parses a flow file as `parseFlowFile` does and checks its JSON Schemas too. `check` throws SCHEMA_INVALID. */
@@ -50,7 +50,7 @@ export async function parseUsableFlowFile(
   check: CheckSchema,
 ): Promise<FlowFile> {
   const inspected = inspect(text, format);
-  return requireSound(inspected, await findSchemaProblems(inspected.definition, check));
+  return readSound(inspected, await findSchemaProblems(inspected.definition, check));
 }
 
 /**
@@ -149,11 +149,11 @@ function requireDraft(inspected: Inspected, schemaProblems: Problem[]): DraftFil
   const { shapeProblems, flowProblems } = inspected;
   const isWrong =
     shapeProblems.length + schemaProblems.length > 0 || flowProblems.some(({ incomplete }) => !incomplete);
-  const file = requireSound(isWrong ? inspected : { ...inspected, flowProblems: [] }, schemaProblems);
+  const file = readSound(isWrong ? inspected : { ...inspected, flowProblems: [] }, schemaProblems);
   return { file, missing: flowProblems.map(toFileProblem(inspected)) };
 }
 
-function requireSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {
+function readSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {
   const { file, shapeProblems, flowProblems } = inspected;
   // A schema that has a problem inside was mended, and perhaps means nothing now.
   const isSound = isNotAmong(

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import type { Problem } from './describe-file-problems.ts';
 import type { placedProblem } from './schemas.ts';
@@ -27,6 +28,15 @@ export function placeProblem(definition: FlowDefinition, { path, message, within
     field: formatPath(field.map(cut)) || null,
     ...within,
   };
+}
+
+/** Makes the INVALID_TREE that tells problems with their places: `say` makes its message of a line for each. */
+export function treeError(
+  problems: (PlacedProblem | { path: string; message: string })[],
+  say: (lines: string[]) => string,
+): ServiceError {
+  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
+  return new ServiceError('INVALID_TREE', say(lines), { problems });
 }
 
 function cut(segment: PathSegment): PathSegment {

@@ -1,11 +1,10 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { ServiceError } from '../../flow/errors.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
-import { placeProblem } from './place-problem.ts';
+import { placeProblem, treeError } from './place-problem.ts';
 import { type ReadCode, readCodeOf } from './read-code-of.ts';
 
 /** Throws INVALID_TREE with every problem of the tree, its blocks and the JSON Schemas in it. */
@@ -22,6 +21,5 @@ export async function requireRunnable(
   ];
   if (found.length === 0) return;
   const problems = found.map((problem) => placeProblem(definition, problem));
-  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
-  throw new ServiceError('INVALID_TREE', lines.join('\n'), { problems });
+  throw treeError(problems, (lines) => lines.join('\n'));
 }

@@ -12,7 +12,7 @@ import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/management-examples.ts';
 import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
-import { addApiKey, endApiKey } from './recorded-writes.ts';
+import { addApiKey, endApiKey } from './recorded-projects.ts';
 import { apiKeyList, apiKeyRecord, createApiKeyRequest, newApiKey } from './schemas.ts';
 import { toApiKey } from './to-api-key.ts';
 

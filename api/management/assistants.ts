@@ -14,7 +14,7 @@ import { readQuery } from '../http/query.ts';
 import { assistantPage } from '../reference/management-examples.ts';
 import { ASSISTANT_ERRORS, CALLER_ERRORS, done, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { disconnectAssistant } from './recorded-writes.ts';
+import { disconnectAssistant } from './disconnect-assistant.ts';
 import { assistantList } from './schemas.ts';
 import { toAssistant } from './to-assistant.ts';
 

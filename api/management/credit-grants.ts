@@ -15,7 +15,7 @@ import { RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.
 import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
 import { grantHeaders, grantRecord, grantRequest } from './credit-schemas.ts';
 import { CREDITS_PATH } from './credits.ts';
-import { addCredits, grantKeyReused } from './recorded-writes.ts';
+import { addCredits, grantKeyReused } from './recorded-organizations.ts';
 
 const replayed = z.literal('true').optional().meta({
   description: 'Sent when a request with the same Idempotency-Key has granted the credits before.',

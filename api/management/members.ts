@@ -25,7 +25,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { addMember, changeRole, removeMember } from './recorded-writes.ts';
+import { addMember, changeRole, removeMember } from './recorded-members.ts';
 import { addMemberRequest, memberList, memberRecord, updateMemberRequest } from './schemas.ts';
 import { toMember } from './to-member.ts';
 

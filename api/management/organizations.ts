@@ -1,6 +1,6 @@
 // The management API: organizations, their members, projects, API keys and model keys, and the audit log. Users call it
-// with JWTs; every write is authorized again in its own transaction and recorded in the audit log (recorded-writes.ts).
-// This file has the endpoints of organizations.
+// with JWTs; every write is authorized again in its own transaction and recorded in the audit log: by its handler or, where
+// operators make it too, by a function in a file recorded-….ts. This file has the endpoints of organizations.
 import type { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember } from '../../db/tenants/memberships.ts';
@@ -35,7 +35,7 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { addOrganization, addStartingCredits, removeOrganization } from './recorded-writes.ts';
+import { addOrganization, addStartingCredits, removeOrganization } from './recorded-organizations.ts';
 import {
   createOrganizationRequest,
   organizationList,

@@ -31,7 +31,7 @@ import {
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { ambiguousSlug, bySlugQuery, getProjectBySlug, ofOrganization } from './get-project-by-slug.ts';
-import { addProject, removeProject } from './recorded-writes.ts';
+import { addProject, removeProject } from './recorded-projects.ts';
 import { createProjectRequest, projectList, projectRecord, updateProjectRequest } from './schemas.ts';
 import { toProject } from './to-project.ts';
 

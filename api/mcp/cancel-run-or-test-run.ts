@@ -9,7 +9,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { Caller } from '../auth/caller.ts';
 import { notVisible, requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
-import { describeRun } from '../runs/describe-run.ts';
+import { describeRun } from '../run-shapes/describe-run.ts';
 import { cancelTestRun } from '../test-runs/cancel-test-run.ts';
 
 /**

@@ -56,7 +56,11 @@ function serveMcp(deps: ApiDeps): ApiMiddleware {
           scopes: user.scopes,
           resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
           extra: {
-            ...{ user, gone, goneOrStopping, endLargeWork, holdAnswer },
+            user,
+            gone,
+            goneOrStopping,
+            endLargeWork,
+            holdAnswer,
             ...toCaller({ principal: user, requestId }),
           } satisfies Omit<McpCall, 'deps'>,
         },

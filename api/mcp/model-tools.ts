@@ -35,7 +35,10 @@ const listModelsTool = defineTool({
       const { model, key, inputPrice, outputPrice, contextTokens, images, tools, jsonSchema } = one;
       if (key === null) return [];
       return {
-        ...{ model, key, images, tools },
+        model,
+        key,
+        images,
+        tools,
         input_price: inputPrice,
         output_price: outputPrice,
         context_tokens: contextTokens,

@@ -4,7 +4,7 @@ import { listRuns } from '../../db/runs/list-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { toPage } from '../http/page.ts';
-import { runState } from '../runs/answers.ts';
+import { runState } from '../run-shapes/answers.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { cancelRunOrTestRun } from './cancel-run-or-test-run.ts';
 import { describeToolRun, toolRun, toToolRun } from './describe-tool-run.ts';

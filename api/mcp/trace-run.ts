@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { listBlockTraces, measureTrace } from '../../db/runs/block-traces.ts';
-import { readResult } from '../../db/runs/read-result.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { readResult } from '../../db/stored-values/read-result.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
 import { stay, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
@@ -19,7 +19,7 @@ import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from '../http/cut-json.ts';
 import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
-import { iterations } from '../runs/receipt.ts';
+import { iterations } from '../run-shapes/receipt.ts';
 import { describeTestRun, testRun, testStatus } from '../test-runs/describe-test-run.ts';
 import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
 

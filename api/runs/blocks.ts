@@ -1,13 +1,14 @@
 // GET …/jobs/{executionId}/blocks and …/blocks/{key}: the trace of a run.
 import { z } from 'zod';
-import type { BlockId } from '../../db/runs/block-id.ts';
 import {
   type BlockTraceRow,
   type FoundBlock,
   findBlockTrace,
   listBlockPage,
 } from '../../db/runs/block-traces.ts';
+import type { BlockId } from '../../db/stored-values/block-id.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
@@ -19,10 +20,9 @@ import { readQuery } from '../http/query.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
 import { answer, flowPaths, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
-import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from './block-answers.ts';
-import { describeBlockExecution } from './describe-block-execution.ts';
+import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from '../run-shapes/block-answers.ts';
+import { describeBlockExecution } from '../run-shapes/describe-block-execution.ts';
 import { BLOCK, BLOCK_ERRORS, BLOCKS, blockQuery, findBlock, hasNone, LIST_ERRORS } from './find-block.ts';
-import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
 

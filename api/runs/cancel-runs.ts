@@ -20,7 +20,7 @@ import { authorOf } from '../http/principal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { bulkCancelFilter, bulkCancelled } from '../reference/run-examples.ts';
-import { executionId } from './answers.ts';
+import { executionId } from '../run-shapes/answers.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
 
 const cancelRequest = bulkFilter

@@ -5,13 +5,13 @@ import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answer, flowPaths } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
-import { runState } from './answers.ts';
-import { describeRun } from './describe-run.ts';
-import { loadFlowIds } from './load-flow.ts';
+import { runState } from '../run-shapes/answers.ts';
+import { describeRun } from '../run-shapes/describe-run.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-errors.ts';
 

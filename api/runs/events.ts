@@ -6,32 +6,32 @@ import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { mayStillRead } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { rateLimitHeaders } from '../http/headers.ts';
-import { validationError } from '../http/json-body.ts';
-import { holdOpen } from '../http/open-requests.ts';
-import { readerSignal } from '../http/reader-signal.ts';
-import { StreamInterruption } from '../http/stream-interruption.ts';
-import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { runEvents } from './answers.ts';
-import { describeBlockNews } from './block-under-way.ts';
-import { describeBlockExecution } from './describe-block-execution.ts';
-import { describeRun } from './describe-run.ts';
 import {
   createEventStream,
   createHeartbeat,
   EVENT_STREAM_HEADERS,
   formatEvent,
   RETRY,
-} from './event-stream.ts';
-import { loadFlowIds } from './load-flow.ts';
+} from '../http/event-stream.ts';
+import { rateLimitHeaders } from '../http/headers.ts';
+import { validationError } from '../http/json-body.ts';
+import { holdOpen } from '../http/open-requests.ts';
+import { readerSignal } from '../http/reader-signal.ts';
+import { StreamInterruption } from '../http/stream-interruption.ts';
+import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { runEvents } from '../run-shapes/answers.ts';
+import { describeBlockNews } from '../run-shapes/block-under-way.ts';
+import { describeBlockExecution } from '../run-shapes/describe-block-execution.ts';
+import { describeRun } from '../run-shapes/describe-run.ts';
+import { measureReceipt, readReceipt } from '../run-shapes/receipt.ts';
+import { type BlockNews, createBlockTeller } from '../run-shapes/tell-blocks.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
-import { measureReceipt, readReceipt } from './receipt.ts';
 import { WAIT_ERRORS } from './run-errors.ts';
 import { takeEventBytes } from './take-event-bytes.ts';
-import { type BlockNews, createBlockTeller } from './tell-blocks.ts';
 
 const lastEventId = z.strictObject({
   'Last-Event-ID': z

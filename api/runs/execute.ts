@@ -1,11 +1,23 @@
 // POST …/execute (docs/running-flows.md). The folder runs/ has all endpoints that start, resume, follow, cancel and fork runs.
 // Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
 import { z } from 'zod';
-import { measureOutcome } from '../../db/runs/measure-outcome.ts';
+import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
+import { acceptCall } from '../calls/accept-call.ts';
+import { acceptResume } from '../calls/accept-resume.ts';
+import { acceptRun } from '../calls/accept-run.ts';
+import { admit, startInPlace, takePlace } from '../calls/admit.ts';
+import { describeOutcome } from '../calls/describe-outcome.ts';
+import { ifMatchDraft } from '../calls/load-draft.ts';
+import { readIdempotencyKey } from '../calls/read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from '../calls/read-model-keys.ts';
+import { refuseIdleOfExecute } from '../calls/refuse-without-effect.ts';
+import { requirePauseAllowed } from '../calls/require-iterations.ts';
+import { requireFewOverrides } from '../calls/require-valid-overrides.ts';
+import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
@@ -19,26 +31,14 @@ import { answerJson } from '../http/write-json.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-examples.ts';
-import { acceptCall } from './accept-call.ts';
-import { acceptResume } from './accept-resume.ts';
-import { acceptRun } from './accept-run.ts';
-import { admit, startInPlace, takePlace } from './admit.ts';
-import { executeResponse } from './answers.ts';
-import { describeOutcome } from './describe-outcome.ts';
-import { ifMatchDraft } from './load-draft.ts';
-import { readIdempotencyKey } from './read-idempotency-key.ts';
-import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
-import { mayRunMany, measureReceipt, readReceipt, receiptParameter } from './receipt.ts';
-import { refuseIdleOfExecute } from './refuse-without-effect.ts';
-import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './requests.ts';
-import { requirePauseAllowed } from './require-iterations.ts';
-import { requireFewOverrides } from './require-valid-overrides.ts';
+import { executeResponse } from '../run-shapes/answers.ts';
+import { mayRunMany, measureReceipt, readReceipt, receiptParameter } from '../run-shapes/receipt.ts';
+import { type ExecuteRequest, executeRequest, idempotencyHeaders } from '../run-shapes/requests.ts';
+import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from '../run-shapes/tool-requests.ts';
+import { traceIdField } from '../run-shapes/trace-id-field.ts';
 import { OUTPUT_ERROR_EXAMPLE, runErrors } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
-import type { AcceptedCall } from './store-call.ts';
 import { RESUME_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
-import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
-import { traceIdField } from './trace-id-field.ts';
 
 const ENGINE_UNAVAILABLE =
   'The run is stored and will start when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';

@@ -1,15 +1,15 @@
 // GET …/jobs/{executionId}/blocks/{key}/output/url: a URL with which a large output is read from the object store itself.
 import { findOutputObject } from '../../db/runs/block-traces.ts';
-import { objectStoreOf } from '../../db/runs/object-store-of.ts';
+import { objectStoreOf } from '../../db/stored-values/object-store-of.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, flowPaths } from '../reference/operations.ts';
 import { outputUrlExample } from '../reference/run-examples.ts';
-import { outputUrl } from './block-answers.ts';
+import { outputUrl } from '../run-shapes/block-answers.ts';
 import { BLOCK, BLOCK_ERRORS, blockQuery, findBlock, hasNone } from './find-block.ts';
-import { loadFlowIds } from './load-flow.ts';
 import { loadRun } from './load-run.ts';
 
 /** A URL is small, however large the output. */

@@ -1,9 +1,9 @@
 // What a block execution got, sent and answered, as JSON text: outputs are passed on without being parsed.
 import type { FoundBlock } from '../../db/runs/block-traces.ts';
 import { readOutputText } from '../../db/runs/block-traces.ts';
-import { loadReferences, measureOutputs } from '../../db/runs/load-references.ts';
-import { readResult, readResultText } from '../../db/runs/read-result.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
+import { loadReferences, measureOutputs } from '../../db/stored-values/load-references.ts';
+import { readResult, readResultText } from '../../db/stored-values/read-result.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { listBlocks } from '../../flow/plan.ts';

@@ -1,5 +1,5 @@
-import { measureOutcome } from '../../db/runs/measure-outcome.ts';
-import { readResult } from '../../db/runs/read-result.ts';
+import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
+import { readResult } from '../../db/stored-values/read-result.ts';
 import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';

@@ -1,9 +1,9 @@
 import type { ToolCallMessage } from '../../flow/tool-calls.ts';
+import { isLastRound, requirePauseAllowed } from '../calls/require-iterations.ts';
+import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
-import { HEARTBEAT } from './event-stream.ts';
-import { isLastRound, requirePauseAllowed } from './require-iterations.ts';
+import { HEARTBEAT } from '../http/event-stream.ts';
 import type { StepEvent } from './step-events.ts';
-import type { AcceptedCall } from './store-call.ts';
 
 /** The events that tell nothing of how a step ends. */
 const BEGINNING = ['run_started', 'block_started', 'block_retrying'];

@@ -1,9 +1,13 @@
 // The error answers of the endpoints of runs, as the API reference shows them: examples are the errors that are thrown.
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { keyReused } from '../../db/runs/idempotency-keys.ts';
-import { outputsTooLarge } from '../../db/runs/load-references.ts';
+import { outputsTooLarge } from '../../db/stored-values/load-references.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
+import { requireParameterNames } from '../calls/accept-run.ts';
+import { flowNotFound, parseVersion } from '../calls/load-flow.ts';
+import { noCredits, suspended } from '../calls/require-may-run.ts';
+import { requireSoundTree } from '../calls/require-sound-tree.ts';
 import { flowOfProjectNotFound } from '../flows/flow-of-path.ts';
 import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
@@ -21,16 +25,12 @@ import {
   INTERNAL_ERROR_EXAMPLE,
   thrownBy,
 } from '../reference/operations.ts';
-import { requireParameterNames } from './accept-run.ts';
 import {
   ATTACHMENT_ERROR_EXAMPLES,
   DNS_ERROR_EXAMPLE,
   REGISTRY_UNAVAILABLE,
 } from './attachment-error-examples.ts';
-import { flowNotFound, parseVersion } from './load-flow.ts';
 import { runOfFlowNotFound } from './load-run.ts';
-import { noCredits, suspended } from './require-may-run.ts';
-import { requireSoundTree } from './require-sound-tree.ts';
 import type { RunTarget } from './run-paths.ts';
 
 const EMPTY_LOOP = { type: 'loop' as const, step_id: 'each', name: 'Each', max_iterations: 10, body: [] };

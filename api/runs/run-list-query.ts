@@ -5,7 +5,7 @@ import { idRange } from '../../db/runs/id-range.ts';
 import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import { moment, pageSize, queryBoolean, queryNumber } from '../http/query.ts';
-import { runState } from './answers.ts';
+import { runState } from '../run-shapes/answers.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;

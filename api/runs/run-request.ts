@@ -4,6 +4,7 @@ import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
+import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
@@ -12,11 +13,10 @@ import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
 import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
-import { SHOWN_MAX_BYTES } from './block-answers.ts';
-import { loadFlowIds } from './load-flow.ts';
+import { SHOWN_MAX_BYTES } from '../run-shapes/block-answers.ts';
+import { runFlowRecord, runRequestRecord } from '../run-shapes/run-request-answers.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-errors.ts';
-import { runFlowRecord, runRequestRecord } from './run-request-answers.ts';
 
 const requestQuery = z.strictObject({
   full: queryBoolean(false, 'Whether every value is in the answer, whatever its size.'),

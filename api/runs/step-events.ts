@@ -1,8 +1,8 @@
 // The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
 import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
-import { loadReferences, measureOutputs, measureValue } from '../../db/runs/load-references.ts';
-import { measurePause } from '../../db/runs/measure-outcome.ts';
-import { readResultText } from '../../db/runs/read-result.ts';
+import { loadReferences, measureOutputs, measureValue } from '../../db/stored-values/load-references.ts';
+import { measurePause } from '../../db/stored-values/measure-outcome.ts';
+import { readResultText } from '../../db/stored-values/read-result.ts';
 import type { TurnToLeave } from '../../fairness/turn-to-leave.ts';
 import { composeValues } from '../../flow/compose-values.ts';
 import type { Step } from '../../flow/definition.ts';
@@ -10,19 +10,19 @@ import type { Facts } from '../../flow/look-up-facts.ts';
 import { listBlocks, toPlan } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import { INPUT_REF, type Load, MESSAGE_REF, type Value } from '../../flow/value.ts';
+import { firstCallOf } from '../calls/derive-call-id.ts';
+import { describePause } from '../calls/describe-outcome.ts';
+import { describePlan } from '../calls/require-fresh-tree.ts';
+import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
+import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
 import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { JsonText } from '../http/write-json.ts';
-import { firstCallOf } from './accept-step.ts';
-import { describePause } from './describe-outcome.ts';
-import { describeRunError } from './describe-run-error.ts';
-import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS } from './event-stream.ts';
+import { describeRunError } from '../run-shapes/describe-run-error.ts';
+import { toReceipt } from '../run-shapes/receipt.ts';
 import { createInnerEvents, type InnerEvent } from './inner-events.ts';
 import type { News } from './news.ts';
-import { toReceipt } from './receipt.ts';
-import { describePlan } from './require-sound-tree.ts';
-import type { AcceptedCall } from './store-call.ts';
 
 export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEARTBEAT;
 

@@ -4,8 +4,26 @@ import { waitForRun } from '../../engine/wait-for-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { mayStillRead } from '../auth/find-lost-access.ts';
+import { acceptCall } from '../calls/accept-call.ts';
+import { findAcceptedCall } from '../calls/accept-idempotently.ts';
+import { acceptStep } from '../calls/accept-step.ts';
+import { admit, startInPlace, takePlace } from '../calls/admit.ts';
+import { isOfSameKind } from '../calls/get-session.ts';
+import { ifMatchDraft } from '../calls/load-draft.ts';
+import { readIdempotencyKey } from '../calls/read-idempotency-key.ts';
+import { modelKeyHeaders, readModelKeys } from '../calls/read-model-keys.ts';
+import { refuseIdleOfStep } from '../calls/refuse-without-effect.ts';
+import { requireFewOverrides } from '../calls/require-valid-overrides.ts';
+import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
+import {
+  createEventStream,
+  EVENT_STREAM_HEADERS,
+  formatEvent,
+  HEARTBEAT,
+  RETRY,
+} from '../http/event-stream.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
 import { readBody, validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
@@ -13,28 +31,16 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
-import { acceptCall } from './accept-call.ts';
-import { findAcceptedCall } from './accept-idempotently.ts';
-import { acceptStep } from './accept-step.ts';
-import { admit, startInPlace, takePlace } from './admit.ts';
-import { createEventStream, EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, RETRY } from './event-stream.ts';
-import { isOfSameKind } from './get-session.ts';
-import { ifMatchDraft } from './load-draft.ts';
+import { idempotencyHeaders } from '../run-shapes/requests.ts';
+import { type StepRequest, stepEventSchema, stepRequest } from '../run-shapes/step-requests.ts';
+import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from '../run-shapes/tool-requests.ts';
 import type { News } from './news.ts';
-import { readIdempotencyKey } from './read-idempotency-key.ts';
-import { modelKeyHeaders, readModelKeys } from './read-model-keys.ts';
 import { refuseBeyondCap } from './refuse-beyond-cap.ts';
-import { refuseIdleOfStep } from './refuse-without-effect.ts';
-import { idempotencyHeaders } from './requests.ts';
-import { requireFewOverrides } from './require-valid-overrides.ts';
 import { runErrors } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
-import { type StepRequest, stepEventSchema, stepRequest } from './step-requests.ts';
-import type { AcceptedCall } from './store-call.ts';
 import { takeEventBytes, takeEventWork } from './take-event-bytes.ts';
 import { STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
-import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
   'The step is stored and will run when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again runs the step again.';

@@ -5,8 +5,8 @@ import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../engine/cancel-wo
 import type { Caller } from '../auth/caller.ts';
 import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
-import { markTestRunCancelled } from '../management/recorded-writes.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
+import { markTestRunCancelled } from './mark-test-run-cancelled.ts';
 
 /**
  * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that

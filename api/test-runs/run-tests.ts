@@ -17,13 +17,13 @@ import { untilClosed } from '../../engine/until-closed.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Caller } from '../auth/caller.ts';
 import { requireLockedFlow, requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import { requireMayRun } from '../calls/require-may-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { loadDraftOf } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { requireRunnable } from '../flows/require-runnable.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { toRetryLater } from '../http/retry-later.ts';
-import { requireMayRun } from '../runs/require-may-run.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 
 /** Less than the 60 s that MCP clients wait by default. */

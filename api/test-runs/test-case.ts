@@ -18,12 +18,12 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { TestInput } from '../../flow/test-case.ts';
 import type { Caller } from '../auth/caller.ts';
 import { notVisible, requireLockedFlow, requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import { requireParameterNames } from '../calls/accept-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/cut-json.ts';
 import { hasChanged, isNamed, requireMatch } from '../http/etag.ts';
 import { workInParts } from '../http/work-in-parts.ts';
-import { requireParameterNames } from '../runs/accept-run.ts';
 import { expectation, requireExpectation } from './expectation.ts';
 import { testCaseETag } from './test-case-etag.ts';
 

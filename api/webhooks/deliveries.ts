@@ -20,7 +20,7 @@ import {
   WEBHOOKS_PATH,
 } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
-import { webhookEvent } from '../runs/callback-fields.ts';
+import { webhookEvent } from '../run-shapes/callback-fields.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
 import { getDeliveryDetail } from './get-delivery-detail.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';

@@ -16,6 +16,7 @@ import { findLostAccess } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
+import { EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { readBody } from '../http/json-body.ts';
 import type { KeyPrincipal } from '../http/principal.ts';
@@ -28,7 +29,6 @@ import {
   errorAnswer,
   examplesOf,
 } from '../reference/operations.ts';
-import { EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, HEARTBEAT_MS } from '../runs/event-stream.ts';
 
 const PATH = '/api/v1/webhooks/listen';
 const LABEL_HEX_DIGITS = 32;

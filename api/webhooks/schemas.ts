@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
 import { moment } from '../http/query.ts';
-import { webhookEvent } from '../runs/callback-fields.ts';
+import { webhookEvent } from '../run-shapes/callback-fields.ts';
 
 const organizationId = z.uuid();
 const time = z.iso.datetime();

@@ -1,8 +1,8 @@
 // The request that `weir run` sends: a file, options, or both.
 import { InvalidArgumentError } from 'commander';
-import { idempotencyHeaders } from '../../api/runs/requests.ts';
+import { idempotencyHeaders } from '../../api/run-shapes/requests.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { findInexactNumber } from '../../flow/find-inexact-number.ts';
+import { findInexactNumber } from '../../json-text/find-inexact-number.ts';
 import { readSource } from '../terminal/read-source.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

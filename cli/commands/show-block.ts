@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { blockDetail } from '../../api/runs/block-answers.ts';
+import type { blockDetail } from '../../api/run-shapes/block-answers.ts';
 import { callApi } from '../api/call-api.ts';
 import { findRun, runPath } from '../api/find-run.ts';
 import { type BlockState, blockLine } from '../terminal/block-table.ts';

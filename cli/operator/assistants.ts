@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { disconnectAssistant } from '../../api/management/recorded-writes.ts';
+import { disconnectAssistant } from '../../api/management/disconnect-assistant.ts';
 import { toAssistant } from '../../api/management/to-assistant.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { addCredits } from '../../api/management/recorded-writes.ts';
+import { addCredits } from '../../api/management/recorded-organizations.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { CREDITS_MAX, toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { isSeen, listUnserved, type Polled } from '../../engine/list-pollers.ts';
-import { findEndedWorkflows } from '../../worker/find-ended-workflows.ts';
+import { findEndedWorkflows } from '../../worker/duties/find-ended-workflows.ts';
 import type { Stuck } from './failing-tasks.ts';
 
 /** Finds out which of these workflows cannot go on, and why, by the workers that poll. */

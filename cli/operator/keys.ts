@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { mintApiKey } from '../../api/auth/api-key.ts';
-import { addApiKey, endApiKey } from '../../api/management/recorded-writes.ts';
+import { addApiKey, endApiKey } from '../../api/management/recorded-projects.ts';
 import { toApiKey } from '../../api/management/to-api-key.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Environment } from '../../db/schema.ts';

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { addMember, changeRole, removeMember } from '../../api/management/recorded-writes.ts';
+import { addMember, changeRole, removeMember } from '../../api/management/recorded-members.ts';
 import { toMember } from '../../api/management/to-member.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';

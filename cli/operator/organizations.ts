@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addOrganization, removeOrganization } from '../../api/management/recorded-writes.ts';
+import { addOrganization, removeOrganization } from '../../api/management/recorded-organizations.ts';
 import { toOrganization } from '../../api/management/to-organization.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';

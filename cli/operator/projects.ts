@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addProject, removeProject } from '../../api/management/recorded-writes.ts';
+import { addProject, removeProject } from '../../api/management/recorded-projects.ts';
 import { toProject } from '../../api/management/to-project.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { listOrganizations, lockOrganization } from '../../db/tenants/organizations.ts';

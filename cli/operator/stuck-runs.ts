@@ -1,14 +1,16 @@
 // `weir operator runs list --stuck`: runs that make no progress, with the reason, since when, and what to do about it.
+
 import { Client, Connection } from '@temporalio/client';
 import { TASK_QUEUE_DEFAULT } from '../../config/variables.ts';
 import { readEnvironment, readTemporal } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
-import { listWithPaths } from '../../db/runs/list-with-paths.ts';
+import { findPathsOfRuns } from '../../db/runs/find-paths-of-runs.ts';
 import { type CertainlyStuckRun, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { describeEngineError } from '../../engine/describe-engine-error.ts';
 import { listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
+import { LOST_WORKERS_MAX } from '../../flow/limits.ts';
 import { workflowIdOf } from '../../flow/run.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 import { note } from '../terminal/print-line.ts';
@@ -28,8 +30,7 @@ const MEND: { [reason in Stuck['reason']]: string } = {
   cancelling: 'is cancelled, and no worker has ended it: look whether workers run',
   'task fails':
     'its workflow task fails, and the log of a worker says why: deploy workers whose code and keys fit its history; it goes on by itself',
-  'loses workers':
-    'workers are lost under it: look at their logs and memory; it is parked after twelve losses',
+  'loses workers': `workers are lost under it: look at their logs and memory; it is parked after ${LOST_WORKERS_MAX} losses`,
   'no workflow':
     'its workflow is missing: a worker starts it within a minute; look at the reconciler in the log',
   'no current worker':
@@ -60,7 +61,7 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
   const stuck = [...found.values()]
     .sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0))
     .slice(0, limit);
-  const paths = await listWithPaths(
+  const paths = await findPathsOfRuns(
     db,
     stuck.map(({ executionId }) => executionId),
   );

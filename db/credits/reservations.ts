@@ -4,8 +4,8 @@ import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from '../runs/block-id.ts';
-import { callNotFound } from '../runs/run-not-found.ts';
+import type { BlockId } from '../stored-values/block-id.ts';
+import { callNotFound } from '../stored-values/run-not-found.ts';
 import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
 
 export type Reservation = BlockId & {

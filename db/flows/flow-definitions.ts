@@ -4,6 +4,7 @@ import { createPresence } from '../../fairness/presence.ts';
 import { createSharedCache } from '../../fairness/shared-cache.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
+import { BRACE, BRACKET, COMMA } from '../../json-text/json-bytes.ts';
 import type { Db } from '../connect.ts';
 import { createSharedReads } from '../shared-reads.ts';
 
@@ -11,9 +12,6 @@ import { createSharedReads } from '../shared-reads.ts';
 const CACHED_MAX_BYTES = 128 * 1024 * 1024;
 /** Measured: an empty object in a list, which has two of these characters, takes 64 bytes. */
 const MARK_BYTES = 32;
-const COMMA = 0x2c;
-const BRACE = 0x7b;
-const BRACKET = 0x5b;
 
 export type FlowDefinitions = {
   /** Loads the definition of a flow version, which never changes, by the version's id. A large one waits for its turn. */

@@ -7,10 +7,10 @@ import type { StoredObject } from '../../object-store/object-store.ts';
 import { blockDuration, blockFailures, creditsCharged } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../credits/ledger.ts';
+import { outputNotFound, rethrowAsRunNotFound } from '../stored-values/run-not-found.ts';
+import { isBeingDeleted } from '../stored-values/store-output.ts';
+import { outputBytes, outputObject, readStoredOutput } from '../stored-values/stored-outputs.ts';
 import { isCallOf } from './run-columns.ts';
-import { outputNotFound, rethrowAsRunNotFound } from './run-not-found.ts';
-import { isBeingDeleted } from './store-output.ts';
-import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /** The trace of one block execution, with either an `output` or an `error`. Costs are in microcredits. */
 export type BlockRun = {

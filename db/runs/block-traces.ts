@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { StoredObject } from '../../object-store/object-store.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from './block-id.ts';
+import type { BlockId } from '../stored-values/block-id.ts';
+import { inputBytes } from '../stored-values/stored-inputs.ts';
+import { outputBytes, outputObject, readStoredOutput } from '../stored-values/stored-outputs.ts';
 import { BLOCK_RUN_BYTES, BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { isCallOf } from './run-columns.ts';
-import { inputBytes } from './stored-inputs.ts';
-import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /** Lists the block executions of all calls of a run, in the order they started, each with the version that its call ran. */
 export function listBlockTraces(db: Db, executionId: string) {

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { ProcessorType } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from './block-id.ts';
+import type { BlockId } from '../stored-values/block-id.ts';
 import { UNSETTLED_SECONDS } from './list-recorded-blocks.ts';
 import { isCallOf } from './run-columns.ts';
 

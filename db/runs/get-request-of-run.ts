@@ -1,6 +1,6 @@
 import type { Db } from '../connect.ts';
-import { runNotFound } from './run-not-found.ts';
-import { inputBytes } from './stored-inputs.ts';
+import { runNotFound } from '../stored-values/run-not-found.ts';
+import { inputBytes } from '../stored-values/stored-inputs.ts';
 
 /**
  * Gets the request that began a run, with its callback and the providers for which it brought keys. `bytes`: the size of its

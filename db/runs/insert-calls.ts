@@ -6,12 +6,12 @@ import { runStarts } from '../../observability/metrics/run-metrics.ts';
 import { currentTrace } from '../../observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Environment, RunMode } from '../schema.ts';
+import { runNotFound } from '../stored-values/run-not-found.ts';
+import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from '../stored-values/store-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
 import { requireSessionRoom } from './require-session-room.ts';
-import { runNotFound } from './run-not-found.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
-import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from './store-inputs.ts';
 
 /** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
 export type NewCall = {

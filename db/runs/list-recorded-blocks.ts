@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { runNotFound } from '../stored-values/run-not-found.ts';
 import { BLOCK_RUN_COLUMNS, selectBlockRuns } from './block-runs.ts';
 import { statusOfRun } from './run-columns.ts';
-import { runNotFound } from './run-not-found.ts';
 
 /** For this long, a row with a smaller id than a visible one may still be on its way into the database. */
 export const UNSETTLED_SECONDS = 5;

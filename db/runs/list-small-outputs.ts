@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { outputBytes } from './stored-outputs.ts';
+import { outputBytes } from '../stored-values/stored-outputs.ts';
 
 /** Lists the sizes of recorded outputs of a call, in bytes of JSON, and the JSON text of those of up to `maxBytes`. */
 export async function listSmallOutputs(

@@ -4,11 +4,11 @@ import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { RunMode, RunTable } from '../schema.ts';
+import { callNotFound } from '../stored-values/run-not-found.ts';
+import { inputObject, readInput } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { measureEnd } from './measure-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
-import { callNotFound } from './run-not-found.ts';
-import { inputObject, readInput } from './stored-inputs.ts';
 
 /**
  * Records how a call ended or where it paused, and with it the state of its run, unless that has gone on with a later call. A

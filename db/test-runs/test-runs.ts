@@ -8,7 +8,7 @@ import type { TestInput, Verdict } from '../../flow/test-case.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { snapshotDraft } from '../flows/draft-snapshots.ts';
 import { insertCalls, type NewCall } from '../runs/insert-calls.ts';
-import { storeInputs } from '../runs/store-inputs.ts';
+import { storeInputs } from '../stored-values/store-inputs.ts';
 import { createTimedId } from '../timed-id.ts';
 
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';

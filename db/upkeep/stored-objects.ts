@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
 import type { Db, Tx } from '../connect.ts';
-import { objectStoreOf } from '../runs/object-store-of.ts';
+import { objectStoreOf } from '../stored-values/object-store-of.ts';
 
 /** As many as one request deletes. */
 const BATCH = 1_000;

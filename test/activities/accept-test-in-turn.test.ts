@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { sql } from 'kysely';
 import type { ActivityDeps } from '../../activities/activity-deps.ts';
-import { createSlots } from '../../activities/in-slot.ts';
+import { createSlots } from '../../activities/attempts/in-slot.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { Db } from '../../db/connect.ts';
 import { createInProcessRuns, type InProcessRuns } from '../../db/runs/in-process-runs.ts';

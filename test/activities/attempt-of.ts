@@ -1,4 +1,4 @@
-import type { Attempt } from '../../activities/run-attempt.ts';
+import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 
 /** A regular activity's attempt number `begun`: none of them was refused, and nothing is kept. */
 export const attemptOf = (begun: number): Attempt => ({

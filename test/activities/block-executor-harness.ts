@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { CompiledQuery } from 'kysely';
+import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { Processor } from '../../activities/block-execution.ts';
 import { createBlockExecutor } from '../../activities/block-executor.ts';
-import type { Attempt } from '../../activities/run-attempt.ts';
 import type { Db } from '../../db/connect.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';

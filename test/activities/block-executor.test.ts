@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { ModelUnavailable } from '../../activities/model-unavailable.ts';
-import type { Attempt } from '../../activities/run-attempt.ts';
+import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
+import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { Db } from '../../db/connect.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';

@@ -1,8 +1,8 @@
 // Failures under a code block, and whose fault they are (activities/run-code.ts).
 import assert from 'node:assert/strict';
+import { NoRoom } from '../../activities/attempts/reserve-memory.ts';
+import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import { type BlockExecutor, createBlockExecutor } from '../../activities/block-executor.ts';
-import { NoRoom } from '../../activities/reserve-memory.ts';
-import type { Attempt } from '../../activities/run-attempt.ts';
 import { runCode } from '../../activities/run-code.ts';
 import type { CodeTurn, Sandbox } from '../../activities/sandbox/sandbox.ts';
 import { SandboxCrashed, SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';

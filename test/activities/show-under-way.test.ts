@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
+import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
-import { ModelUnavailable } from '../../activities/model-unavailable.ts';
-import type { Attempt } from '../../activities/run-attempt.ts';
 import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
 import { showRefusal, showUnderWay } from '../../activities/show-under-way.ts';
 import { findStuckRuns } from '../../db/runs/stuck-calls.ts';

@@ -1,4 +1,4 @@
-import { createSlots, type Slots } from '../../activities/in-slot.ts';
+import { createSlots, type Slots } from '../../activities/attempts/in-slot.ts';
 
 type Waiting = {
   places: number;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
 import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
-import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
+import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
 import { beside, code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';

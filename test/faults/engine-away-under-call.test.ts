@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import type { InTask } from '../../activities/held-model-calls.ts';
+import type { InTaskTimes } from '../../activities/held-model-calls.ts';
 import { llm } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
@@ -14,8 +14,8 @@ import { type Program, startProgram } from './processes.ts';
 
 const NEVER_MS = 600_000;
 /** Settings under which calls are taken over, or are activities from the start. */
-const TAKEN_OVER: InTask = { maxMs: 1, slowMs: NEVER_MS };
-const SLOW: InTask = { maxMs: NEVER_MS, slowMs: 0 };
+const TAKEN_OVER: InTaskTimes = { maxMs: 1, slowMs: NEVER_MS };
+const SLOW: InTaskTimes = { maxMs: NEVER_MS, slowMs: 0 };
 const TIMEOUT_MS = 300_000;
 /** The state of a pending activity that a worker has taken. */
 const STARTED = 2;
@@ -46,7 +46,7 @@ describe('a model call whose activity is taken for lost while the engine is away
     await models.close();
   });
 
-  const start = async (inTaskTimes: InTask) => {
+  const start = async (inTaskTimes: InTaskTimes) => {
     weir = await startWeir({
       env: { TEMPORAL_ADDRESS: new URL(engine.url).host, DEMO_BASE_URL: models.url },
       inTaskTimes,

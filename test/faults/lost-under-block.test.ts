@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';
-import { parkRunsLosingWorkers } from '../../worker/park-runs-losing-workers.ts';
-import { unparkRequestedRuns } from '../../worker/unpark-requested-runs.ts';
+import { parkRunsLosingWorkers } from '../../worker/duties/park-runs-losing-workers.ts';
+import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
 import { code, passthrough } from '../blocks.ts';
 import { listStuck } from '../cli/operator/list-stuck.ts';
 import { endLockWaiters, lockWaiters } from '../db/lock-waiters.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { buildDeliveryBody } from '../../activities/delivery-body.ts';
+import { buildDeliveryBody } from '../../activities/deliveries/delivery-body.ts';
 import { connect } from '../../db/connect.ts';
 import { findBlockTrace, measureTrace } from '../../db/runs/block-traces.ts';
 import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { InTask } from '../../activities/held-model-calls.ts';
+import type { InTaskTimes } from '../../activities/held-model-calls.ts';
 import { llm } from '../blocks.ts';
 import { answer, type FakeModelServer, hang, respond, startFakeModelServer } from '../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
@@ -9,8 +9,8 @@ import { waitUntil } from '../wait-until.ts';
 
 const NEVER_MS = 600_000;
 /** Settings under which no machine is too slow or too fast for what a test is about. */
-const SHORT: InTask = { maxMs: NEVER_MS, slowMs: NEVER_MS };
-const LONG: InTask = { maxMs: 1, slowMs: NEVER_MS };
+const SHORT: InTaskTimes = { maxMs: NEVER_MS, slowMs: NEVER_MS };
+const LONG: InTaskTimes = { maxMs: 1, slowMs: NEVER_MS };
 
 describe('a model call', () => {
   let models: FakeModelServer;
@@ -25,7 +25,7 @@ describe('a model call', () => {
   });
   afterEach(() => weir.stop());
 
-  const begin = async (inTaskTimes: InTask) => {
+  const begin = async (inTaskTimes: InTaskTimes) => {
     weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl }, inTaskTimes });
     tenant = await weir.createTenant();
   };

@@ -1,6 +1,6 @@
 // Large values are in hand in turns between organizations: what waits for them holds nothing else up.
 import assert from 'node:assert/strict';
-import { reserveInputMemory } from '../../../activities/reserve-memory.ts';
+import { reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { ACTIVITIES_SHARE_BYTES, REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';

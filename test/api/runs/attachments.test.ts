@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH, readAttachments } from '../../../api/runs/attachments.ts';
+import {
+  ATTACHMENTS_MAX,
+  FILENAME_MAX_LENGTH,
+  readAttachments,
+} from '../../../api/run-shapes/attachments.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
@@ -24,12 +28,9 @@ describe('attachments', () => {
   let empty: string;
   before(async () => {
     models = await startFakeModelServer();
-    weir = await startWeir({
-      env: {
-        WEIR_TEST_DIAL_MAP: JSON.stringify({ 'images.example': '127.0.0.1:9' }),
-        OPENAI_BASE_URL: models.provider.baseUrl,
-      },
-    });
+    const dialled = JSON.stringify({ 'images.example': '127.0.0.1:9' });
+    const { baseUrl } = models.provider;
+    weir = await startWeir({ env: { WEIR_TEST_DIAL_MAP: dialled, OPENAI_BASE_URL: baseUrl } });
     tenant = await weir.createTenant();
     empty = await weir.createFlow(tenant, []);
   });

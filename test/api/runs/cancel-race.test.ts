@@ -7,7 +7,7 @@ import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { CANCELLED } from '../../../flow/run.ts';
-import { reconcileRuns } from '../../../worker/reconcile-runs.ts';
+import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { lockBalance } from '../../db/credits/ledger-fixture.ts';

@@ -1,6 +1,6 @@
 // Runs whose model calls cost a known amount, against a model that a test scripts.
 import assert from 'node:assert/strict';
-import { estimateUsage } from '../../../activities/estimate-usage.ts';
+import { estimateUsage } from '../../../activities/providers/estimate-usage.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/ledger.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { createRegistry } from '../../../models/registry.ts';

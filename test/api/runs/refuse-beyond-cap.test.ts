@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { findAcceptedCall } from '../../../api/calls/accept-idempotently.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { findAcceptedCall } from '../../../api/runs/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
 import { refuseBeyondCap } from '../../../api/runs/refuse-beyond-cap.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';

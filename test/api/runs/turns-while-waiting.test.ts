@@ -1,9 +1,9 @@
 // Nobody keeps the turn at large work while a request waits for the object store, or for DNS that a caller has chosen.
 import assert from 'node:assert/strict';
+import { acceptRun } from '../../../api/calls/accept-run.ts';
+import { acceptStep } from '../../../api/calls/accept-step.ts';
+import type { CallRequest } from '../../../api/calls/call-request.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { acceptRun } from '../../../api/runs/accept-run.ts';
-import { acceptStep } from '../../../api/runs/accept-step.ts';
-import type { CallRequest } from '../../../api/runs/call-request.ts';
 import { LARGE_BYTES, type LargeWork } from '../../../fairness/large-work.ts';
 import { takeTurnToLeave } from '../../../fairness/turn-to-leave.ts';
 import { createTurns } from '../../../fairness/turns.ts';

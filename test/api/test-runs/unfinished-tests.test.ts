@@ -7,7 +7,7 @@ import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
 import { acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { startTestRun } from '../../../engine/start-test-run.ts';
-import { reconcileTestRuns } from '../../../worker/reconcile-test-runs.ts';
+import { reconcileTestRuns } from '../../../worker/duties/reconcile-test-runs.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';

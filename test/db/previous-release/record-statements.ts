@@ -10,6 +10,7 @@ import { readStatements, STATEMENTS_FILE } from './read-statements.ts';
 /** Tests that go through every request, every duty and every function of `db/`, in some minutes. */
 const TESTS = [
   'api/auth',
+  'api/calls',
   'api/flows',
   'api/management',
   'api/mcp',

@@ -1,0 +1,152 @@
+// The wrapper of every activity: hands it its attempt, heartbeat and cancellation, and turns errors into Temporal failures.
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { TemporalFailure } from '@temporalio/common';
+import { isUnstorableValue } from '../../db/connection/is-unstorable-value.ts';
+import type { Refusal } from '../../db/runs/blocks-under-way.ts';
+import { ServiceError, sanitizeMessage } from '../../flow/errors.ts';
+import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX, RETRY_MAX_MS, RETRY_MIN_MS } from '../../flow/limits.ts';
+import type { Left } from '../../flow/model-call.ts';
+import { log } from '../../observability/log.ts';
+import { withLogContext } from '../../observability/log-context.ts';
+import { SandboxUnavailable } from '../sandbox/sandbox-errors.ts';
+import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
+import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
+import { describeActivity } from './describe-activity.ts';
+import { isTurnedAway } from './in-slot.ts';
+import { isDrained } from './is-drained.ts';
+import { logFault } from './log-fault.ts';
+import { ModelUnavailable } from './model-unavailable.ts';
+import { workerShutdown } from './worker-shutdown.ts';
+
+/** A regular activity learns within this time that it is cancelled. */
+export const HEARTBEAT_INTERVAL_MS = 3_000;
+/** After this many refusals the provider is not asked again. */
+export const REFUSALS_MAX = MODEL_RETRIES_MAX + 1;
+
+const NO_SANDBOX =
+  'No process could run the code: it was killed or could not start, as where memory is short.';
+const REFUSED_DELAY_MIN_MS = 1_000;
+const REFUSED_DELAY_MAX_MS = 60_000;
+
+export type Attempt = {
+  /** The attempt's number as callers see it, from 1; attempts known to have failed for the service's own reasons do not count. */
+  number: number;
+  /** The attempt's number among all that were begun, from 1. */
+  begun: number;
+  /** How often the provider has refused before, or no process could run the code. */
+  refusals: number;
+  /** How many of these refusals were answers that could not be read. */
+  unreadable: number;
+  /** Whether this is a local activity: it holds up its workflow task, so it fails rather than wait for the database. */
+  isLocal: boolean;
+  /** Whether it waits for memory and turns, as regular activities do; others reply BUSY. */
+  mayWait: boolean;
+  /** Aborts when the activity is cancelled or its worker has to stop. */
+  signal: AbortSignal;
+  /** The value last kept by this attempt or an earlier one. */
+  kept: unknown;
+  /** Keeps a JSON value for later attempts; returns false, and keeps nothing, when it is too large. */
+  keep(value: object): boolean;
+};
+
+type AttemptOptions = {
+  isBlock?: boolean;
+  left?: Left | undefined;
+  onRefusal?: (attempt: Attempt, refusal: Refusal) => Promise<void>;
+};
+
+/**
+ * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, with the ErrorCode as its type;
+ * so do the last refusal by a provider and a value that the database refuses. Any other error is the service's own: it is
+ * retried as the policies in workflows/activities.ts say, and does not count. `isBlock`: as a regular activity, it is
+ * delayed after its workers were lost repeatedly. `left`: it goes on with a model call that began elsewhere. `onRefusal` is
+ * told of a refusal; its own failure changes nothing.
+ */
+export function runAttempt<T>(
+  work: (attempt: Attempt) => Promise<T>,
+  options: AttemptOptions = {},
+): Promise<T> {
+  return withLogContext(describeActivity(Context.current().info), () => tryOnce(work, options));
+}
+
+async function tryOnce<T>(
+  work: (attempt: Attempt) => Promise<T>,
+  { isBlock = false, left, onRefusal }: AttemptOptions,
+): Promise<T> {
+  const { info, cancellationSignal: signal, heartbeat } = Context.current();
+  const progress = readProgress(info.heartbeatDetails ?? (left?.kept ? { kept: left.kept } : undefined));
+  const begun = info.attempt - progress.turnedAway;
+  const attempt: Attempt = {
+    number: info.isLocal ? 1 : (left?.lost ? 1 : 0) + info.attempt - (progress.ended - progress.refusals),
+    begun: (left ? 1 : 0) + begun,
+    refusals: progress.refusals,
+    unreadable: progress.unreadable,
+    isLocal: info.isLocal,
+    mayWait: !info.isLocal,
+    signal,
+    kept: progress.kept,
+    keep(value) {
+      if (info.isLocal || !isKeepable(value)) return false;
+      progress.kept = value;
+      attempt.kept = value;
+      return true;
+    },
+  };
+  const beat = info.isLocal ? undefined : setInterval(() => heartbeat(progress), HEARTBEAT_INTERVAL_MS);
+  try {
+    if (isBlock && !info.isLocal) delayAfterLostWorkers(progress, info.attempt);
+    return await work(attempt);
+  } catch (error) {
+    if (!signal.aborted) logFault(error, info);
+    progress.ended += 1;
+    if (isTurnedAway(error)) progress.turnedAway += 1;
+    else if (begun >= ATTEMPTS_OF_A_DAY) throw giveUp(toFailure(error, progress, signal));
+    const isRefused =
+      error instanceof ModelUnavailable || (error instanceof SandboxUnavailable && !signal.aborted);
+    if (isRefused) progress.refusals += 1;
+    if (error instanceof ModelUnavailable && error.isUnreadable) progress.unreadable += 1;
+    const failure = toFailure(error, progress, signal);
+    // A thrown failure is reported after the last heartbeat, so the progress has to be in that one.
+    if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) {
+      if (onRefusal && isRefused)
+        await onRefusal(attempt, {
+          message: error instanceof ModelUnavailable ? failure.message : NO_SANDBOX,
+          retryInMs:
+            (failure.nextRetryDelay as number | null) ??
+            Math.min(RETRY_MIN_MS * 2 ** (info.attempt - 1), RETRY_MAX_MS),
+        }).catch(() => undefined);
+      heartbeat(progress);
+    }
+    throw failure;
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+/** Makes a failure the last one: the engine's own bound is for attempts that found no slot, too. */
+function giveUp(failure: unknown): unknown {
+  if (!(failure instanceof ApplicationFailure)) return failure;
+  const { message, type } = failure;
+  return ApplicationFailure.nonRetryable(message, type);
+}
+
+function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal): unknown {
+  if (error instanceof ServiceError) return ApplicationFailure.nonRetryable(error.message, error.code);
+  if (error instanceof ApplicationFailure) return error;
+  if (isDrained(signal)) return workerShutdown('The worker was stopped before the activity was done.');
+  if (error instanceof ModelUnavailable) {
+    const delay = Math.min(REFUSED_DELAY_MIN_MS * 2 ** (refusals - 1), REFUSED_DELAY_MAX_MS);
+    return ApplicationFailure.create({
+      message: sanitizeMessage(error.message),
+      type: 'MODEL_UNAVAILABLE',
+      nextRetryDelay: error.retryAfterMs ?? delay,
+      nonRetryable: refusals >= REFUSALS_MAX,
+    });
+  }
+  if (isUnstorableValue(error)) {
+    log.error({ err: error }, 'The database refuses a value.');
+    return ApplicationFailure.nonRetryable('It failed for a reason inside the service.', 'INTERNAL_ERROR');
+  }
+  if (error instanceof TemporalFailure || !(error instanceof Error)) return error;
+  return ApplicationFailure.create({ message: sanitizeMessage(error.message), type: error.name });
+}

@@ -1,0 +1,194 @@
+// One attempt of a delivery (docs/webhooks.md).
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Db } from '../../db/connect.ts';
+import { tellOutage } from '../../db/connection/database-outage.ts';
+import type { Encryption } from '../../db/encrypt.ts';
+import {
+  type AttemptEnd,
+  beginAttempt,
+  type DeliveryToAttempt,
+  endAttempt,
+  findDeliveryToAttempt,
+} from '../../db/webhooks/delivery-attempts.ts';
+import { ensureSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
+import { type GivenTurn, takeTurn } from '../../db/webhooks/webhook-turns.ts';
+import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../../flow/delivery.ts';
+import type { LargeValues } from '../../large-values/large-values.ts';
+import { DestinationBlocked, type GuardedPost, NoAnswer } from '../../net/guarded-post.ts';
+import { isListenerHost, type WebhookListeners } from '../../net/webhook-listeners.ts';
+import { log } from '../../observability/log.ts';
+import { addToLogContext } from '../../observability/log-context.ts';
+import { attemptDuration, deadLetters } from '../../observability/metrics/webhook-metrics.ts';
+import { inSpan, traceHeaders } from '../../observability/tracing.ts';
+import { retryWrite } from '../attempts/retry-write.ts';
+import type { Attempt } from '../attempts/run-attempt.ts';
+import { buildDeliveryBody } from './delivery-body.ts';
+import { deliveryHeaders } from './delivery-headers.ts';
+import { endDeliveryTurn } from './end-delivery-turn.ts';
+
+const TEXT_MAX_CHARS = 1_024;
+
+export type DeliveryDeps = {
+  db: Db;
+  encryption: Encryption;
+  post: GuardedPost;
+  largeValues: Pick<LargeValues, 'inputs'>;
+  /** Present where `weir listen` may be connected to this process. */
+  listeners?: WebhookListeners | undefined;
+  /** Starts the workflow of a delivery whose turn has come, or signals it. Never rejects. */
+  beginTurn(turn: GivenTurn): Promise<void>;
+};
+
+/**
+ * `over`: the delivery succeeded, or there was nothing left to do. Otherwise nothing was sent, and `made` attempts were made so
+ * far; a delivery that `waits` is signalled when its turn comes, and the next attempt of another may be due in `dueInMs`.
+ */
+export type AttemptResult = 'over' | { made: number; waits?: true; dueInMs?: number };
+
+/**
+ * Makes attempt `number` of a delivery unless the delivery has to wait for its turn or the database is away. Throws a
+ * failed attempt as a failure that says when the next attempt is due, or that there is none.
+ */
+export async function attemptDelivery(
+  deps: DeliveryDeps,
+  call: DeliveryCall,
+  number: number,
+  attempt: Pick<Attempt, 'isLocal' | 'signal'>,
+): Promise<AttemptResult> {
+  const { deliveryId, round } = call;
+  addToLogContext({ organization_id: call.organizationId });
+  const key = { deliveryId, round, attempt: number };
+  const postponed = { made: number - 1 };
+  const logError = (error: unknown) => {
+    if (!tellOutage(error)) log.warn({ err: error }, 'A delivery is postponed.');
+    return undefined;
+  };
+  const isTurn = await takeTurn(deps.db, call, { hasWorkflow: true }).catch(logError);
+  if (isTurn === undefined) return postponed;
+  if (!isTurn) return { ...postponed, waits: true };
+  try {
+    const prepared = await prepare(deps, call, number, attempt.signal).catch(logError);
+    if (!prepared) return postponed;
+    if (prepared === 'over' || 'made' in prepared) return prepared;
+    const startedAt = performance.now();
+    const answer = await send(deps, call, prepared, number).then(judge, judgeFailure);
+    const isLast = answer.status === 'failed_retry' && number >= ATTEMPTS_MAX;
+    const end: AttemptEnd = {
+      ...answer,
+      requestHeaders: prepared.headers,
+      status: isLast ? 'dead_letter' : answer.status,
+      durationMs: Math.round(performance.now() - startedAt),
+      retryInMs: RETRY_DELAYS_MS[number - 1] ?? 0,
+    };
+    await retryWrite(() => endAttempt(deps.db, key, end), attempt);
+    attemptDuration.record(end.durationMs / 1_000, { result: end.status });
+    if (end.status === 'dead_letter') deadLetters.add(1);
+    if (end.status === 'succeeded') return 'over';
+    throw toFailure(end, number);
+  } finally {
+    await endDeliveryTurn(deps, call);
+  }
+}
+
+type Prepared = { url: URL; headers: { [name: string]: string }; body: Buffer };
+/** `made` attempts were made already, and the next is due in so many milliseconds. */
+type Forgotten = { made: number; dueInMs: number };
+
+/** Sends the request to the listener that has the host, or to the public address. */
+function send(
+  { listeners, post }: DeliveryDeps,
+  call: DeliveryCall,
+  { url, headers: signed, body }: Prepared,
+  number: number,
+) {
+  // The path and query of a receiver may be a secret.
+  const attributes = {
+    'http.request.method': 'POST',
+    'server.address': url.hostname,
+    'server.port': Number(url.port || 443),
+    'weir.delivery.id': call.deliveryId,
+    'weir.delivery.attempt': number,
+  };
+  return inSpan('POST', { kind: 'CLIENT', attributes }, async (span) => {
+    const headers = { ...signed, ...traceHeaders() };
+    const answer = await (listeners && isListenerHost(url.hostname)
+      ? listeners.post(call.organizationId, url, headers, body)
+      : post(url, headers, body));
+    span.set({ 'http.response.status_code': answer.status });
+    if (answer.status >= 300) span.fail(String(answer.status));
+    return answer;
+  });
+}
+
+/** Does everything that can fail before anything is sent; afterwards the row is `in_flight`. */
+async function prepare(
+  { db, encryption, largeValues }: DeliveryDeps,
+  call: DeliveryCall,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<'over' | Forgotten | Prepared> {
+  const delivery = await findDeliveryToAttempt(db, call.deliveryId);
+  if (!delivery) return 'over';
+  const made = delivery.round === call.round ? countMade(delivery) : 0;
+  if (made >= attempt) return { made, dueInMs: delivery.due_in_ms };
+  const { execution_id, request_id } = delivery;
+  addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
+  const service = { actor: 'service', requestId: randomUUID() };
+  const secret = await ensureSigningSecret(db, encryption, delivery.organization_id, service);
+  const text = delivery.body ?? (await buildDeliveryBody({ db, largeValues }, delivery, signal));
+  if (!(await beginAttempt(db, { deliveryId: call.deliveryId, round: call.round, attempt }, text)))
+    return 'over';
+  const body = Buffer.from(text);
+  const headers = deliveryHeaders({ deliveryId: call.deliveryId, event: delivery.event_type, body }, secret);
+  return { url: new URL(delivery.target_url), headers, body };
+}
+
+/**
+ * Counts the attempts of a delivery whose outcome is known while it is open; one that was begun may not have been sent. An engine
+ * that was set back has forgotten some of them.
+ */
+function countMade({ status, attempt }: DeliveryToAttempt): number {
+  if (status === 'in_flight') return attempt - 1;
+  return status === 'failed_retry' ? attempt : 0;
+}
+
+type Judgement = Pick<AttemptEnd, 'responseStatus' | 'responseBody' | 'errorMessage'> & {
+  status: 'succeeded' | 'failed_retry' | 'failed_permanent';
+};
+
+function judge({ status, body }: { status: number; body: Buffer }): Judgement {
+  const succeeded = status >= 200 && status < 300;
+  const final = status >= 300 && status < 500 && status !== 408 && status !== 429;
+  return {
+    status: succeeded ? 'succeeded' : final ? 'failed_permanent' : 'failed_retry',
+    responseStatus: status,
+    responseBody: toStorableText(body.toString()),
+    errorMessage: succeeded ? null : `The receiver answered ${status}.`,
+  };
+}
+
+function judgeFailure(error: unknown): Judgement {
+  if (!(error instanceof DestinationBlocked || error instanceof NoAnswer)) throw error;
+  return {
+    status: error instanceof DestinationBlocked ? 'failed_permanent' : 'failed_retry',
+    responseStatus: null,
+    responseBody: null,
+    errorMessage: toStorableText(error.message),
+  };
+}
+
+/** Cuts a text chosen by the receiver, and replaces NUL, which a text column does not accept. */
+function toStorableText(text: string): string {
+  return text.slice(0, TEXT_MAX_CHARS).toWellFormed().replaceAll('\0', '\u{fffd}');
+}
+
+/** Returns the failure that operators see in the Temporal Web UI; the engine waits exactly `nextRetryDelay`. */
+function toFailure(end: AttemptEnd, number: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: end.status,
+    message: `Attempt ${number} of ${ATTEMPTS_MAX}: ${end.errorMessage}`,
+    nonRetryable: end.status !== 'failed_retry',
+    nextRetryDelay: end.retryInMs,
+  });
+}

@@ -1,0 +1,86 @@
+// The payload of a webhook (docs/webhooks.md).
+import type { Db } from '../../db/connect.ts';
+import { measureValue } from '../../db/stored-values/load-references.ts';
+import { readResultText } from '../../db/stored-values/read-result.ts';
+import type { DeliveryToAttempt } from '../../db/webhooks/delivery-attempts.ts';
+import type { DeliveryPayload } from '../../flow/delivery.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { bytesToLoad, sizeOf, type Value } from '../../flow/value.ts';
+import type { LargeValues } from '../../large-values/large-values.ts';
+import { log } from '../../observability/log.ts';
+
+const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
+
+type Deps = { db: Db; largeValues: Pick<LargeValues, 'inputs'> };
+
+/**
+ * Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit, or can never be read,
+ * is left out. Waits until the organization may hold what is read for it; rejects with the signal's reason.
+ */
+export async function buildDeliveryBody(
+  { db, largeValues }: Deps,
+  delivery: Omit<DeliveryToAttempt, 'attempt' | 'due_in_ms'>,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { event_type, execution_id, flow_id, organization_id, result, error, started_at, finished_at } =
+    delivery;
+  if (!execution_id || !flow_id || !started_at || !finished_at)
+    throw new Error('A delivery without a stored body must belong to a run that has ended.');
+  const payload = {
+    event: event_type,
+    executionId: execution_id,
+    flowId: flow_id,
+    organizationId: organization_id,
+    durationMs: Math.max(0, finished_at.getTime() - started_at.getTime()),
+    occurredAt: finished_at.toISOString(),
+  };
+  if (error) {
+    const errorMessage = `${error.code}: ${error.message}`;
+    return toBody({ ...payload, errorMessage, failureReason: error.reason });
+  }
+  const truncated = (originalResultBytes: number) =>
+    toBody({ ...payload, result: null, truncated: true, originalResultBytes });
+  // A result that is known to be too long is not read.
+  const bytes = result ? measure(result) : 0;
+  if (bytes > DELIVERY_BODY_MAX_BYTES) return truncated(bytes);
+  if (!result) return toBody({ ...payload, result });
+  const read = await measureValue(db, execution_id, result);
+  const giveBack = await largeValues.inputs.take(organization_id, read, signal);
+  try {
+    const text = await readResultText(db, execution_id, result);
+    // One that was not measured is not parsed either: a message may be as large as a request.
+    const length = Buffer.byteLength(text);
+    if (length > DELIVERY_BODY_MAX_BYTES) return truncated(length);
+    const body = toBody({ ...payload, result: JSON.parse(text) });
+    return Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES ? body : truncated(length);
+  } catch (error) {
+    // What is away comes back; what is refused or lost would be so again at each attempt.
+    if (!(error instanceof ServiceError)) throw error;
+    log.warn({ execution_id, err: error }, 'A delivery goes out without its result, which cannot be read.');
+    return truncated(Math.max(sizeOf(result), bytesToLoad(result)));
+  } finally {
+    giveBack();
+  }
+}
+
+/**
+ * Returns the exact size of a result as JSON, or NaN where only reading it can tell: in runs that began before outputs were
+ * measured, and where it holds the message or items picked from an output. (Workflows go by `sizeOf`.)
+ */
+function measure(value: Value): number {
+  if ('items' in value)
+    return Math.max(
+      2,
+      value.items.reduce((sum, item) => sum + 1 + measure(item), 1),
+    );
+  if ('branches' in value)
+    return Object.entries(value.branches).reduce((sum, [name, branch]) => {
+      return sum + Buffer.byteLength(JSON.stringify(name)) + 2 + measure(branch);
+    }, 1);
+  if (value.json !== undefined) return Buffer.byteLength(JSON.stringify(value.json));
+  return value.at ? Number.NaN : (value.bytes ?? Number.NaN);
+}
+
+function toBody(payload: DeliveryPayload): string {
+  return JSON.stringify(payload);
+}

@@ -1,0 +1,146 @@
+import { sql } from 'kysely';
+import { ServiceError } from '../../flow/errors.ts';
+import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
+import {
+  bytesToLoad,
+  INPUT_REF,
+  type Load,
+  type LoadTexts,
+  listUnmeasured,
+  MESSAGE_REF,
+  type Stored,
+  type StoredText,
+  type Value,
+} from '../../flow/value.ts';
+import { findMember } from '../../json-text/find-member.ts';
+import type { Db } from '../connect.ts';
+import { outputNotFound } from './run-not-found.ts';
+import { measureInput, readInputText } from './stored-inputs.ts';
+import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
+
+/**
+ * Loads what references in the values of a call stand for, as JSON text: outputs of completed blocks, the run's message, the
+ * input of a call that goes on with a run. Throws RUN_NOT_FOUND when one is not stored (any more), and OUTPUT_TOO_LARGE instead
+ * of reading more than OUTPUTS_READ_MAX_BYTES.
+ */
+export async function loadTexts(db: Db, callId: string, refs: string[]): Promise<Map<string, StoredText>> {
+  const stored = new Map<string, StoredText>();
+  const keys = refs.filter(isBlockKey);
+  if (keys.length < refs.length) {
+    // PostgreSQL finds no member in a text with U+0000 or half a surrogate pair.
+    const input = Buffer.from(await readInputText(db, callId));
+    for (const ref of refs)
+      if (ref === MESSAGE_REF) stored.set(ref, toText(findMember(input, 'message')));
+      else if (ref === INPUT_REF) stored.set(ref, toText(findContinuedInput(input)));
+  }
+  const rows = keys.length > 0 ? await selectOutputs(db, callId, keys) : [];
+  for (const { all_bytes } of rows) if (all_bytes > OUTPUTS_READ_MAX_BYTES) throw outputsTooLarge(all_bytes);
+  const read = rows.map(async ({ block_key, output, bytes, object }) => {
+    const text = object ? await readStoredOutput(db, callId, block_key, object) : output;
+    stored.set(block_key, { text, bytes });
+  });
+  await Promise.all(read);
+  const missing = keys.find((key) => !stored.has(key));
+  if (missing !== undefined) throw outputNotFound(callId, missing);
+  return stored;
+}
+
+/** Loads what references stand for as `loadTexts` does, and parses it. */
+export async function loadReferences(db: Db, callId: string, refs: string[]): Promise<Map<string, Stored>> {
+  const texts = await loadTexts(db, callId, refs);
+  return new Map([...texts].map(([ref, { text, bytes }]) => [ref, { json: JSON.parse(text), bytes }]));
+}
+
+/** The error for outputs of `bytes` in all, which are not read. */
+export function outputsTooLarge(bytes: number): ServiceError {
+  const message = `Together these outputs have ${bytes} bytes; the limit is ${OUTPUTS_READ_MAX_BYTES}.`;
+  return new ServiceError('OUTPUT_TOO_LARGE', message);
+}
+
+/** Makes the function that loads the references of one call. */
+export function referenceLoader(db: Db, callId: string): Load {
+  return (refs) => loadReferences(db, callId, refs);
+}
+
+/** Makes the function that loads the references of one call as text. */
+export function textLoader(db: Db, callId: string): LoadTexts {
+  return (refs) => loadTexts(db, callId, refs);
+}
+
+/** Adds up the bytes of the recorded outputs of one or several calls, of these steps when given. */
+export async function measureOutputs(
+  db: Db,
+  callIds: string | string[],
+  stepIds?: string[],
+): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('block_run')
+    .select(sql<number>`coalesce(sum(${outputBytes}), 0)::bigint`.as('bytes'))
+    .where('execution_id', '=', sql<string>`any(${[callIds].flat()}::uuid[])`)
+    .$if(stepIds !== undefined, (query) => query.where('step_id', 'in', stepIds as string[]))
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
+/**
+ * Measures what is read to build a value of a call. The message and the input of a call are read as parts of what it was started
+ * with, which is counted.
+ */
+export async function measureValue(db: Db, callId: string, value: Value): Promise<number> {
+  const refs = [...new Set(listUnmeasured(value))];
+  const keys = refs.filter(isBlockKey);
+  const [input, outputs] = await Promise.all([
+    keys.length < refs.length ? measureInput(db, callId) : 0,
+    keys.length > 0 ? measureOutputsOf(db, callId, keys) : 0,
+  ]);
+  return bytesToLoad(value) + input + outputs;
+}
+
+async function measureOutputsOf(db: Db, callId: string, keys: string[]): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('block_run')
+    .select(sql<number>`coalesce(sum(${outputBytes}), 0)::bigint`.as('bytes'))
+    .where('execution_id', '=', callId)
+    .where('block_key', '=', sql<string>`any(${keys}::text[])`)
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
+function isBlockKey(ref: string): boolean {
+  return ref !== MESSAGE_REF && ref !== INPUT_REF;
+}
+
+function findContinuedInput(input: Buffer): Uint8Array | undefined {
+  const continuation = findMember(input, 'continuation');
+  return continuation && findMember(continuation, 'input');
+}
+
+/** Selects the outputs in one statement, whose rows hold them only when all of them together may be read. */
+function selectOutputs(db: Db, callId: string, keys: string[]) {
+  return db
+    .with('measured', (query) =>
+      query
+        .selectFrom('block_run')
+        .select(['block_key', 'output'])
+        .select([sql<number>`coalesce(${outputBytes}, 0)`.as('bytes'), outputObject.as('object')])
+        .where('execution_id', '=', callId)
+        .where('block_key', '=', sql<string>`any(${keys}::text[])`)
+        .where('status', 'in', ['completed', 'paused']),
+    )
+    .with('summed', (query) =>
+      query
+        .selectFrom('measured')
+        .select(['block_key', 'output', 'bytes', 'object'])
+        .select(sql<number>`(sum(bytes) over ())::bigint`.as('all_bytes')),
+    )
+    .selectFrom('summed')
+    .select(['block_key', 'bytes', 'all_bytes', 'object'])
+    .select(sql<string>`case when all_bytes <= ${OUTPUTS_READ_MAX_BYTES} then output::text end`.as('output'))
+    .execute();
+}
+
+/** A value that is not there is null. */
+function toText(json: Uint8Array | undefined): StoredText {
+  const text = json ? Buffer.from(json.buffer, json.byteOffset, json.length).toString().trim() : 'null';
+  return { text, bytes: Buffer.byteLength(text) };
+}

@@ -1,0 +1,59 @@
+// Writes large values into the object store: first a row, then the object, so that upkeep finds what a crash has left. Whoever
+// records what the value belongs to links the row: an output with its block (runs/block-runs.ts), an input with its call
+// (store-inputs.ts).
+import { sql } from 'kysely';
+import { hashOf } from '../../object-store/hash-of.ts';
+import { ObjectStoreUnavailable, type StoredObject } from '../../object-store/object-store.ts';
+import { valuesKept } from '../../observability/metrics/run-metrics.ts';
+import type { Db } from '../connect.ts';
+import { objectStoreOf } from './object-store-of.ts';
+
+/** The owner of a value: its columns in stored_object, and `name`, with which the name of the object begins. */
+type Owner = { organizationId: string; callId: string; blockKey: string; name: string };
+
+/**
+ * Writes JSON into the object store when it is large. Undefined when it belongs into the database: it is small, there is no
+ * store, or the store is away, since a run should not wait for that. What is linked already is not written again.
+ */
+export async function storeObject(
+  db: Db,
+  { organizationId, callId, blockKey, name }: Owner,
+  json: string | Buffer,
+): Promise<StoredObject | undefined> {
+  const { objects } = db;
+  if (!objects || json.length < objects.minBytes / 4) return undefined;
+  const length = Buffer.byteLength(json);
+  if (length < objects.minBytes) return undefined;
+  const bytes = (Buffer.isBuffer(json) ? json : Buffer.from(json)) as Buffer<ArrayBuffer>;
+  const sha256 = await hashOf(bytes);
+  const location = objects.locate(`${organizationId}/${callId}/${name}-${sha256}`);
+  const found = await db
+    .insertInto('stored_object')
+    .values({ execution_id: callId, block_key: blockKey, location, bytes: length, sha256 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['execution_id', 'block_key', 'sha256'])
+        .doUpdateSet({ created_at: sql`now()` })
+        .where('stored_object.doomed_at', 'is', null),
+    )
+    .returning(['location', 'bytes', 'sha256', 'linked'])
+    .executeTakeFirst();
+  // It is being deleted.
+  if (!found) return undefined;
+  const { linked, ...object } = found;
+  if (linked) return object;
+  try {
+    await objects.put(organizationId, object, bytes);
+  } catch (error) {
+    if (!(error instanceof ObjectStoreUnavailable)) throw error;
+    valuesKept.add(1);
+    return undefined;
+  }
+  return object;
+}
+
+/** Reads what `storeObject` has written. Throws ObjectStoreUnavailable, and ObjectLost. */
+export async function readObject(db: Db, object: StoredObject): Promise<string> {
+  const organizationId = object.location.split('/').at(-3) ?? '';
+  return (await objectStoreOf(db).get(organizationId, object)).toString();
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import {
+  type ActivityMemory,
+  orBusy,
+  reserveInputMemory,
+} from '../../../activities/attempts/reserve-memory.ts';
+import { enforceSchema } from '../../../activities/enforce-schema.ts';
+import { BUSY } from '../../../flow/run.ts';
+import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../../large-values/large-values.ts';
+
+describe('an activity that holds an input', () => {
+  const { signal } = new AbortController();
+  const largeValues = createLargeValues();
+  const work = <T>(mayWait: boolean, work: (memory: ActivityMemory) => Promise<T>) =>
+    reserveInputMemory(largeValues, 'acme', ACTIVITIES_SHARE_BYTES, { mayWait, signal }, work);
+
+  it('gives its memory back when it drops the input, once', async () => {
+    await work(false, async ({ giveBackInput }) => {
+      assert.equal(await work(false, async () => 'inner'), BUSY);
+      giveBackInput();
+      assert.equal(await work(false, async () => 'inner'), 'inner');
+    });
+    assert.equal(await work(false, async () => 'next'), 'next');
+  });
+
+  it('is busy where its schema would have to wait and it may not', async () => {
+    const validator = { validate: async () => [], validateBriefly: async () => undefined };
+    const check = (mayWait: boolean) =>
+      orBusy({ mayWait }, () =>
+        work(mayWait, () => enforceSchema(validator, 'input', { type: 'string' }, 'x', { mayWait })),
+      );
+    assert.deepEqual([await check(true), await check(false)], [undefined, BUSY]);
+  });
+});

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import type { Progress } from '../../../activities/attempts/attempt-progress.ts';
+import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
+import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
+import { type Attempt, REFUSALS_MAX, runAttempt } from '../../../activities/attempts/run-attempt.ts';
+import { SandboxUnavailable } from '../../../activities/sandbox/sandbox-errors.ts';
+import type { Refusal } from '../../../db/runs/blocks-under-way.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { ATTEMPTS_OF_A_DAY } from '../../../flow/limits.ts';
+import { captureLog } from '../../capture-log.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
+import { inActivity } from '../in-activity.ts';
+
+type Work = (attempt: Attempt) => Promise<unknown>;
+
+/** An activity as the engine would repeat it: each attempt gets what the one before left in its heartbeats. */
+class Activity {
+  attempts = 0;
+  details: Progress | undefined;
+  readonly stop = new AbortController();
+
+  /** One attempt; answers what it failed with. */
+  async attempt(work: Work, options?: Parameters<typeof runAttempt>[1]): Promise<ApplicationFailure> {
+    this.attempts += 1;
+    const info = {
+      attempt: this.attempts,
+      isLocal: false,
+      heartbeatDetails: this.details,
+      workflowExecution: { workflowId: 'run-1' },
+      activityType: 'callModel',
+    };
+    const context = {
+      info,
+      cancellationSignal: this.stop.signal,
+      heartbeat: (left: Progress) => this.leave(left),
+    };
+    const failed = await inActivity(context, () =>
+      runAttempt(work, options).then(
+        () => assert.fail('the attempt did not fail'),
+        (error: unknown) => error,
+      ),
+    );
+    assert.ok(failed instanceof ApplicationFailure, String(failed));
+    return failed;
+  }
+  /** One that its worker died under. */
+  lose(): void {
+    this.attempts += 1;
+  }
+  private leave(left: Progress): void {
+    this.details = structuredClone(left);
+  }
+}
+
+const refuse: Work = () => Promise.reject(new ModelUnavailable('busy'));
+const breakDown: Work = () => Promise.reject(new Error('connect ECONNREFUSED'));
+const HOLDS_BACK = { isBlock: true };
+
+describe('an attempt of an activity', () => {
+  let activity: Activity;
+  beforeEach(() => {
+    activity = new Activity();
+  });
+
+  it('for whose code there was no process counts, is told with its delay, and is a warning without a stack', async () => {
+    const told: [number, string, number][] = [];
+    const onRefusal = async ({ number }: Attempt, { message, retryInMs }: Refusal) => {
+      told.push([number, message.split(':')[0] ?? '', retryInMs]);
+    };
+    const captured = captureLog();
+    const kill: Work = () => Promise.reject(new SandboxUnavailable('ended (SIGKILL)'));
+    for (let time = 0; time < 3; time += 1) await activity.attempt(kill, { isBlock: true, onRefusal });
+    captured.stop();
+    const message = 'No process could run the code';
+    assert.deepEqual(
+      told,
+      [200, 400, 800].map((delay, index) => [index + 1, message, delay]),
+    );
+    assert.deepEqual(
+      captured.lines.map(({ level, reason, err }) => [level, reason, err]),
+      Array.from({ length: 3 }, () => ['warn', 'ended (SIGKILL)', undefined]),
+    );
+  });
+
+  it('that finds no slot in its worker does not count, however often; other failures are repeated for a day', async () => {
+    const slots = createSlots({ places: 0, reserve: 0 });
+    const metrics = captureMetrics();
+    const turnAway: Work = (attempt) => inSlot(slots, attempt, () => assert.fail('it found a slot'));
+    for (let time = 0; time < ATTEMPTS_OF_A_DAY + 10; time += 1) {
+      const { type, nonRetryable } = await activity.attempt(turnAway);
+      assert.deepEqual([type, nonRetryable], ['WAITS_FOR_SLOT', false]);
+    }
+    assert.deepEqual(await metrics.read('weir.slot.refusals'), { '': ATTEMPTS_OF_A_DAY + 10 });
+    metrics.stop();
+    let begun: Attempt | undefined;
+    const note: Work = async (attempt) => {
+      begun = attempt;
+      throw new Error('connect ECONNREFUSED');
+    };
+    assert.equal((await activity.attempt(note)).nonRetryable, false);
+    assert.deepEqual([begun?.begun, begun?.number], [1, 1]);
+    for (let time = 2; time < ATTEMPTS_OF_A_DAY; time += 1)
+      assert.equal((await activity.attempt(breakDown)).nonRetryable, false, `after ${time}`);
+    assert.equal((await activity.attempt(breakDown)).nonRetryable, true);
+  });
+
+  it('counts what the provider refuses, and nothing that fails for reasons of the service', async () => {
+    for (let refused = 1; refused < REFUSALS_MAX; refused += 1) {
+      for (let broken = 0; broken < REFUSALS_MAX; broken += 1)
+        assert.notEqual((await activity.attempt(breakDown)).nonRetryable, true);
+      assert.notEqual((await activity.attempt(refuse)).nonRetryable, true, `refusal ${refused}`);
+    }
+    const { type, nonRetryable } = await activity.attempt(refuse);
+    assert.deepEqual([type, nonRetryable], ['MODEL_UNAVAILABLE', true]);
+  });
+
+  it('says how often the provider has refused, and which attempt callers are told of', async () => {
+    const seen: [number, number][] = [];
+    for (let refused = 0; refused < REFUSALS_MAX; refused += 1) {
+      await activity.attempt(breakDown);
+      await activity.attempt((attempt) => {
+        seen.push([attempt.number, attempt.refusals]);
+        return refuse(attempt);
+      });
+    }
+    assert.deepEqual(
+      seen,
+      seen.map((_, index) => [index + 1, index]),
+    );
+  });
+
+  it('tells callers of one that was lost, for it may have asked the provider, and does not count it as refused', async () => {
+    for (let lost = 0; lost < REFUSALS_MAX; lost += 1) activity.lose();
+    await activity.attempt((attempt) => {
+      assert.deepEqual([attempt.number, attempt.refusals], [REFUSALS_MAX + 1, 0]);
+      return refuse(attempt);
+    });
+  });
+
+  it('says how many answers could not be read, among refusals and attempts that were lost', async () => {
+    const garble: Work = () => Promise.reject(new ModelUnavailable('garbled', { isUnreadable: true }));
+    for (const work of [garble, refuse, breakDown, garble]) {
+      await activity.attempt(work);
+      activity.lose();
+    }
+    await activity.attempt((attempt) => {
+      assert.deepEqual([attempt.refusals, attempt.unreadable], [3, 2]);
+      return refuse(attempt);
+    });
+  });
+
+  it('waits longer after each refusal, and as long as the provider asks', async () => {
+    const delays: unknown[] = [];
+    for (let refused = 1; refused < REFUSALS_MAX; refused += 1)
+      delays.push((await activity.attempt(refuse)).nextRetryDelay);
+    assert.deepEqual(delays, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
+    const asked = await new Activity().attempt(() =>
+      Promise.reject(new ModelUnavailable('busy', { retryAfterMs: 7_000 })),
+    );
+    assert.equal(asked.nextRetryDelay, 7_000);
+  });
+
+  it('is not repeated after an error that was made for callers', async () => {
+    const failure = await activity.attempt(() => Promise.reject(new ServiceError('MODEL_REFUSED', 'No.')));
+    assert.deepEqual([failure.type, failure.message, failure.nonRetryable], ['MODEL_REFUSED', 'No.', true]);
+  });
+
+  it('hands what it kept to the attempts after it', async () => {
+    await activity.attempt((attempt) => {
+      attempt.keep({ output: 'paid' });
+      return breakDown(attempt);
+    });
+    await activity.attempt(breakDown);
+    activity.lose();
+    await activity.attempt((attempt) => {
+      assert.deepEqual(attempt.kept, { output: 'paid' });
+      return breakDown(attempt);
+    });
+  });
+
+  it('keeps nothing that is too large for a heartbeat', async () => {
+    await activity.attempt((attempt) => {
+      attempt.keep({ output: 'x'.repeat(300_000) });
+      return breakDown(attempt);
+    });
+    assert.equal(activity.details?.kept, undefined);
+  });
+
+  it('that a stopping worker cuts off is repeated at once by another, and counts for nothing', async () => {
+    activity.stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
+    const failure = await activity.attempt(async ({ signal }) => signal.throwIfAborted(), HOLDS_BACK);
+    assert.deepEqual([failure.type, failure.nonRetryable ?? false], ['WORKER_SHUTDOWN', false]);
+    assert.deepEqual(activity.details, { refusals: 0, unreadable: 0, ended: 1, turnedAway: 0, heldAfter: 0 });
+  });
+
+  describe('under which workers are lost', () => {
+    it('waits longer and longer before it runs again, and is parked in the end', async () => {
+      const waits: unknown[] = [];
+      let ran = 0;
+      for (let parked = false; !parked; ) {
+        const before = activity.details;
+        const { type, nextRetryDelay } = await activity.attempt((attempt) => {
+          ran += 1;
+          return breakDown(attempt);
+        }, HOLDS_BACK);
+        // One that ran was killed before it could tell.
+        if (type === 'Error') activity.details = before;
+        if (type === 'HELD_BACK') waits.push(nextRetryDelay);
+        parked = type === 'PARKED';
+      }
+      assert.equal(ran, 12);
+      assert.deepEqual(
+        waits,
+        [1, 2, 4, 8, 16, 32].map((minutes) => minutes * 60_000),
+      );
+    });
+
+    it('is logged to wait, or to be parked, with its run and what an operator can do', async () => {
+      const { lines, stop } = captureLog();
+      try {
+        activity.attempts = 6;
+        await activity.attempt(breakDown, HOLDS_BACK);
+        activity.attempts = 12;
+        activity.details = undefined;
+        await activity.attempt(breakDown, HOLDS_BACK);
+      } finally {
+        stop();
+      }
+      assert.deepEqual(
+        lines.map(({ workflow_id, activity, msg }) => [workflow_id, activity, msg]),
+        [
+          ['run-1', 'callModel', 'The worker was lost during 6 attempts: the next one is delayed.'],
+          [
+            'run-1',
+            'callModel',
+            'The worker was lost during 12 attempts: the run is parked until an operator resumes it (weir operator runs resume).',
+          ],
+        ],
+      );
+    });
+
+    it('is not delayed for what failed otherwise', async () => {
+      for (let failed = 0; failed < 50; failed += 1)
+        assert.equal((await activity.attempt(breakDown, HOLDS_BACK)).type, 'Error');
+      activity.lose();
+      assert.equal((await activity.attempt(breakDown, HOLDS_BACK)).type, 'Error');
+    });
+  });
+});

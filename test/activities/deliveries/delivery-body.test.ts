@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
+import { ACTIVITIES_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
+
+const LARGE = 'x'.repeat(300_000);
+
+describe('the webhook of a flow without steps', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  before(async () => {
+    weir = await startWeir();
+    tenant = await weir.createTenant();
+    flow = await weir.createFlow(tenant, []);
+  });
+  after(() => weir.stop());
+
+  /** Runs the flow; answers the function that builds the body of its delivery. */
+  async function run(body: object) {
+    const { executionId } = (await weir.call('POST', `${flow}/execute`, { key: tenant.key, body })).body;
+    const run = await weir.db
+      .selectFrom('run')
+      .selectAll()
+      .where('execution_id', '=', executionId)
+      .executeTakeFirstOrThrow();
+    const fields = { event_type: 'flow.completed', target_url: '', body: null, round: 1 } as const;
+    const delivery = { ...run, ...fields, status: 'in_flight' } as const;
+    return async () => JSON.parse(await buildDeliveryBody(weir, delivery));
+  }
+
+  it('tells the size of a message that is too long, which is read once the organization may hold it', async () => {
+    const build = await run({ message: LARGE });
+    const { inputs } = weir.largeValues;
+    const giveBack = await inputs.take(tenant.organizationId, ACTIVITIES_SHARE_BYTES);
+    const building = build();
+    await waitUntil(() => inputs.countWaiting() > 0);
+    giveBack();
+    const { result, truncated, originalResultBytes } = await building;
+    assert.deepEqual([result, truncated, originalResultBytes], [null, true, LARGE.length + 2]);
+    await waitUntil(() => inputs.countHeld() === 0);
+  });
+
+  it('has a short message, however large the rest of the request was', async () => {
+    const build = await run({ message: 'short', parameters: { large: LARGE } });
+    assert.equal((await build()).result, 'short');
+  });
+});

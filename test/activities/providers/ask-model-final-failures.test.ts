@@ -1,0 +1,133 @@
+// Failures of model calls that repeating would not mend, or would pay for once more.
+import assert from 'node:assert/strict';
+import { answer, respond, sendForever, startFakeModelServer } from '../../fakes/model-server.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
+
+describe('a failed model call', () => {
+  const harness = useAskModel();
+
+  describe('answers that were paid and are none', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5 };
+    const message = { role: 'assistant', content: 'Yes.' };
+    for (const [name, body] of [
+      ['has no choices', { choices: [], usage }],
+      ['has nothing but its usage', { usage }],
+      ['has a choice without a message', { choices: [{ index: 0 }] }],
+      ['has a choice that is none', { choices: [null], usage }],
+      ['says something that is no text', { choices: [{ message: { ...message, content: 7 } }], usage }],
+      ['has a finish_reason that is no text', { choices: [{ message, finish_reason: {} }], usage }],
+    ] as const)
+      it(`is MODEL_OUTPUT_INVALID, never ModelUnavailable, when it ${name}`, async () => {
+        await assert.rejects(
+          harness.callAfter(respond(200, body)),
+          fails('MODEL_OUTPUT_INVALID', /is not a chat completion/),
+        );
+        assert.equal(harness.usage.promptTokens, 'usage' in body ? 10 : 0);
+      });
+  });
+
+  describe('redirects', () => {
+    for (const status of [301, 302, 303, 304, 307, 308])
+      it(`are not followed, so that the key stays here, and say what to mend (${status})`, async () => {
+        const elsewhere = await startFakeModelServer();
+        try {
+          const location = `${elsewhere.provider.baseUrl}/chat/completions?secret`;
+          harness.server.will(respond(status, '', { location }));
+          elsewhere.will(answer('mine'));
+          await assert.rejects(harness.call(), (error: Error) => {
+            assert.doesNotMatch(error.message, /secret/);
+            return fails('MODEL_NOT_CONFIGURED', /redirect \(status 30\d\).* OPENAI_BASE_URL/)(error);
+          });
+          assert.deepEqual([harness.server.calls.length, elsewhere.calls.length], [1, 0]);
+        } finally {
+          await elsewhere.close();
+        }
+      });
+  });
+
+  describe('failures for people', () => {
+    for (const status of [400, 402, 404, 422]) {
+      it(`is MODEL_REFUSED with the provider's words at ${status}`, async () => {
+        const body = {
+          error: { message: `no such thing as sk-abc***xyz or key-of-the-test ${'!'.repeat(1_000)}` },
+        };
+        await assert.rejects(harness.callAfter(respond(status, body)), (error: Error) => {
+          assert.ok(error.message.length < 700);
+          return fails('MODEL_REFUSED', /no such thing as \[key\] or \[key\]/)(error);
+        });
+        assert.equal(harness.server.calls.length, 1);
+      });
+    }
+
+    it("reads Google's error bodies, which are arrays", () =>
+      assert.rejects(
+        harness.callAfter(respond(400, [{ error: { code: 400, message: 'unknown field' } }])),
+        fails('MODEL_REFUSED', /unknown field/),
+      ));
+
+    for (const status of [401, 403]) {
+      it(`is MODEL_KEY_REJECTED at ${status} and names the variable`, () =>
+        assert.rejects(
+          harness.callAfter(respond(status, { error: { message: 'Incorrect API key: key-of-the-test' } })),
+          fails('MODEL_KEY_REJECTED', /OPENAI_API_KEY/),
+        ));
+    }
+
+    it("is MODEL_KEY_REJECTED for Google's status 400", async () => {
+      const error = { message: 'API key not valid.', details: [{ reason: 'API_KEY_INVALID' }] };
+      harness.server.will(respond(400, [{ error }]));
+      await assert.rejects(
+        harness.call({ model: 'google/gemini-2.5-flash' }),
+        fails('MODEL_KEY_REJECTED', /GOOGLE_API_KEY/),
+      );
+    });
+
+    it('is final when what a provider says is nested far too deep', async () => {
+      const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+      for (const error of [`{"message":"no","details":${deep}}`, deep]) {
+        harness.server.will(respond(400, `{"error":${error}}`));
+        await assert.rejects(harness.call(), fails('MODEL_REFUSED', /status 400/));
+      }
+    });
+
+    it('is OUTPUT_TOO_LARGE, and costs what was reserved, when the answer does not end', async () => {
+      await assert.rejects(harness.callAfter(sendForever), fails('OUTPUT_TOO_LARGE', /16 MiB/));
+      assert.deepEqual([harness.usage.costMicrocredits], harness.reserved);
+      assert.ok(harness.usage.costMicrocredits > 0);
+    });
+
+    it('is MODEL_REFUSED when the model refuses', () =>
+      assert.rejects(
+        harness.callAfter(answer(null, { refusal: 'I will not.' })),
+        fails('MODEL_REFUSED', /I will not\./),
+      ));
+
+    for (const [name, behaviour] of [
+      ['refused', answer(null, { refusal: 'I will not.' })],
+      ['filtered', answer('', { finish_reason: 'content_filter' })],
+      ['cut off', answer('Once upon', { finish_reason: 'length' })],
+    ] as const) {
+      it(`counts the tokens of an answer that is ${name}`, async () => {
+        await assert.rejects(harness.callAfter(behaviour));
+        assert.deepEqual(harness.usage, {
+          model: 'openai/gpt-4o-mini',
+          promptTokens: 10,
+          completionTokens: 5,
+          costMicrocredits: 10 * 15 + 5 * 60,
+        });
+      });
+    }
+
+    it('is MODEL_REFUSED when a content filter stops the answer', () =>
+      assert.rejects(
+        harness.callAfter(answer('', { finish_reason: 'content_filter' })),
+        fails('MODEL_REFUSED', /content filter/),
+      ));
+
+    it('is MODEL_OUTPUT_INVALID when the answer is cut off', () =>
+      assert.rejects(
+        harness.callAfter(answer('Once upon', { finish_reason: 'length' })),
+        fails('MODEL_OUTPUT_INVALID', /max_tokens/),
+      ));
+  });
+});

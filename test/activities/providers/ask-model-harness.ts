@@ -1,0 +1,105 @@
+// A fake model server per test, and askModel against it.
+import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { getProvider } from '../../../activities/begin-request.ts';
+import {
+  askModel,
+  type ModelDeps,
+  type ModelReply,
+  type ModelRequest,
+  type ModelUsage,
+} from '../../../activities/providers/ask-model.ts';
+import { createProviderOutages } from '../../../activities/providers/provider-outages.ts';
+import type { Block } from '../../../flow/definition.ts';
+import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
+import { createLargeJson } from '../../../large-values/large-json.ts';
+import { createRegistry } from '../../../models/registry.ts';
+import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
+
+/** Its thread is started by the first large answer, and does not keep the process alive. */
+const largeJson = createLargeJson();
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+const validator: ModelDeps['validator'] = {
+  async validate(schema, value) {
+    ajv.validate(schema, value);
+    return (ajv.errors ?? []).map(({ instancePath, message = '' }) => ({ path: instancePath, message }));
+  },
+};
+
+/** The answer, and what it used. */
+type Called = ModelUsage & ModelReply;
+
+/** `server` is a new one in each test, and the provider of openai, anthropic and google. */
+type AskModelHarness = {
+  server: FakeModelServer;
+  /** The usage of the calls so far, and the credits reserved for each request. */
+  usage: ModelUsage;
+  reserved: number[];
+  call(block?: Partial<Block>, signal?: AbortSignal, more?: Partial<ModelRequest>): Promise<Called>;
+  callAfter(behaviour: Behaviour): Promise<Called>;
+};
+
+/** Registers the hooks of the enclosing `describe`. */
+export function useAskModel(): AskModelHarness {
+  const harness = { call, callAfter } as AskModelHarness;
+  beforeEach(async () => {
+    harness.server = await startFakeModelServer();
+    harness.usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
+    harness.reserved = [];
+  });
+  afterEach(() => harness.server.close());
+
+  async function call(
+    block: Partial<Block> = {},
+    signal = new AbortController().signal,
+    more: Partial<ModelRequest> = {},
+  ): Promise<Called> {
+    const { server, usage, reserved } = harness;
+    const { provider } = server;
+    const llm = { step_id: 's', name: 'S', processor_type: 'llm', model: 'openai/gpt-4o-mini' } as const;
+    const providers = { openai: provider, anthropic: provider, google: provider };
+    const { model = '' } = { ...llm, ...block };
+    const begin = async (microcredits: number) => {
+      reserved.push(microcredits);
+      return getProvider(providers, model, { takesOwnKeys: true });
+    };
+    const conversation = [{ role: 'user' as const, content: 'Who was Ada?' }];
+    const request = {
+      organizationId: 'organization',
+      block: { ...llm, ...block },
+      conversation,
+      usage,
+      begin,
+      keepAnswer: () => true,
+      reserveAnswer: async () => undefined,
+      ...more,
+    };
+    const reply = await askModel(
+      {
+        registry: createRegistry(),
+        providerOutages: createProviderOutages(),
+        validator,
+        largeValues: { json: largeJson },
+      },
+      request,
+      signal,
+    );
+    return { ...reply, ...usage };
+  }
+  function callAfter(behaviour: Behaviour) {
+    harness.server.will(behaviour);
+    return call();
+  }
+  return harness;
+}
+
+/** For assert.rejects: a ServiceError whose message matches and holds no key. */
+export function fails(code: ErrorCode, message: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof ServiceError, String(error));
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /key-of-the-test|sk-/);
+    return true;
+  };
+}

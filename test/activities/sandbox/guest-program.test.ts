@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Sandbox } from '../../../activities/sandbox/sandbox.ts';
+import { copySandbox } from './copy-sandbox.ts';
+import { call, guestsOf } from './guests.ts';
+import { runInTurn } from './run-in-turn.ts';
+
+describe('the program of guest processes (on Linux: they are looked at through /proc)', () => {
+  let folder: string;
+  let sandbox: Sandbox;
+  const commands = () => guestsOf(process.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  beforeEach(function () {
+    if (process.platform !== 'linux') this.skip();
+    folder = mkdtempSync(join(tmpdir(), 'weir-'));
+  });
+  afterEach(async () => {
+    await sandbox?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is a copy without types, which the first start makes', async () => {
+    sandbox = await copySandbox(folder);
+    assert.equal((await runInTurn(sandbox, call('return 5'))).output, 5);
+    const [copy = ''] = readdirSync(join(folder, 'dist'));
+    assert(commands().every((line) => line.includes(join(folder, 'dist', copy, 'sandbox/guest.js'))));
+    assert(!readFileSync(join(folder, 'dist', copy, 'sandbox/guest.js'), 'utf8').includes('import type'));
+  });
+
+  it('is guest.ts where no copy can be made', async () => {
+    writeFileSync(join(folder, 'dist'), 'not a folder');
+    sandbox = await copySandbox(folder);
+    assert.equal((await runInTurn(sandbox, call('return 5'))).output, 5);
+    assert(commands().every((line) => line.includes(join(folder, 'activities/sandbox/guest.ts'))));
+  });
+
+  it('is guest.ts again once the copy is gone', async () => {
+    sandbox = await copySandbox(folder);
+    await runInTurn(sandbox, call('return 5'));
+    rmSync(join(folder, 'dist'), { recursive: true });
+    await assert.rejects(runInTurn(sandbox, call('for (;;);', 10)), {
+      code: 'CODE_TIMEOUT',
+      message:
+        'The code used more than 10 ms of processor time: make it cheaper, or raise processor_config.timeout_ms.',
+    });
+    assert.equal((await runInTurn(sandbox, call('return 6'))).output, 6);
+    assert(commands().every((line) => line.includes(join(folder, 'activities/sandbox/guest.ts'))));
+  });
+});

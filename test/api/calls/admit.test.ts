@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { admit } from '../../../api/calls/admit.ts';
+import type { ApiDeps } from '../../../api/deps.ts';
+import type { ApiContext, Route } from '../../../api/http/context.ts';
+import { executeRoutes } from '../../../api/runs/execute.ts';
+import { jobRoutes } from '../../../api/runs/jobs.ts';
+import type { News } from '../../../api/runs/news.ts';
+import { stepRoutes } from '../../../api/runs/step.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
+import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { createPresence } from '../../../fairness/presence.ts';
+import { type Account, openAccount } from '../../db/credits/ledger-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
+
+describe('a request that has waited in line for a second', () => {
+  let database: TestDatabase;
+  let account: Account;
+  before(async () => {
+    database = await createTestDatabase();
+    account = await openAccount(database.db, 0, 0);
+  });
+  after(() => database.drop());
+  let now: number;
+  beforeEach(() => {
+    now = performance.now();
+    mock.method(performance, 'now', () => now);
+  });
+  afterEach(() => {
+    mock.restoreAll();
+  });
+
+  async function wait(
+    principal: object,
+    { isRevoked = false, looked = 0, waits = 2_000 } = {},
+  ): Promise<object> {
+    const admission = {
+      async enter() {
+        now += waits;
+        return { end: () => undefined, holdFor: () => undefined };
+      },
+    };
+    const apiKeys = { find: async () => ({ revoked_at: isRevoked ? new Date() : null, expires_at: null }) };
+    const largeValues = { presence: createPresence() };
+    const deps = { db: database.db, admission, apiKeys, largeValues, config: { providerUrls: {} } };
+    const flow = { organizationId: account.organizationId, foundAt: now - looked };
+    const ctx = { state: { flow, principal } } as unknown as ApiContext;
+    await admit(deps as unknown as ApiDeps)(ctx, async () => undefined);
+    return flow;
+  }
+  const key = { kind: 'key', key: { key_id: 'AAAAAAAA' } };
+
+  const user = { kind: 'user', userId: 'gone', expiresAt: new Date(Date.now() + 3_600_000) };
+
+  it('is refused when its key was revoked, its token expired or its user left meanwhile', async () => {
+    await assert.rejects(wait(key, { isRevoked: true }), { code: 'UNAUTHENTICATED' });
+    await assert.rejects(wait({ ...user, expiresAt: new Date() }), { code: 'UNAUTHENTICATED' });
+    await assert.rejects(wait(user), { code: 'FLOW_NOT_FOUND' });
+  });
+
+  it('is under the quota of runs that was set meanwhile', async () => {
+    await updateRunsUnderWayMax(database.db, account.organizationId, 7);
+    assert.partialDeepStrictEqual(await wait(key), { runsUnderWayMax: 7 });
+  });
+
+  it('is of a suspended organization when that was suspended meanwhile, also while its body arrived', async () => {
+    const { organizationId } = account;
+    await database.db.transaction().execute((tx) => suspendOrganization(tx, organizationId, 'why'));
+    const suspended = { suspensionReason: 'why' };
+    assert.partialDeepStrictEqual(await wait(key), suspended);
+    assert.partialDeepStrictEqual(await wait(key, { looked: 2_000, waits: 0 }), suspended);
+  });
+});
+
+describe('requests that begin a run', () => {
+  /** Admits a request of the route and returns whether it is patient. */
+  async function isPatient(routes: (deps: ApiDeps) => Route[]): Promise<boolean> {
+    let patient = false;
+    const admission: ApiDeps['admission'] = {
+      async enter(_organization, _createSignal, options) {
+        patient = options?.patient ?? false;
+        return { end: () => undefined, holdFor: () => undefined };
+      },
+    };
+    const largeValues = { presence: createPresence() } as ApiDeps['largeValues'];
+    const [route] = routes({ admission, largeValues, config: { providerUrls: {} } } as ApiDeps);
+    const admit = route?.handlers.find(({ name }) => name === 'admit');
+    assert(admit, 'the route has no admission');
+    const ctx = { state: { flow: { organizationId: 'a' } } } as ApiContext;
+    await admit(ctx, async () => undefined);
+    return patient;
+  }
+
+  it('let others of their organization go first when nobody waits for the run: jobs', async () => {
+    assert.equal(await isPatient((deps) => jobRoutes(deps, {} as News)), true);
+    assert.equal(await isPatient(executeRoutes), false);
+    assert.equal(await isPatient((deps) => stepRoutes(deps, {} as News)), false);
+  });
+});

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { cut, formatEvent } from '../../../api/http/event-stream.ts';
+import { JsonText } from '../../../api/http/write-json.ts';
+
+describe('the pieces of an event', () => {
+  for (const before of ['', 'x', 'xx'])
+    it(`keep the halves of characters together, ${before.length} before the first`, () => {
+      const text = before + '\u{1F30A}'.repeat(100_000);
+      const pieces = [...cut(text)].map((piece) => Buffer.from(piece));
+      assert(pieces.length > 2);
+      assert.equal(Buffer.concat(pieces).toString(), text);
+    });
+});
+
+describe('an event', () => {
+  it('is one line of JSON, also where its output has line breaks between its values', () => {
+    const text = formatEvent('1', 'block_completed', { output: new JsonText('{"a":\r\n"\\n"}') });
+    const [id, name, data = '', ...rest] = text.split(/\r\n|\r|\n/);
+    assert.deepEqual([id, name, rest], ['id: 1', 'event: block_completed', ['', '']]);
+    assert.deepEqual(JSON.parse(data.slice('data: '.length)), { output: { a: '\n' } });
+  });
+});

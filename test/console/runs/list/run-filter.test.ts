@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import {
+  isFiltered,
+  parseRunFilter,
+  runQuery,
+  whyNotInBulk,
+} from '../../../../console/runs/list/run-filter.ts';
+
+describe('the filter of the list of runs', () => {
+  it('is read from an address', () => {
+    const search = {
+      flow: 'hello',
+      status: 'failed',
+      version: 3,
+      minCost: 0.5,
+      key: 'abcd1234',
+      id: '6a1f0c',
+    };
+    assert.deepEqual(parseRunFilter(search), search);
+    assert.deepEqual(parseRunFilter({ range: '24h' }), { range: '24h' });
+    assert.deepEqual(parseRunFilter({ version: 0 }), { version: 0 });
+    assert.deepEqual(parseRunFilter({ key: 12345678, id: 123456 }), { key: '12345678', id: '123456' });
+  });
+
+  it('leaves out what cannot be right in an address that anyone may have written', () => {
+    for (const search of [
+      { flow: '<script>' },
+      { status: 'toString' },
+      { range: 'constructor' },
+      { mode: ['execute'] },
+      { version: -1 },
+      { version: 1.5 },
+      { version: 1e12 },
+      { minCost: -1 },
+      { minCost: Number.NaN },
+      { key: 'short' },
+      { id: 'ZZZ' },
+      { since: 'yesterday' },
+      { since: '+275000-01-01T00:00:00Z' },
+      { project: 'demo' },
+      { other: 'x' },
+    ])
+      assert.deepEqual(parseRunFilter(search), {}, JSON.stringify(search));
+  });
+
+  it('takes a range before fixed times, and counts it from now', () => {
+    const filter = parseRunFilter({ range: '1h', since: '2030-01-01', until: '2030-01-02' });
+    assert.deepEqual(filter, { range: '1h' });
+    const now = Date.parse('2030-01-31T12:00:00Z');
+    assert.deepEqual(runQuery(filter, now), { since: '2030-01-31T11:00:00.000Z' });
+  });
+
+  it('asks the API for the beginning of an id once that has the six characters it takes', () => {
+    assert.deepEqual(runQuery({ id: '6a1f0' }, 0), {});
+    assert.deepEqual(runQuery({ id: '6a1f0c', scope: 'organization' }, 0), { id: '6a1f0c' });
+  });
+
+  it('tells a filter from the place where runs are looked for', () => {
+    assert.equal(isFiltered({ scope: 'organization' }), false);
+    assert.equal(isFiltered({ scope: 'organization', flow: 'hello' }), true);
+  });
+
+  it('says why failed runs cannot be retried where the API has no such filter', () => {
+    assert.equal(whyNotInBulk('retry', { flow: 'hello', status: 'failed' }), undefined);
+    assert.match(whyNotInBulk('retry', { minCost: 1 }) ?? '', /cost or id/);
+    assert.match(whyNotInBulk('retry', { version: 0 }) ?? '', /Runs of the draft/);
+    assert.match(whyNotInBulk('retry', { status: 'completed' }) ?? '', /filter by Failed/);
+    assert.match(whyNotInBulk('retry', { scope: 'organization' }) ?? '', /one project/);
+  });
+
+  it('says why runs cannot be cancelled where none has to be, or the API has no such filter', () => {
+    for (const status of [undefined, 'started', 'tool_calls_required', 'in_progress'] as const)
+      assert.equal(whyNotInBulk('cancel', status ? { status } : {}), undefined);
+    for (const status of ['completed', 'failed'] as const)
+      assert.match(whyNotInBulk('cancel', { status }) ?? '', /filter by Running/);
+    assert.match(whyNotInBulk('cancel', { id: '6a1f0c' }) ?? '', /cost or id/);
+    assert.match(whyNotInBulk('cancel', { scope: 'organization' }) ?? '', /one project/);
+  });
+});

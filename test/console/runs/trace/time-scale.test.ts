@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { makeTimeScale, niceStep } from '../../../../console/runs/trace/time-scale.ts';
+
+describe('the time scale of a waterfall', () => {
+  it('is even while something runs', () => {
+    const scale = makeTimeScale({ start: 1_000, end: 2_000 }, [{ start: 1_000, end: 2_000 }]);
+    assert.deepEqual([1_000, 1_250, 2_000].map(scale.at), [0, 0.25, 1]);
+    assert.equal(scale.timeAt(0.5), 1_500);
+    assert.deepEqual(scale.cuts, []);
+  });
+
+  it('cuts a pause short that is longer than all the work', () => {
+    const work = [
+      { start: 0, end: 1_000 },
+      { start: 7_201_000, end: 7_202_000 },
+    ];
+    const scale = makeTimeScale({ start: 0, end: 7_202_000 }, work);
+    assert.deepEqual(
+      scale.cuts.map(({ ms }) => ms),
+      [7_200_000],
+    );
+    const [cut] = scale.cuts;
+    assert.ok(cut && cut.to - cut.from <= 0.05 + 1e-9);
+    assert.ok(scale.at(1_000) > 0.45);
+  });
+
+  it('keeps a run in which nothing has run yet, or that took no time, whole', () => {
+    assert.equal(makeTimeScale({ start: 0, end: 60_000 }, []).at(30_000), 0.5);
+    const none = makeTimeScale({ start: 5, end: 5 }, [{ start: 5, end: 5 }]);
+    assert.ok([none.at(5), none.timeAt(0.5)].every(Number.isFinite));
+  });
+
+  it('grows with time, stays between 0 and 1, and leads back from a distance to its moment', () => {
+    const interval = fc.tuple(fc.nat(1e7), fc.nat(1e5)).map(([start, ms]) => ({ start, end: start + ms }));
+    fc.assert(
+      fc.property(fc.array(interval, { maxLength: 20 }), fc.nat(1.01e7), fc.nat(1.01e7), (work, a, b) => {
+        const scale = makeTimeScale({ start: 0, end: 1.01e7 }, work);
+        const [low, high] = [Math.min(a, b), Math.max(a, b)];
+        assert.ok(scale.at(low) >= 0 && scale.at(high) <= 1 + 1e-9);
+        assert.ok(scale.at(low) <= scale.at(high) + 1e-9);
+        assert.ok(Math.abs(scale.timeAt(scale.at(low)) - low) < 1);
+      }),
+    );
+  });
+
+  it('has ticks at round times, about as many as are asked for', () => {
+    const scale = makeTimeScale({ start: 0, end: 4_210 }, [{ start: 0, end: 4_210 }]);
+    assert.deepEqual(
+      scale.ticks(5).map(({ ms }) => ms),
+      [0, 1_000, 2_000, 3_000, 4_000],
+    );
+    for (const [ms, step] of [
+      [0.3, 1],
+      [3, 5],
+      [700, 1_000],
+      [20_000, 20_000],
+      [45_000, 60_000],
+      [4_000_000, 7_200_000],
+    ] as const)
+      assert.equal(niceStep(ms), step);
+  });
+});

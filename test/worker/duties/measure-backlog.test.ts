@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { CANCELLED } from '../../../flow/run.ts';
+import { measureBacklog } from '../../../worker/duties/measure-backlog.ts';
+import { passthrough } from '../../blocks.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
+
+const JOBS = 3;
+
+describe('the metrics of what waits', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let metrics: ReturnType<typeof captureMetrics>;
+  let ids: string[];
+  before(async () => {
+    weir = await startWeir({ worker: false });
+    tenant = await weir.createTenant();
+    const flow = await weir.createFlow(tenant, [passthrough('a')]);
+    const start = () => weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: '' } });
+    const started = await Promise.all(Array.from({ length: JOBS }, start));
+    ids = started.map(({ body }) => body.executionId);
+    metrics = captureMetrics();
+  });
+  after(async () => {
+    metrics?.stop();
+    await weir?.stop();
+  });
+
+  const measure = async (name: string) => {
+    await measureBacklog({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue });
+    return metrics.read(name);
+  };
+
+  it('are the tasks of each queue for which no worker has asked, and the age of the oldest', async () => {
+    await waitUntil(async () => (await measure('weir.task_queue.backlog'))['queue=runs'] === JOBS);
+    assert.deepEqual(await measure('weir.task_queue.backlog'), {
+      'queue=runs': JOBS,
+      'queue=blocks': 0,
+      'queue=webhooks': 0,
+    });
+    const { 'queue=runs': age, ...others } = await measure('weir.task_queue.backlog_age');
+    assert.ok(age !== undefined && age > 0);
+    assert.deepEqual(others, { 'queue=blocks': 0, 'queue=webhooks': 0 });
+  });
+
+  it('are the runs that are parked', async () => {
+    assert.deepEqual(await measure('weir.run.parked'), { '': 0 });
+    const parked = weir.db.updateTable('run').set({ parked_at: sql`now()` });
+    await parked.where('execution_id', 'in', ids.slice(0, 2)).execute();
+    assert.deepEqual(await measure('weir.run.parked'), { '': 2 });
+  });
+
+  it('are no runs that were cancelled while they were parked', async () => {
+    const cancelled = weir.db.updateTable('run').set({
+      status: 'failed',
+      error: JSON.stringify(CANCELLED),
+      ...{ finished_at: sql`now()`, parked_at: sql`now()` },
+    });
+    await cancelled.where('execution_id', '=', ids[0] as string).execute();
+    assert.deepEqual(await measure('weir.run.parked'), { '': 1 });
+  });
+
+  it('are the credits that are reserved', async () => {
+    assert.deepEqual(await measure('weir.credits.reserved'), { '': 0 });
+    for (const microcredits of [1_500_000, 250_000])
+      await sql`insert into reservation (execution_id, block_key, organization_id, microcredits)
+        values (${ids[0]}, ${randomUUID()}, ${tenant.organizationId}, ${microcredits})`.execute(weir.db);
+    assert.deepEqual(await measure('weir.credits.reserved'), { '': 1.75 });
+  });
+});

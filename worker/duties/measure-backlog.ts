@@ -1,0 +1,67 @@
+// The metrics of what waits, which one worker at a time asks the database and the engine for.
+import type { Client } from '@temporalio/client';
+import type { Db } from '../../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { findBacklog } from '../../db/upkeep/find-backlog.ts';
+import { askEngine } from '../../engine/ask-engine.ts';
+import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
+import { webhookTaskQueue } from '../../flow/delivery.ts';
+import { blockTaskQueue } from '../../flow/run.ts';
+import { lasting } from '../../observability/metrics/lasting.ts';
+import { creditsReserved } from '../../observability/metrics/run-metrics.ts';
+import { oldestDueDelivery } from '../../observability/metrics/webhook-metrics.ts';
+import { backlog, backlogAge, parkedRuns } from '../../observability/metrics/worker-metrics.ts';
+
+export const MEASURE_EVERY_MS = 15_000;
+/** Longer than a duty rests, however long it took. */
+const LAST_MS = 90_000;
+
+const tasks = lasting(backlog, LAST_MS);
+const ages = lasting(backlogAge, LAST_MS);
+const oldestDue = lasting(oldestDueDelivery, LAST_MS);
+const parked = lasting(parkedRuns, LAST_MS);
+const reserved = lasting(creditsReserved, LAST_MS);
+
+type Deps = { db: Db; client: Client; taskQueue: string };
+type Stats = { count: number; ageSeconds: number };
+
+/** Looks at what waits, in the database and in the engine. */
+export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<void> {
+  const { oldestDueSeconds, parkedRuns, reservedMicrocredits } = await findBacklog(db);
+  oldestDue.set([{ value: oldestDueSeconds }]);
+  parked.set([{ value: parkedRuns }]);
+  reserved.set([{ value: reservedMicrocredits / MICROCREDITS_PER_CREDIT }]);
+  const queues = [
+    { queue: 'runs', name: taskQueue, types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },
+    { queue: 'blocks', name: blockTaskQueue(taskQueue), types: [ACTIVITY_TASKS] },
+    { queue: 'webhooks', name: webhookTaskQueue(taskQueue), types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },
+  ];
+  const found = await Promise.all(
+    queues.map(async ({ queue, name, types }) => {
+      const stats = await Promise.all(types.map((type) => askStats(client, name, type)));
+      return {
+        labels: { queue },
+        count: stats.reduce((sum, { count }) => sum + count, 0),
+        age: Math.max(...stats.map(({ ageSeconds }) => ageSeconds)),
+      };
+    }),
+  );
+  tasks.set(found.map(({ labels, count }) => ({ labels, value: count })));
+  ages.set(found.map(({ labels, age }) => ({ labels, value: age })));
+}
+
+async function askStats(client: Client, name: string, taskQueueType: number): Promise<Stats> {
+  const { stats } = await askEngine(client, () =>
+    client.workflowService.describeTaskQueue({
+      namespace: client.options.namespace,
+      taskQueue: { name },
+      taskQueueType,
+      reportStats: true,
+    }),
+  );
+  const { seconds, nanos } = stats?.approximateBacklogAge ?? {};
+  return {
+    count: Number(stats?.approximateBacklogCount ?? 0),
+    ageSeconds: Number(seconds ?? 0) + Number(nanos ?? 0) / 1e9,
+  };
+}

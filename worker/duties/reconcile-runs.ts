@@ -1,0 +1,56 @@
+// No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
+import { findRunStarts } from '../../db/runs/find-run-starts.ts';
+import { isOperatorsRetry } from '../../db/runs/is-operators-retry.ts';
+import { unparkRun } from '../../db/runs/parked-runs.ts';
+import type { EngineDeps } from '../../engine/deps.ts';
+import { endRun } from '../../engine/end-run.ts';
+import { startRun } from '../../engine/start-run.ts';
+import { CANCELLED } from '../../flow/run.ts';
+import { log } from '../../observability/log.ts';
+import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
+import { cancelOpenWorkflow } from './with-open-workflow.ts';
+
+const TERMINATED =
+  "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir operator runs cancel.";
+
+/**
+ * Repairs all unfinished runs older than `quietSeconds`: starts a missing workflow, records the end of a run whose workflow
+ * was terminated or timed out, and cancels a run whose caller asked for it while the engine was away.
+ */
+export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
+  const work = {
+    repair: (run: Reconciled) => reconcileRun(deps, run),
+    isAwaited: async ({ id, state }: Reconciled) =>
+      state === 'missing' && (await isOperatorsRetry(deps.db, id)),
+  };
+  return reconcileUnfinished(deps, 'run', quietSeconds, work, signal);
+}
+
+async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
+  const { db, client, taskQueue } = deps;
+  const { id, workflowId, cancelled, state } = run;
+  if (state === 'open') return cancelOpenWorkflow(client, workflowId);
+  if (state === 'missing' && !cancelled) {
+    const [start] = await findRunStarts(db, [id]);
+    // Not eagerly, so that runs which already wait for a worker come first.
+    if (start?.status !== 'started') return;
+    await startRun({ client, taskQueue }, start, { eagerly: false });
+    // The workflow that was parked is gone: this one begins anew.
+    await unparkRun(db, id);
+    return;
+  }
+  const reason =
+    state === 'terminated'
+      ? TERMINATED
+      : `The run's workflow ended as ${state} before its result was recorded.`;
+  const code = state === 'cancelled' || state === 'terminated' ? 'CANCELLED' : 'INTERNAL_ERROR';
+  const ended = await endRun(deps, id, {
+    status: 'failed',
+    error: state === 'missing' ? CANCELLED : { code, message: reason, reason: 'error' },
+  });
+  if (ended && state !== 'missing')
+    log.warn(
+      { execution_id: run.continues ?? id, reason },
+      'A run without its workflow was ended as failed.',
+    );
+}

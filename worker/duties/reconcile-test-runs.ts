@@ -1,0 +1,22 @@
+// No test run is ever lost: finds unfinished test runs whose workflow is missing or has ended.
+import { finishTestRun } from '../../db/test-runs/test-runs.ts';
+import type { EngineDeps } from '../../engine/deps.ts';
+import { startTestRun } from '../../engine/start-test-run.ts';
+import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
+import { cancelOpenWorkflow } from './with-open-workflow.ts';
+
+/** Repairs all unfinished test runs older than `quietSeconds`; the runs of their cases are left to `reconcileRuns`. */
+export function reconcileTestRuns(
+  deps: EngineDeps,
+  quietSeconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const work = { repair: (run: Reconciled) => reconcileTestRun(deps, run) };
+  return reconcileUnfinished(deps, 'test_run', quietSeconds, work, signal);
+}
+
+async function reconcileTestRun(deps: EngineDeps, { id, state, cancelled }: Reconciled): Promise<void> {
+  if (state === 'open') return cancelOpenWorkflow(deps.client, id);
+  if (state === 'missing' && !cancelled) await startTestRun(deps, id);
+  else await finishTestRun(deps.db, id);
+}

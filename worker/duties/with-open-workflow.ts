@@ -1,0 +1,24 @@
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { askEngine } from '../../engine/ask-engine.ts';
+import { GRPC, grpcCodeOf } from '../../engine/grpc-code.ts';
+
+/** Calls `act` with a workflow, ignoring that it may have ended meanwhile. With `runId`, acts on that one execution only. */
+export function withOpenWorkflow(
+  client: Client,
+  { workflowId, runId }: { workflowId: string; runId?: string },
+  act: (workflow: WorkflowHandle) => Promise<unknown>,
+): Promise<void> {
+  return askEngine(client, async () => {
+    try {
+      await act(client.workflow.getHandle(workflowId, runId));
+    } catch (error) {
+      // Requests of the workflow service itself answer with the status alone.
+      if (!(error instanceof WorkflowNotFoundError) && grpcCodeOf(error) !== GRPC.notFound) throw error;
+    }
+  });
+}
+
+/** Cancels a workflow unless it has ended. */
+export function cancelOpenWorkflow(client: Client, workflowId: string): Promise<void> {
+  return withOpenWorkflow(client, { workflowId }, (workflow) => workflow.cancel());
+}
