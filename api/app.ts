@@ -1,4 +1,4 @@
-// The HTTP interface: the order of middleware and the whole route table. The folders beside it hold one kind of request each
+// The HTTP API: the order of middleware and the whole route table. The folders beside it hold one kind of request each
 // (runs/, management/, webhooks/, test-runs/, mcp/), over calls/, which accepts the call of a run, run-shapes/, the shapes of
 // requests and answers about runs, auth/, flows/ and http/; reference/ makes the API document.
 import Router from '@koa/router';

@@ -37,7 +37,7 @@ const TEXT_ONLY = new Set(['completion', 'help']);
 export function createProgram(): Command {
   const program = new Command('weir').description(
     'Works with a Weir service.\n\n' +
-      'Commands use the HTTP interface of a service: the one you are signed in to (weir login), or the one at WEIR_URL, ' +
+      'Commands use the HTTP API of a service: the one you are signed in to (weir login), or the one at WEIR_URL, ' +
       'with WEIR_TOKEN or WEIR_API_KEY. In a checkout where npm start has run, nothing has to be set, except WEIR_STATE_DIR if ' +
       'npm start ran with it. Only weir operator, backup and restore work on the database, and weir doctor looks at it.',
   );

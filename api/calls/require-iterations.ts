@@ -34,9 +34,13 @@ export function requireIterations(
       claimed > asked
         ? `By the iterationsUsed of the request, the block ${step_id} has used ${used} tool-call round-trips`
         : `The block ${step_id} has used ${used} tool-call round-trips, and its model asks for tools again`;
+    const mend =
+      cap < MAX_TOOL_ITERATIONS_MAX
+        ? ` Raise it with block overrides (at most ${MAX_TOOL_ITERATIONS_MAX}), and resume with the messages of this error and a result for each of their last tool_calls.`
+        : '';
     throw new ServiceError(
       'TOOL_ITERATION_LIMIT',
-      `${said}; its processor_config.max_tool_iterations is ${cap}. Raise it with block overrides (at most ${MAX_TOOL_ITERATIONS_MAX}), and resume with the messages of this error.`,
+      `${said}; its processor_config.max_tool_iterations is ${cap}.${mend}`,
       { step_id, iterations_used: used, cap, messages },
     );
   }

@@ -23,6 +23,6 @@ export function toFlowRecord(row: FlowSummary): z.input<typeof flowRecord> {
 function toLastRun(row: FlowSummary): z.input<typeof flowRecord>['lastRun'] {
   const { last_run_id: executionId, last_run_status: status, last_run_started_at: startedAt } = row;
   if (!executionId || !status || !startedAt) return null;
-  const code = row.last_run_code;
+  const code = status === 'failed' ? row.last_run_code : null;
   return { executionId, status, ...(code && { code }), startedAt: startedAt.toISOString() };
 }

@@ -13,10 +13,11 @@ export const momentText = z.union(
 
 export const moment = momentText.transform((text) => new Date(text));
 
-/** Completes a time: in UTC unless it has an offset, whose `+` is a space where it was not escaped in a query. */
+/** Completes a time: in UTC unless it has an offset, whose `+` is a space where it was not escaped in a query, and its colon. */
 function completeTime(text: string): string {
   return text
     .replace(/ (?=\d\d:\d\d$)/, '+')
+    .replace(/(T.+[+-]\d\d)(\d\d)$/, '$1:$2')
     .replace(/(T\d\d:\d\d)(?=$|[Z+-])/, '$1:00')
     .replace(/(T[\d:.]+)$/, '$1Z');
 }

@@ -1,4 +1,4 @@
-// Requests to the HTTP interface of the service, with errors as sentences. service-url.ts and credential.ts say which
+// Requests to the HTTP API of the service, with errors as sentences. service-url.ts and credential.ts say which
 // service is called, and as whom; nothing of cli/api/ needs the service's database or engine.
 import { ServiceError } from '../../flow/errors.ts';
 import { type Credential, findCredential } from './credential.ts';

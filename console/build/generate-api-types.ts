@@ -1,4 +1,4 @@
-// Writes console/api/schema.d.ts, the types of the HTTP interface as the console sees it, from the API document. They are
+// Writes console/api/schema.d.ts, the types of the HTTP API as the console sees it, from the API document. They are
 // made before each build and each type check, so that a change of the interface that breaks the console breaks its build.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
+import { statusOfRun } from '../runs/run-columns.ts';
 import { isDraft } from './is-draft.ts';
 
 /** Selects the flows of a project: how the draft of each stands to its versions, and the run that began last. */
@@ -31,7 +32,7 @@ function summariesOf(db: Db | Tx, projectId: string) {
           .selectFrom('run')
           .select([
             'run.execution_id',
-            'run.status',
+            statusOfRun().as('status'),
             'run.started_at',
             sql<ErrorCode | null>`run.error ->> 'code'`.as('code'),
           ])
