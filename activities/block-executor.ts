@@ -36,7 +36,7 @@ type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
 export type BlockExecutor = {
   /**
    * Completes one block execution at most once: a completed one returns its recorded output. It waits for memory for the input
-   * and for turns. An attempt that may not wait returns BUSY, also when `process` throws NoRoom.
+   * and for turns. An attempt that may not wait returns BUSY, or throws NoRoom.
    */
   run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
   /**
@@ -198,7 +198,8 @@ export function createBlockExecutor(
   }
 
   async function recordedReply(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
-    const { output, bytes, paused } = await loadBlockOutput(db, execution.callId, execution.blockKey);
+    const loading = loadBlockOutput(db, execution.callId, execution.blockKey);
+    const { output, bytes, paused } = await readInTime(db, attempt, loading);
     if (!paused) return toLeaf(execution.blockKey, output, bytes);
     const context = await loadContext(execution.callId, attempt);
     const iterations = (resumeOf(context, execution)?.iterations ?? 0) + 1;
@@ -225,8 +226,7 @@ export function createBlockExecutor(
   }
 
   return {
-    run: (execution, attempt, process) =>
-      inProcessRuns.runBlock(execution.callId, () => orBusy(attempt, () => run(execution, attempt, process))),
+    run: (execution, ...rest) => inProcessRuns.runBlock(execution.callId, () => run(execution, ...rest)),
     find,
     hasRoom,
     inspect: (callId, value, attempt, look) =>

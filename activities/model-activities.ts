@@ -11,7 +11,7 @@ import { providerOf } from '../models/registry.ts';
 import { addToLogContext } from '../observability/log-context.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { keyOf, untilNotAnnounced } from './announcements.ts';
-import { inSlot } from './attempts/in-slot.ts';
+import { inSlot, turnAwayFrom } from './attempts/in-slot.ts';
 import { ModelUnavailable } from './attempts/model-unavailable.ts';
 import { NoRoom, orBusy } from './attempts/reserve-memory.ts';
 import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
@@ -93,10 +93,19 @@ export function createModelCaller(
     speeds.note(block.model ?? '', maxMs);
   }
 
+  /** Turns an activity away where its organization has many others waiting for the same provider: those for others need slots. */
+  async function turnAwayFromCrowd(execution: BlockExecution, attempt: Attempt): Promise<void> {
+    const { organizationId, block } = await blocks.find(execution, attempt);
+    const provider = providerOf(block.model ?? '');
+    if (modelTurns.isCrowded(provider, organizationId))
+      throw turnAwayFrom(slots.models, `Many calls of the organization wait for ${provider} in this worker.`);
+  }
+
   /** Makes the call as a regular activity, unless an attempt that the engine has taken for lost is still making it. */
   async function callAsActivity(execution: BlockExecution, attempt: Attempt): Promise<Reply> {
     const key = keyOf(execution);
     const isCancelled = () => hasStopped(db, execution.callId);
+    if (!held.find(key)) await turnAwayFromCrowd(execution, attempt);
     if (!held.find(key) && attempt.begun > 1) await untilNotAnnounced(db, execution, attempt.signal);
     for (;;) {
       const call =

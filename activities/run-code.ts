@@ -40,7 +40,7 @@ export async function runCode(
   const { organizationId: organization, awaited } = await blocks.find(execution, attempt);
   const takeTurn = (first: boolean) =>
     isLocal
-      ? sandbox.waitBriefly(organization, signal)
+      ? sandbox.waitBriefly(organization, signal, { first })
       : sandbox.wait(organization, signal, { patient: !awaited, first });
   let turn = await takeTurn(false);
   if (!turn) return BUSY;

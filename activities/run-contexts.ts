@@ -33,11 +33,15 @@ export function createRunContexts({
   attempt: Pick<Attempt, 'mayWait'>,
 ) => Promise<RunContext> {
   const lookedAt = new WeakMap<RunContext, number>();
+  async function read(callId: string): Promise<RunContext> {
+    const context = await getRunContext(db, callId);
+    // Its size is worked out when it is set, and kept up to date by `complete`. One that comes late must not replace a later one.
+    if (!contexts.has(callId)) contexts.set(callId, context);
+    return context;
+  }
+
   return async function getContext(callId, attempt) {
-    const known = contexts.get(callId);
-    const context = known ?? (await readInTime(db, attempt, getRunContext(db, callId)).catch(tellMissing));
-    // Its size is worked out when it is set, and kept up to date by `complete`.
-    if (!known) contexts.set(callId, context);
+    const context = contexts.get(callId) ?? (await readInTime(db, attempt, read(callId)).catch(tellMissing));
     const now = performance.now();
     const last = lookedAt.get(context);
     if (last === undefined) lookedAt.set(context, now);

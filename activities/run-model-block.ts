@@ -62,7 +62,7 @@ export async function runModelBlock(
       try {
         return await blocks.run(execution, attempt, answer);
       } catch (error) {
-        if (!(error instanceof NoRoom)) throw error;
+        if (!(error instanceof NoRoom) || !attempt.mayWait) throw error;
         await memory.wait(error.chars, signal);
       }
     }

@@ -1,4 +1,5 @@
 // Turns at large work: parsing or writing a large value blocks the process while it lasts.
+import type { WaitOptions } from './line.ts';
 import type { Presence } from './presence.ts';
 import { createTurns, type EndTurn } from './turns.ts';
 
@@ -13,11 +14,8 @@ const HELD_MAX_MS = 1_000;
 const REST_MORE_MAX_MS = 250;
 
 export type LargeWork = {
-  /**
-   * Waits for a turn of `owner` at a value of so many bytes, where that is large; a patient one lets the owner's others go first
-   * (`Line`). Rejects with the signal's reason.
-   */
-  take(owner: string, bytes: number, options?: { signal?: AbortSignal; patient?: boolean }): Promise<EndTurn>;
+  /** Waits for a turn of `owner` at a value of so many bytes, where that is large. Rejects with the signal's reason. */
+  take(owner: string, bytes: number, options?: WaitOptions & { signal?: AbortSignal }): Promise<EndTurn>;
 };
 
 /** Returns the bytes of text that take as long as JSON of so many bytes, values and different keys. */
@@ -37,9 +35,9 @@ export function restAfter(ms: number, owner: string, presence: Presence): number
 export function createLargeWork(presence: Presence): LargeWork {
   const turns = createTurns({ places: 1, reserve: 0 });
   return {
-    async take(owner, bytes, { signal, patient = false } = {}) {
+    async take(owner, bytes, { signal, ...options } = {}) {
       if (bytes < LARGE_BYTES) return () => undefined;
-      const endTurn = await turns.wait(owner, signal, { patient });
+      const endTurn = await turns.wait(owner, signal, options);
       const began = performance.now();
       let ended = false;
       const rest = () => {

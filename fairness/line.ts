@@ -1,7 +1,7 @@
 /** While both kinds wait, one of so many turns is a patient waiter's. */
 const PATIENT_EVERY = 4;
 
-/** A patient waiter lets the owner's others go first. `first`: it holds something meanwhile, and goes before those who wait. */
+/** A patient waiter lets the owner's others go first. `first`: it holds something meanwhile, and goes before both. */
 export type WaitOptions = { patient?: boolean; first?: boolean };
 
 /** Those of one owner who wait for a turn. */
@@ -20,22 +20,23 @@ export type Line<Waiter> = {
 export function createLine<Waiter>(): Line<Waiter> {
   const prompt: Waiter[] = [];
   const patient: Waiter[] = [];
+  const holding: Waiter[] = [];
   let inARow = 0;
   return {
     get length() {
-      return prompt.length + patient.length;
+      return prompt.length + patient.length + holding.length;
     },
     add(waiter, { patient: isPatient = false, first = false }) {
-      if (first) prompt.unshift(waiter);
-      else (isPatient ? patient : prompt).push(waiter);
+      (first ? holding : isPatient ? patient : prompt).push(waiter);
     },
     takeNext() {
+      if (holding.length > 0) return holding.shift();
       const isPatientNext = prompt.length === 0 || (patient.length > 0 && inARow >= PATIENT_EVERY - 1);
       inARow = isPatientNext || patient.length === 0 ? 0 : inARow + 1;
       return (isPatientNext ? patient : prompt).shift();
     },
     remove(waiter) {
-      for (const waiters of [prompt, patient]) {
+      for (const waiters of [prompt, patient, holding]) {
         const place = waiters.indexOf(waiter);
         if (place >= 0) waiters.splice(place, 1);
       }

@@ -9,18 +9,21 @@ export type TurnsByKind = {
   wait(kind: string, owner: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<EndTurn>;
   takeNow(kind: string, owner: string): EndTurn | undefined;
   isBusy(kind: string, owner: string): boolean;
+  /** Whether three quarters of the turns of one owner that may wait do so for this kind; never where there is one kind. */
+  isCrowded(kind: string, owner: string): boolean;
   countUnderWay(): number;
   countWaiting(): number;
   close(reason: Error): void;
 };
 
-type Places = { places: number; reserve: number; few: number };
+/** `waiting`: how many turns of one owner may wait, of any kind. */
+type Places = { places: number; reserve: number; few: number; waiting: number };
 
 /**
  * Creates turns as `createTurns` does. Of all these places, each of `kinds` has at most three quarters, and so have all other kinds
  * together; where there is one kind, it has all. Within a kind, owners take turns too.
  */
-export function createTurnsByKind({ places, reserve, few }: Places, kinds: string[]): TurnsByKind {
+export function createTurnsByKind({ places, reserve, few, waiting }: Places, kinds: string[]): TurnsByKind {
   const partOf = (count: number) => Math.floor(count * KIND_PART);
   const createPart = () =>
     createTurns({ places: Math.max(1, partOf(places)), reserve: partOf(reserve), few });
@@ -58,6 +61,7 @@ export function createTurnsByKind({ places, reserve, few }: Places, kinds: strin
       return undefined;
     },
     isBusy: (kind, owner) => all.isBusy(owner) || (partFor(kind)?.isBusy(owner) ?? false),
+    isCrowded: (kind, owner) => (partFor(kind)?.countWaiting(owner) ?? 0) >= partOf(waiting),
     countUnderWay: () => all.countUnderWay(),
     countWaiting: () => everyTurns.reduce((sum, turns) => sum + turns.countWaiting(), 0),
     close(reason) {

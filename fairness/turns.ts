@@ -22,7 +22,7 @@ export type Turns = {
    * Waits for the owner's turn for BRIEFLY_MS at most, or not at all when many of its turns wait already; undefined
    * when it does not come. For callers who hold others up while they wait.
    */
-  waitBriefly(owner: string, signal?: AbortSignal): Promise<EndTurn | undefined>;
+  waitBriefly(owner: string, signal?: AbortSignal, options?: WaitOptions): Promise<EndTurn | undefined>;
   /** Takes the owner's turn; undefined when it would have to wait. */
   takeNow(owner: string): EndTurn | undefined;
   /** Whether the owner's next turn would have to wait. */
@@ -168,12 +168,12 @@ export function createTurns({
     isBusy,
     countUnderWay: (owner) => (owner === undefined ? taken : turnsOf(owner)),
     countWaiting,
-    async waitBriefly(owner, signal) {
-      if (!isBusy(owner)) return wait(owner, signal);
+    async waitBriefly(owner, signal, options) {
+      if (!isBusy(owner)) return wait(owner, signal, options);
       if (countWaiting(owner) >= WAITING_BRIEFLY_MAX) return undefined;
       const patience = AbortSignal.timeout(BRIEFLY_MS);
       try {
-        return await wait(owner, signal ? AbortSignal.any([signal, patience]) : patience);
+        return await wait(owner, signal ? AbortSignal.any([signal, patience]) : patience, options);
       } catch (error) {
         if (error === patience.reason) return undefined;
         throw error;

@@ -18,7 +18,10 @@ export function createModelPlaces({
   const reserve = Math.max(RESERVE.min, Math.ceil(modelConcurrency * RESERVE.part));
   const few = Math.min(RESERVE.few, modelConcurrency);
   return {
-    turns: createTurnsByKind({ places: modelConcurrency, reserve, few }, Object.keys(providers)),
+    turns: createTurnsByKind(
+      { places: modelConcurrency, reserve, few, waiting: WAITING.places },
+      Object.keys(providers),
+    ),
     slots: createSlots({
       places: modelConcurrency + WAITING.places,
       reserve: reserve + WAITING.reserve,

@@ -48,20 +48,24 @@ export async function inSlot<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (isLocal) return work();
-  const key = Context.current().info.priority?.fairnessKey ?? '';
-  const endSlot = slots.takeNow(key);
-  if (!endSlot) {
-    slotRefusals.add(1);
-    throw turnAway(
-      'The organization has as many of these waiting in this worker as it may have.',
-      slots.nextInMs(key),
-    );
-  }
+  const endSlot = slots.takeNow(fairnessKey());
+  if (!endSlot)
+    throw turnAwayFrom(slots, 'The organization has as many of these waiting in this worker as it may have.');
   try {
     return await work();
   } finally {
     endSlot();
   }
+}
+
+/** Makes the failure of an attempt that leaves its slot to others, and is to be asked for again when some have ended. */
+export function turnAwayFrom(slots: Slots, message: string): ApplicationFailure {
+  slotRefusals.add(1);
+  return turnAway(message, slots.nextInMs(fairnessKey()));
+}
+
+function fairnessKey(): string {
+  return Context.current().info.priority?.fairnessKey ?? '';
 }
 
 /** Makes the failure of an attempt that the engine is to ask for again, as often as it has to. */

@@ -17,7 +17,7 @@ export async function readInTime<T>(
 ): Promise<T> {
   if (mayWait || !objects) return reading;
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new NoRoom()), READING_MAX_MS);
+  const timer = setTimeout(() => late.reject(new NoRoom(0, reading)), READING_MAX_MS);
   try {
     return await Promise.race([reading, late.promise]);
   } catch (error) {

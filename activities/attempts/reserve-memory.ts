@@ -18,12 +18,15 @@ export type ActivityMemory = {
  * others wait for the memory and begin again.
  */
 export class NoRoom extends Error {
-  /** The characters of the prompt; 0: it is a turn that has not come. */
+  /** The characters of the prompt; 0: it is something else that has not come. */
   readonly chars: number;
+  /** A read that goes on, and keeps its memory until its end. */
+  readonly reading: Promise<unknown> | undefined;
 
-  constructor(chars = 0) {
+  constructor(chars = 0, reading?: Promise<unknown>) {
     super();
     this.chars = chars;
+    this.reading = reading;
   }
 }
 
@@ -61,10 +64,15 @@ export async function reserveInputMemory<T>(
     answer.giveBack = () => undefined;
     answer.giveBack = await modelAnswers.take(owner, answerBytes, answerSignal);
   };
+  let reading: Promise<unknown> | undefined;
   try {
     return await work({ giveBackInput, reserveAnswer });
+  } catch (error) {
+    if (error instanceof NoRoom) reading = error.reading;
+    throw error;
   } finally {
-    giveBackInput();
+    if (reading) void reading.then(giveBackInput, giveBackInput);
+    else giveBackInput();
     answer.giveBack?.();
   }
 }

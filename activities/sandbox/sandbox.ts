@@ -49,7 +49,11 @@ export type Sandbox = {
   /** Waits for the organization's turn, as `Turns` do. */
   wait(organization: string, signal?: AbortSignal, options?: WaitOptions): Promise<CodeTurn>;
   /** Waits an instant at most; undefined when the turn has not come by then. */
-  waitBriefly(organization: string, signal?: AbortSignal): Promise<CodeTurn | undefined>;
+  waitBriefly(
+    organization: string,
+    signal?: AbortSignal,
+    options?: WaitOptions,
+  ): Promise<CodeTurn | undefined>;
   /** Rejects those who wait for a turn, so that another worker can take them; turns under way continue. */
   drain(reason: Error): void;
   /** Ends every process; calls still running reject with SandboxUnavailable. */
@@ -90,9 +94,9 @@ export function createSandbox({
       const takesSpare = turns.countUnderWay(organization) === 0;
       return toTurn(organization, await turns.wait(organization, signal, options), takesSpare);
     },
-    async waitBriefly(organization, signal) {
+    async waitBriefly(organization, signal, options) {
       const takesSpare = turns.countUnderWay(organization) === 0;
-      const end = await turns.waitBriefly(organization, signal);
+      const end = await turns.waitBriefly(organization, signal, options);
       return end && toTurn(organization, end, takesSpare);
     },
     drain: (reason) => turns.close(reason),

@@ -3,7 +3,7 @@ import { type Leave, stay, takeTurnToLeave } from '../../fairness/turn-to-leave.
 import type { LargeValues } from '../../large-values/large-values.ts';
 import type { ApiContext } from './context.ts';
 import { readerSignal } from './reader-signal.ts';
-import { takeBytes, takeLargeWork } from './take-bytes.ts';
+import { takeBytes, takeLargeWork, takeLargeWorkAgain } from './take-bytes.ts';
 
 /**
  * Waits until an organization may hold an answer of so many bytes; they are given back when that is closed, or refused. A caller
@@ -25,7 +25,10 @@ export async function holdAnswerBytes(
   const giveBack = await takeBytes(answers, organizationId, bytes, gone);
   const takeTurn = async () => {
     await load();
-    return takeTurnToLeave(() => takeLargeWork(work, organizationId, bytes, { gone }));
+    return takeTurnToLeave(
+      () => takeLargeWork(work, organizationId, bytes, { gone }),
+      () => takeLargeWorkAgain(work, organizationId, bytes, gone()),
+    );
   };
   const turn = await takeTurn().catch((error: unknown) => {
     giveBack();

@@ -2,7 +2,7 @@ import { LARGE_BYTES } from '../../fairness/large-work.ts';
 import { type Leave, stay, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
-import { takeBytes, takeLargeWork } from './take-bytes.ts';
+import { takeBytes, takeLargeWork, takeLargeWorkAgain } from './take-bytes.ts';
 
 /**
  * Does `use` with values that are stored, once an organization may hold their `bytes` and, where they are large, it has a turn at
@@ -31,7 +31,10 @@ export async function holdStored<T>(
   const giveBack = atOnce ?? (await takeBytes(answers, organizationId, bytes, untilGone));
   try {
     const options = untilGone && { gone: untilGone };
-    const { end, leave } = await takeTurnToLeave(() => takeLargeWork(work, organizationId, bytes, options));
+    const { end, leave } = await takeTurnToLeave(
+      () => takeLargeWork(work, organizationId, bytes, options),
+      () => takeLargeWorkAgain(work, organizationId, bytes, gone),
+    );
     const endBoth = () => {
       endLargeWork();
       end();

@@ -69,7 +69,10 @@ export function readBody(
       // What the handler does with it has a turn of its own: small work that is under way meets one of the two. That turn comes
       // before bodies that are not parsed yet, which take less memory, and is not refused any more.
       endTurn();
-      const turn = await takeTurnToLeave(() => work.take(owner, size));
+      const turn = await takeTurnToLeave(
+        () => work.take(owner, size),
+        () => work.take(owner, size, { first: true }),
+      );
       endTurn = turn.end;
       ctx.state.body = parsed.data;
       ctx.state.endLargeWork = turn.end;

@@ -33,6 +33,23 @@ export async function takeLargeWork(
   return waitInTime((signal) => work.take(owner, bytes, { ...options, signal }), gone?.());
 }
 
+/**
+ * Waits for the next turn of a request that has left one, and holds what it works on: it goes first, and is not refused. Throws
+ * REQUEST_TIMEOUT when `gone` aborts first.
+ */
+export async function takeLargeWorkAgain(
+  work: LargeWork,
+  owner: string,
+  bytes: number,
+  gone?: AbortSignal,
+): Promise<EndTurn> {
+  try {
+    return await work.take(owner, bytes, { first: true, ...(gone && { signal: gone }) });
+  } catch (error) {
+    throw gone?.aborted ? callerGone() : error;
+  }
+}
+
 /** Ends a request whose caller has gone: nobody reads it. */
 export function callerGone(): ServiceError {
   return new ServiceError('REQUEST_TIMEOUT', 'The caller has gone.');

@@ -18,7 +18,7 @@ import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from '../http/cut-json.ts';
 import { leaveForObjects } from '../http/leave-for-objects.ts';
-import { takeBytes, takeLargeWork } from '../http/take-bytes.ts';
+import { takeBytes, takeLargeWork, takeLargeWorkAgain } from '../http/take-bytes.ts';
 import { iterations } from '../run-shapes/receipt.ts';
 import { describeTestRun, testRun, testStatus } from '../test-runs/describe-test-run.ts';
 import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
@@ -199,7 +199,8 @@ async function holdingTrace<T>(
   let leave = stay;
   const inTurn: InTurn = async (doPart) => {
     const take = () => takeLargeWork(deps.largeValues.work, organizationId, bytes, options);
-    const turn = await takeTurnToLeave(take);
+    const again = () => takeLargeWorkAgain(deps.largeValues.work, organizationId, bytes, gone);
+    const turn = await takeTurnToLeave(take, again);
     leave = turn.leave;
     return doPart().finally(turn.end);
   };

@@ -30,7 +30,8 @@ describe('a line of those who wait', () => {
     line.add('call', {});
     line.add('job', { patient: true });
     line.add('job with its input', { patient: true, first: true });
-    assert.deepEqual(takeAll(line), ['job with its input', 'call', 'job']);
+    line.add('call with its input', { first: true });
+    assert.deepEqual(takeAll(line), ['job with its input', 'call with its input', 'call', 'job']);
   });
 
   it('forgets those who leave', () => {

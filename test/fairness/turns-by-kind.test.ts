@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createTurnsByKind } from '../../fairness/turns-by-kind.ts';
 
-const PLACES = { places: 8, reserve: 4, few: 2 };
+const PLACES = { places: 8, reserve: 4, few: 2, waiting: 4 };
 
 describe('turns by kind', () => {
   const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -43,7 +43,7 @@ describe('turns by kind', () => {
   });
 
   it('are taken in turn between owners within a kind', async () => {
-    const turns = createTurnsByKind({ places: 2, reserve: 0, few: 1 }, ['one', 'two']);
+    const turns = createTurnsByKind({ places: 2, reserve: 0, few: 1, waiting: 4 }, ['one', 'two']);
     const [end] = fill(turns, 'one', 'a');
     const order: string[] = [];
     const others = ['a', 'a', 'b'].map(async (owner) => {
@@ -58,7 +58,7 @@ describe('turns by kind', () => {
   });
 
   it('leave the place of their kind when they are given up while all places are taken', async () => {
-    const turns = createTurnsByKind({ places: 4, reserve: 0, few: 1 }, ['one', 'two']);
+    const turns = createTurnsByKind({ places: 4, reserve: 0, few: 1, waiting: 4 }, ['one', 'two']);
     const ends = [...fill(turns, 'one', 'a'), ...fill(turns, 'two', 'a')];
     assert.equal(ends.length, 4);
     const gone = new AbortController();
@@ -80,8 +80,22 @@ describe('turns by kind', () => {
     assert(turns.takeNow('one', 'a'));
   });
 
+  it('are crowded for an owner that has three quarters of those that may wait at one of several kinds', async () => {
+    const turns = createTurnsByKind({ places: 4, reserve: 0, few: 1, waiting: 4 }, ['one', 'two']);
+    fill(turns, 'one', 'a');
+    for (const crowded of [false, false, false, true]) {
+      assert.equal(turns.isCrowded('one', 'a'), crowded);
+      void turns.wait('one', 'a');
+    }
+    assert.equal(turns.isCrowded('two', 'a'), false);
+    assert.equal(turns.isCrowded('one', 'b'), false);
+    const alone = createTurnsByKind({ places: 1, reserve: 0, few: 1, waiting: 4 }, ['only']);
+    for (let waiting = 0; waiting <= 4; waiting += 1) void alone.wait('only', 'a');
+    assert.equal(alone.isCrowded('only', 'a'), false);
+  });
+
   it('reject who waits, at a kind or at all places, once they are closed', async () => {
-    const turns = createTurnsByKind({ places: 4, reserve: 0, few: 1 }, ['one', 'two']);
+    const turns = createTurnsByKind({ places: 4, reserve: 0, few: 1, waiting: 4 }, ['one', 'two']);
     fill(turns, 'one', 'a');
     fill(turns, 'two', 'a');
     const waiting = [turns.wait('one', 'a'), turns.wait('two', 'a')];

@@ -56,7 +56,7 @@ describe('requests of one organization', () => {
     assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=connections'], refused);
     metrics.stop();
     assert.deepEqual(
-      lines.filter(({ msg }) => msg.startsWith('The database')),
+      lines.filter(({ msg }) => msg.startsWith('The database is away')),
       [],
     );
   });

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import { llm } from '../../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { waitUntil } from '../../wait-until.ts';
 
 const PLACES = 4;
 /** Calls to one provider of an organization that is alone there. */
 const OF_PROVIDER = 3;
+/** More than activities of an organization may be in a worker, under way and waiting (worker/create-model-places.ts). */
+const CROWD = PLACES + 250;
 
 describe('while a provider is silent', () => {
   let silent: CountingModelServer;
@@ -29,15 +32,27 @@ describe('while a provider is silent', () => {
     await Promise.all([silent.close(), sound.close()]);
   });
 
+  const startAll = (flow: string, count: number, message = 'm'): Promise<string[]> =>
+    Promise.all(
+      Array.from({ length: count }, async (_, n) => {
+        const job = { key: tenant.key, body: { message: `${message}${n}` } };
+        const { status, body } = await weir.call('POST', `${flow}/jobs`, job);
+        assert.equal(status, 202, JSON.stringify(body));
+        return body.executionId;
+      }),
+    );
+  const finishAll = async (flow: string, ids: string[]) => {
+    for (const id of ids) assert.equal((await weir.finish(flow, id, tenant.key)).body.status, 'completed');
+  };
+  const pendingActivities = async (id = '') => {
+    const { raw } = await weir.client.workflow.getHandle(id).describe();
+    return raw.pendingActivities ?? [];
+  };
+
   it('its calls have their share, and those to another begin, of the same organization and of others', async () => {
-    const { key } = tenant;
     const toSilent = await weir.createFlow(tenant, [llm('ask', '{{message}}', 'demo/chat')]);
     const held = silent.hold('m');
-    const started = await Promise.all(
-      Array.from({ length: 2 * PLACES }, (_, n) =>
-        weir.call('POST', `${toSilent}/jobs`, { key, body: { message: `m${n}` } }),
-      ),
-    );
+    const started = await startAll(toSilent, 2 * PLACES);
     await held.arrived(OF_PROVIDER);
     for (const caller of [tenant, await weir.createTenant()]) {
       const toSound = await weir.createFlow(caller, [llm('ask', '{{message}}', 'ollama/chat')]);
@@ -50,7 +65,26 @@ describe('while a provider is silent', () => {
     assert.equal(silent.asked.size, OF_PROVIDER);
 
     held.release();
-    for (const { body } of started)
-      assert.equal((await weir.finish(toSilent, body.executionId, key)).body.status, 'completed');
+    await finishAll(toSilent, started);
+  });
+
+  it('many jobs that wait for it leave room for calls that take long to another', async () => {
+    const toSilent = await weir.createFlow(tenant, [llm('ask', '{{message}}', 'demo/chat')]);
+    const toSlow = await weir.createFlow(tenant, [llm('ask', '{{message}}', 'ollama/slow')]);
+    const slow = sound.hold('slow');
+    const first = await startAll(toSlow, 1, 'slow first');
+    await slow.arrived(1);
+    // It has taken so long by now that the next one begins as an activity.
+    await waitUntil(async () => (await pendingActivities(first[0])).length === 1);
+    slow.release();
+    await finishAll(toSlow, first);
+
+    const held = silent.hold('crowd');
+    const started = await startAll(toSilent, CROWD, 'crowd');
+    await held.arrived(OF_PROVIDER);
+    await waitUntil(async () => (await pendingActivities(started[CROWD - 1])).length === 1);
+    await finishAll(toSlow, await startAll(toSlow, 1, 'slow second'));
+    held.release();
+    await finishAll(toSilent, started);
   });
 });
