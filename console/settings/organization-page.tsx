@@ -15,6 +15,7 @@ import { TextField } from '../ui/text-field.tsx';
 import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { DeleteBySlugDialog } from './delete-by-slug-dialog.tsx';
+import { dropSaved } from './drop-saved.ts';
 import { RateLimitsPanel } from './rate-limits-panel.tsx';
 
 const PATH = '/api/v1/organizations/{org_id}';
@@ -86,23 +87,26 @@ type Names = Partial<Pick<Schemas['Organization'], 'name' | 'description'>>;
 /** A field shows what was typed into it and is not saved yet, else what the organization has now, whoever saved that. */
 function NamesForm({ organization, isDisabled }: FormProps) {
   const [typed, setTyped] = useState<Names>({});
-  const { name, description } = { ...organization, ...typed };
   const save = $api.useMutation('put', PATH, {
     meta: { quiet: true },
-    async onSuccess(_, { body: saved }) {
+    async onSuccess(_, { body: sent }) {
       await Promise.all([refetch(PATH), invalidateMe()]);
-      setTyped((now) => (now === saved ? {} : now));
+      setTyped((now) => dropSaved(now, sent));
       showToast({ tone: 'good', title: 'Saved.' });
     },
   });
   const error = otherError(save.error, ['name', 'description']);
-  const isChanged = name !== organization.name || description !== organization.description;
+  // While names are being saved, the organization may still have the old ones, and typing those is a change.
+  const changes = save.isPending ? typed : dropSaved(typed, organization);
+  if (changes !== typed) setTyped(changes);
+  const { name, description } = { ...organization, ...changes };
+  const isChanged = Object.keys(changes).length > 0;
   return (
     <Panel title="Names">
       <TextField
         label="Name"
         value={name}
-        onChange={(name) => setTyped({ ...typed, name })}
+        onChange={(name) => setTyped({ ...changes, name })}
         isDisabled={isDisabled}
         error={fieldError(save.error, 'name')}
       />
@@ -110,7 +114,7 @@ function NamesForm({ organization, isDisabled }: FormProps) {
         label="Description"
         rows={3}
         value={description}
-        onChange={(description) => setTyped({ ...typed, description })}
+        onChange={(description) => setTyped({ ...changes, description })}
         isDisabled={isDisabled}
         error={fieldError(save.error, 'description')}
       />
@@ -120,7 +124,7 @@ function NamesForm({ organization, isDisabled }: FormProps) {
           variant="primary"
           isDisabled={isDisabled || !isChanged}
           isPending={save.isPending}
-          onPress={() => save.mutate({ params: { path: { org_id: organization.id } }, body: typed })}
+          onPress={() => save.mutate({ params: { path: { org_id: organization.id } }, body: changes })}
         >
           Save
         </Button>

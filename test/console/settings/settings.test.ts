@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sinceOf } from '../../../console/settings/audit-since.ts';
+import { dropSaved } from '../../../console/settings/drop-saved.ts';
 import { groupModels } from '../../../console/settings/group-models.ts';
 import { expiryOf } from '../../../console/settings/key-expiry.ts';
 import { readAuditSearch, readLedgerSearch } from '../../../console/settings/search.ts';
@@ -18,6 +19,20 @@ describe('the time range of the audit log', () => {
   it('begins at a full hour, so that a list is not fetched anew each moment', () =>
     assert.equal(sinceOf('day', NOW), '2026-11-22T02:00:00.000Z'));
   it('is open for any time', () => assert.equal(sinceOf(undefined, NOW), undefined));
+});
+
+describe('what is typed into a form', () => {
+  const typed = { name: 'Typed', description: 'Typed, too' };
+  it('is no longer a change in a field that was saved, and still is one in the other', () => {
+    assert.deepEqual(dropSaved<Partial<typeof typed>>(typed, { name: 'Typed' }), {
+      description: 'Typed, too',
+    });
+    assert.deepEqual(dropSaved({ name: 'Typed' }, { name: 'Typed' }), {});
+  });
+  it('stays a change, in the same object, where it is not what is saved', () => {
+    assert.equal(dropSaved<Partial<typeof typed>>(typed, { name: 'Sent' }), typed);
+    assert.equal(dropSaved(typed, { name: 'Named', description: '' }), typed);
+  });
 });
 
 describe('models by provider', () => {

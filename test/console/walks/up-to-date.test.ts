@@ -1,6 +1,7 @@
 // Pages that are open while others change what they show, and pages whose next answer is late or fails.
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import type { Locator } from 'playwright-core';
 import { CANCELLED } from '../../../flow/run.ts';
 import { code } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -80,12 +81,18 @@ describeWalks('what the console shows', (walk) => {
 
   walk('of an organization is what was typed, whoever saves it meanwhile', 'owner', async (tour) => {
     const { page, weir, open } = tour;
-    const rename = (name: string) =>
+    const change = (names: { name: string } | { description: string }) =>
       weir.db
         .updateTable('organization')
-        .set({ name, updated_at: sql`now()` })
+        .set({ ...names, updated_at: sql`now()` })
         .where('slug', '=', 'demo')
         .execute();
+    const showsIn = (field: Locator, value: string) =>
+      waitUntil(async () => {
+        // As when the reader comes back to the page.
+        await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+        return (await field.inputValue()) === value;
+      });
     await open('orgs/demo/settings');
     const [name, description] = [
       page.getByLabel('Name', { exact: true }),
@@ -93,26 +100,30 @@ describeWalks('what the console shows', (walk) => {
     ];
     const before = await name.inputValue();
     await description.fill('Typed here');
-    await rename('Named elsewhere');
-    await waitUntil(async () => {
-      // As when the reader comes back to the page.
-      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
-      return (await name.inputValue()) === 'Named elsewhere';
-    });
+    await change({ name: 'Named elsewhere' });
+    await showsIn(name, 'Named elsewhere');
     assert.equal(await description.inputValue(), 'Typed here');
     const sent = Promise.withResolvers<object>();
+    const answer = Promise.withResolvers<void>();
     await page.route('**/api/v1/organizations/*', async (route) => {
-      if (route.request().method() === 'PUT') sent.resolve(route.request().postDataJSON());
+      if (route.request().method() === 'PUT') {
+        sent.resolve(route.request().postDataJSON());
+        await answer.promise;
+      }
       await route.continue();
     });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     assert.deepEqual(await sent.promise, { description: 'Typed here' });
+    await name.fill('Typed meanwhile');
+    answer.resolve();
     await page.getByText('Saved.').waitFor();
-    await rename(before);
-    await waitUntil(async () => {
-      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
-      return (await name.inputValue()) === before;
-    });
+    await change({ description: 'Described elsewhere' });
+    await showsIn(description, 'Described elsewhere');
+    assert.equal(await name.inputValue(), 'Typed meanwhile');
+    // Typed back: no change any more.
+    await name.fill('Named elsewhere');
+    await change({ name: before });
+    await showsIn(name, before);
   });
 
   walk('of two versions is what differs between them, not between two others', 'owner', async (tour) => {
