@@ -84,7 +84,7 @@ export function RunPage() {
               })
             }
             onChoose={choose}
-            onMore={beyond?.loadMore}
+            beyond={beyond}
           />
           <section className={style.detail} aria-label={chosen ? 'Block' : 'Run'}>
             {chosen ? (

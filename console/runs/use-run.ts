@@ -69,7 +69,7 @@ export function useRun(path: RunPath) {
     beyond: blocks.data?.hasMore
       ? {
           shown: ended.length,
-          isLoading: blocks.isFetching,
+          isLoading: blocks.isPlaceholderData,
           loadMore: () => setBlocksMax(blocksMax * 2),
         }
       : undefined,

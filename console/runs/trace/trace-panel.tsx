@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
+import type { Beyond } from '../beyond-shown.tsx';
 import type { Execution, Span } from './spans.ts';
 import { stepStatuses } from './step-statuses.ts';
 import style from './trace-panel.module.css';
@@ -23,7 +24,7 @@ type Props = {
   isGraph: boolean;
   onView: (isGraph: boolean) => void;
   onChoose: (execution: Execution | undefined) => void;
-  onMore: (() => void) | undefined;
+  beyond: Beyond | undefined;
 };
 
 /** The blocks of a run: over time, or on the graph of the flow that ran. */
@@ -36,7 +37,7 @@ export function TracePanel({
   isGraph,
   onView,
   onChoose,
-  onMore,
+  beyond,
 }: Props) {
   const statuses = useMemo(() => stepStatuses(root), [root]);
   const selected = chosen && pathToSpan(root, ({ execution }) => execution === chosen)?.at(-1);
@@ -93,10 +94,10 @@ export function TracePanel({
           onSelect={(span) => onChoose(span.execution)}
         />
       )}
-      {onMore && (
+      {beyond && (
         <div className={style.more}>
           The first {formatCount(root.count)} block executions are shown.{' '}
-          <Button size="small" isPending={blocks.isFetching} onPress={onMore}>
+          <Button size="small" isPending={beyond.isLoading} onPress={beyond.loadMore}>
             Show more
           </Button>
         </div>

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import type { Locator } from 'playwright-core';
 import { CANCELLED } from '../../../flow/run.ts';
-import { code } from '../../blocks.ts';
+import { code, llm } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
+import type { ConsoleWeir } from './console-weir.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
@@ -163,12 +164,7 @@ describeWalks('what the console shows', (walk) => {
     await flow.publish();
     const request = { key: weir.demoKey, body: { message: 'm' } };
     const { body } = await weir.call('POST', 'demo/demo/long-run/v1/execute', request);
-    await sql`
-      insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, output, latency_ms,
-        attempts, started_at, finished_at)
-      select execution_id, 'a#' || i, 'a', 'a', 'code', 'completed', '{"ref":"$message"}', '1', 1, 1, started_at,
-        started_at
-      from run, generate_series(1, 2000) i where execution_id = ${body.executionId}`.execute(weir.db);
+    await lengthen(weir, body.executionId);
     await open(`${flow.path}/runs/${body.executionId}?block=b`);
     await page.getByText('The block b is not among the first 2,000 block executions.').waitFor();
     const failure = page.getByRole('alert');
@@ -177,4 +173,36 @@ describeWalks('what the console shows', (walk) => {
     await page.getByRole('heading', { level: 2, name: 'b', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Show the block that failed' }).waitFor();
   });
+
+  walk('of a long run grows when asked to while the run is being looked at again', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'long-wait', [
+      code('a', 'return 1'),
+      llm('ask', 'Use lookup', 'demo/chat', { processor_config: { tools_enabled: true } }),
+    ]);
+    await flow.publish();
+    const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }];
+    const request = { key: weir.demoKey, body: { message: 'm', tools } };
+    const { body } = await weir.call('POST', 'demo/demo/long-wait/v1/execute', request);
+    await lengthen(weir, body.executionId);
+    await open(`${flow.path}/runs/${body.executionId}?block=ask`);
+    const more = page.getByRole('region', { name: 'Blocks' }).getByRole('button', { name: 'Show more' });
+    await more.waitFor();
+    // The next look is not answered.
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/blocks?*', () => asked.resolve(), { times: 1 });
+    await asked.promise;
+    await more.click();
+    await page.getByRole('heading', { level: 2, name: 'ask', exact: true }).waitFor();
+  });
 });
+
+/** Gives a run 2,000 more executions of its block `a`, before all others. */
+async function lengthen(weir: ConsoleWeir, executionId: string): Promise<void> {
+  await sql`
+    insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input, output, latency_ms,
+      attempts, started_at, finished_at)
+    select execution_id, 'a#' || i, 'a', 'a', 'code', 'completed', '{"ref":"$message"}', '1', 1, 1, started_at,
+      started_at
+    from run, generate_series(1, 2000) i where execution_id = ${executionId}`.execute(weir.db);
+}
