@@ -1,5 +1,7 @@
+import type { Step } from '../flow/draft/steps.ts';
 import { Button } from '../ui/button.tsx';
 import { type Beyond, BeyondShown } from './beyond-shown.tsx';
+import { failedInBlock } from './failed-in-block.ts';
 import style from './run-page.module.css';
 import type { Run } from './run-path.ts';
 import type { Execution } from './trace/spans.ts';
@@ -12,11 +14,13 @@ const REASONS: Record<string, string> = {
 /** Why a run failed, and where. */
 export function RunError({
   run,
+  steps,
   executions,
   beyond,
   onChoose,
 }: {
   run: Run;
+  steps: Step[] | undefined;
   executions: readonly Execution[];
   beyond: Beyond | undefined;
   onChoose: (execution: Execution) => void;
@@ -36,7 +40,7 @@ export function RunError({
             Show the block that failed
           </Button>
         ) : (
-          beyond && run.step_id !== undefined && <BeyondShown block="The block that failed" beyond={beyond} />
+          beyond && failedInBlock(run, steps) && <BeyondShown block="The block that failed" beyond={beyond} />
         )}
       </div>
     </div>

@@ -68,7 +68,7 @@ export function RunPage() {
       <div className={style.page}>
         <RunFacts run={run.data} path={path} root={root} now={now} />
         {run.error && <ErrorNote error={run.error} />}
-        <RunError run={run.data} executions={executions} beyond={beyond} onChoose={choose} />
+        <RunError run={run.data} steps={steps} executions={executions} beyond={beyond} onChoose={choose} />
         <div className={style.columns}>
           <TracePanel
             root={root}

@@ -195,6 +195,23 @@ describeWalks('what the console shows', (walk) => {
     await more.click();
     await page.getByRole('heading', { level: 2, name: 'ask', exact: true }).waitFor();
   });
+
+  walk('of a long run names no block as failed where a loop refused its input', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'no-array', [
+      code('a', 'return 1'),
+      { type: 'loop', step_id: 'each', name: 'each', max_iterations: 5, body: [code('b', 'return 1')] },
+    ]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body } = await weir.call('POST', 'demo/demo/no-array/v1/execute', request);
+    await lengthen(weir, body.executionId);
+    await open(`${flow.path}/runs/${body.executionId}?view=graph`);
+    await page.getByRole('alert').getByText('LOOP_INPUT_NOT_ARRAY').waitFor();
+    await page.getByText('The first 2,000 block executions are shown.').waitFor();
+    await page.getByRole('region', { name: 'Blocks' }).getByText('each', { exact: true }).waitFor();
+    assert.equal(await page.getByText('The block that failed').count(), 0);
+  });
 });
 
 /** Gives a run 2,000 more executions of its block `a`, before all others. */

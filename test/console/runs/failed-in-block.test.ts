@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import type { Step } from '../../../console/flow/draft/steps.ts';
+import { failedInBlock } from '../../../console/runs/failed-in-block.ts';
+
+const STEPS = [
+  { type: 'parallel', step_id: 'both', branches: { left: [{ type: 'sequential', step_id: 'a' }] } },
+  { type: 'loop', step_id: 'each', body: [{ type: 'sequential', step_id: 'b' }] },
+] as unknown as Step[];
+
+describe('a failed run', () => {
+  it('failed in a block where its step is one, inside others too', () => {
+    assert.equal(failedInBlock({ code: 'CODE_ERROR', step_id: 'a' }, STEPS), true);
+    assert.equal(failedInBlock({ code: 'CODE_ERROR', step_id: 'b' }, STEPS), true);
+  });
+  it('failed in no block where its step is a loop or a parallel step, or none', () => {
+    assert.equal(failedInBlock({ code: 'LOOP_INPUT_NOT_ARRAY', step_id: 'each' }, STEPS), false);
+    assert.equal(failedInBlock({ code: 'OUTPUT_TOO_LARGE', step_id: 'both' }, STEPS), false);
+    assert.equal(failedInBlock({ code: 'CODE_ERROR' }, STEPS), false);
+  });
+  it('failed in no block that is known before its steps are', () =>
+    assert.equal(failedInBlock({ code: 'CODE_ERROR', step_id: 'a' }, undefined), false));
+  it('failed before the block that it names where it has too many', () =>
+    assert.equal(failedInBlock({ code: 'LOOP_LIMIT_EXCEEDED', step_id: 'b' }, STEPS), false));
+});
