@@ -107,18 +107,18 @@ describeWalks('what the console shows', (walk) => {
     const sent = Promise.withResolvers<object>();
     const answer = Promise.withResolvers<void>();
     await page.route('**/api/v1/organizations/*', async (route) => {
-      if (route.request().method() === 'PUT') {
-        sent.resolve(route.request().postDataJSON());
-        await answer.promise;
-      }
-      await route.continue();
+      if (route.request().method() !== 'PUT') return await route.continue();
+      const response = await route.fetch();
+      sent.resolve(route.request().postDataJSON());
+      await answer.promise;
+      await route.fulfill({ response });
     });
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     assert.deepEqual(await sent.promise, { description: 'Typed here' });
     await name.fill('Typed meanwhile');
+    await change({ description: 'Described elsewhere' });
     answer.resolve();
     await page.getByText('Saved.').waitFor();
-    await change({ description: 'Described elsewhere' });
     await showsIn(description, 'Described elsewhere');
     assert.equal(await name.inputValue(), 'Typed meanwhile');
     // Typed back: no change any more.
