@@ -11,7 +11,12 @@ const ATTEMPTS_MIN = 1;
 const AWAITED_ATTEMPTS_MIN = 10;
 
 /** The slots that a worker has for activities. Keys are fairness keys: an organization's slug, written otherwise for its jobs. */
-export type Slots = Pick<Turns, 'takeNow' | 'countUnderWay'> & {
+export type Slots = Pick<Turns, 'countUnderWay'> & {
+  /**
+   * Takes a slot; undefined when the key has its share. An attempt that is turned away gives it back as it found it: that says
+   * nothing of how soon slots are freed.
+   */
+  takeNow(key: string): ((wasTurnedAway?: boolean) => void) | undefined;
   /** Returns the milliseconds after which an activity that found no slot is to be asked for again. */
   nextInMs(key: string): number;
 };
@@ -26,9 +31,9 @@ export function createSlots(places: Parameters<typeof createTurns>[0], now?: () 
       const endTurn = turns.takeNow(key);
       return (
         endTurn &&
-        (() => {
+        ((wasTurnedAway = false) => {
           endTurn();
-          pace.noteEnd();
+          if (!wasTurnedAway) pace.noteEnd();
         })
       );
     },
@@ -51,10 +56,14 @@ export async function inSlot<T>(
   const endSlot = slots.takeNow(fairnessKey());
   if (!endSlot)
     throw turnAwayFrom(slots, 'The organization has as many of these waiting in this worker as it may have.');
+  let wasTurnedAway = false;
   try {
     return await work();
+  } catch (error) {
+    wasTurnedAway = isTurnedAway(error);
+    throw error;
   } finally {
-    endSlot();
+    endSlot(wasTurnedAway);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/activity';
-import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
+import { createSlots, inSlot, turnAwayFrom } from '../../../activities/attempts/in-slot.ts';
 import { inActivity } from '../in-activity.ts';
 import { simulateWaiting } from '../simulate-waiting.ts';
 
@@ -84,6 +84,23 @@ describe('attempts of blocks that wait for a slot', () => {
     }
     const often = Math.max(...Array.from({ length: 20 }, () => slots.nextInMs(JOBS)));
     assert(rare > 10_000 && often < 2_000, `${rare} ms, and then ${often} ms`);
+  });
+
+  it('come no sooner for those that were turned away from their slots', async () => {
+    let now = 0;
+    const slots = createSlots({ places: 300, reserve: 0 }, () => now);
+    const attempt = () =>
+      inActivity({ info: { priority: { fairnessKey: JOBS } } }, () =>
+        inSlot(slots, { isLocal: false }, async () => {
+          throw turnAwayFrom(slots, 'Many wait.');
+        }),
+      ).catch(({ nextRetryDelay }: ApplicationFailure) => Number(nextRetryDelay));
+    await attempt();
+    // Past the time in which it is not known how fast slots are freed.
+    for (; now < 15_000; now += 100) await attempt();
+    const delays: number[] = [];
+    for (let n = 0; n < 20; n += 1) delays.push(await attempt());
+    assert(Math.max(...delays) > 10_000, `${delays}`);
   });
 
   it('come as soon where a caller waits, beside twenty organizations of which only jobs wait', () => {
