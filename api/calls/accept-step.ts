@@ -83,6 +83,9 @@ export async function acceptStep(
   if (resumes?.accepted) return resumes.accepted;
 
   const known = resumes?.run ?? session;
+  if (messages && !known)
+    throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
+  if (messages && !known?.pause) throw noResultsExpected(messages);
   const checked = { session: known, resumes, overrides, tools, to, republished };
   return holdStored(
     deps.largeValues,
@@ -135,7 +138,6 @@ async function acceptChecked(
   const run = { mode: 'step' as const, ...flow };
   const concludes = to === steps.length;
   if (!session) {
-    if (messages) throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
     requireMayRun(flow);
     const executionId = createTimedId();
     const continues = { executionId, from: stepIndex, to, concludes };

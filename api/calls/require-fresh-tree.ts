@@ -46,7 +46,7 @@ export function requireFreshPause(
   const takesResults = listToolSteps(definition).includes(stepId);
   if (takesResults && (now === index || !republished)) return;
   const change = takesResults
-    ? `another step with the index ${index}. There, it has the index ${now}: send that`
+    ? `another step with the index ${index}. There, it has the index ${now}: send that, and the outputs of all steps before it`
     : now < 0
       ? 'no such step of its own: start a new session'
       : 'a step of that name which takes no tool results: start a new session, or leave out toolCallMessages to run that step';

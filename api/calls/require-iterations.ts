@@ -35,9 +35,11 @@ export function requireIterations(
         ? `By the iterationsUsed of the request, the block ${step_id} has used ${used} tool-call round-trips`
         : `The block ${step_id} has used ${used} tool-call round-trips, and its model asks for tools again`;
     const mend =
-      cap < MAX_TOOL_ITERATIONS_MAX
+      used < MAX_TOOL_ITERATIONS_MAX
         ? ` Raise it with block overrides (at most ${MAX_TOOL_ITERATIONS_MAX}), and resume with the messages of this error and a result for each of their last tool_calls.`
-        : '';
+        : claimed > asked
+          ? ' Send the iterationsUsed of the pause.'
+          : '';
     throw new ServiceError(
       'TOOL_ITERATION_LIMIT',
       `${said}; its processor_config.max_tool_iterations is ${cap}.${mend}`,

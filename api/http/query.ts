@@ -16,8 +16,8 @@ export const moment = momentText.transform((text) => new Date(text));
 /** Completes a time: in UTC unless it has an offset, whose `+` is a space where it was not escaped in a query, and its colon. */
 function completeTime(text: string): string {
   return text
-    .replace(/ (?=\d\d:\d\d$)/, '+')
-    .replace(/(T.+[+-]\d\d)(\d\d)$/, '$1:$2')
+    .replace(/ (?=\d\d(:?\d\d)?$)/, '+')
+    .replace(/(T.+[+-]\d\d)(\d\d)?$/, (_, time, minutes = '00') => `${time}:${minutes}`)
     .replace(/(T\d\d:\d\d)(?=$|[Z+-])/, '$1:00')
     .replace(/(T[\d:.]+)$/, '$1Z');
 }

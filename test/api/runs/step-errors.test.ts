@@ -80,8 +80,11 @@ describe('POST …/step, refused before its first byte', () => {
     it('TOOL_RESULTS_MISMATCH: results of a session that waits for none', async () => {
       const resume = { stepIndex: 1, accumulatedOutputs: { a: 'm' }, tools, toolCallMessages: messages };
       const executionId = await begin(flow);
-      const detail = await refused(step(flow, { ...resume, executionId }), 400, 'TOOL_RESULTS_MISMATCH');
-      assert.deepEqual([detail.expected, detail.received], [[], ['c1']]);
+      for (const accumulatedOutputs of [resume.accumulatedOutputs, undefined]) {
+        const call = step(flow, { ...resume, accumulatedOutputs, executionId });
+        const detail = await refused(call, 400, 'TOOL_RESULTS_MISMATCH');
+        assert.deepEqual([detail.expected, detail.received], [[], ['c1']]);
+      }
       const idle = { ...resume, executionId, toolCallMessages: [{ role: 'user', content: 'x' }] };
       const { expected, received } = await refused(step(flow, idle), 400, 'TOOL_RESULTS_MISMATCH');
       assert.deepEqual([expected, received], [[], []]);
@@ -89,7 +92,8 @@ describe('POST …/step, refused before its first byte', () => {
 
     it('INVALID_RESUME: tool results without a session', async () => {
       const resume = { stepIndex: 1, accumulatedOutputs: { a: 'm' }, tools, toolCallMessages: messages };
-      await refused(step(flow, resume), 400, 'INVALID_RESUME');
+      for (const accumulatedOutputs of [resume.accumulatedOutputs, undefined])
+        await refused(step(flow, { ...resume, accumulatedOutputs }), 400, 'INVALID_RESUME');
     });
 
     it('PARAMETER_NAME_RESERVED: attachments inside parameters', async () => {

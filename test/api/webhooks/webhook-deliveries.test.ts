@@ -51,6 +51,8 @@ describeWith(['openssl'], 'webhook deliveries', () => {
       assert.deepEqual(await list('2026-01-31T12:00'), []);
       assert.deepEqual(await list('2026-01-31T12:01Z'), [1, 0]);
       assert.deepEqual(await list('2026-01-31T14:01+02:00'), [1, 0]);
+      assert.deepEqual(await list('2026-01-31T14:01:00+0200'), [1, 0]);
+      assert.deepEqual(await list('2026-01-31T14:01:00+02'), [1, 0]);
       assert.deepEqual(await list('2026-01-31'), []);
       assert.deepEqual(await list('2026-02-01'), [1, 0]);
       const unescaped = '2026-01-31T14:00:00.001+02:00';
