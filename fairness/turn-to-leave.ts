@@ -13,10 +13,7 @@ export type TurnToLeave = { end: EndTurn; leave: Leave };
  * Takes a turn that others can have while its holder waits for what is elsewhere; `again` takes the next one. Of several such waits
  * at a time, the last one to end takes the next turn. A wait that fails takes none.
  */
-export async function takeTurnToLeave(
-  take: () => Promise<EndTurn>,
-  again = take,
-): Promise<TurnToLeave> {
+export async function takeTurnToLeave(take: () => Promise<EndTurn>, again = take): Promise<TurnToLeave> {
   let endTurn = await take();
   let ended = false;
   let away = 0;
