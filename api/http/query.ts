@@ -17,7 +17,7 @@ export const moment = momentText.transform((text) => new Date(text));
 function completeTime(text: string): string {
   return text
     .replace(/ (?=\d\d(:?\d\d)?$)/, '+')
-    .replace(/(T.+[+-]\d\d)(\d\d)?$/, (_, time, minutes = '00') => `${time}:${minutes}`)
+    .replace(/(T[\d:.]+[+-]\d\d)(\d\d)?$/, (_, time, minutes = '00') => `${time}:${minutes}`)
     .replace(/(T\d\d:\d\d)(?=$|[Z+-])/, '$1:00')
     .replace(/(T[\d:.]+)$/, '$1Z');
 }
