@@ -1,4 +1,4 @@
-// Validator threads: started when first needed, one request at a time each, killed when they run past their deadline.
+// Validator threads: started when needed, one request at a time each, killed when they run past their deadline, ended when idle.
 import { Worker } from 'node:worker_threads';
 import { createTurns } from '../fairness/turns.ts';
 import {
@@ -44,7 +44,7 @@ export type ThreadPool = {
 };
 
 type Job = { request: ThreadRequest; resolve(reply: ThreadReply): void; reject(error: unknown): void };
-type Thread = { worker: Worker; limits: BigInt64Array; job: Job | undefined };
+type Thread = { worker: Worker; limits: BigInt64Array; job: Job | undefined; idle?: NodeJS.Timeout };
 
 const PROGRAM = new URL('thread.ts', import.meta.url);
 const NOT_STARTED = 0n;
@@ -54,12 +54,14 @@ const LOOK_AGAIN_MS = 50;
  * does not count for which the whole process was stopped.
  */
 const LOOKS_MAX = 100;
+/** For how long a thread stays that nobody asks: it takes 25 MB, and another is ready within some 0.1 s. */
+const IDLE_MAX_MS = 60_000;
 
 /**
  * Creates a pool of threads that organizations use in turn; idle threads do not keep the process alive. Tests may give the
- * threads another program.
+ * threads another program and another time to be idle.
  */
-export function createThreadPool(program = PROGRAM): ThreadPool {
+export function createThreadPool({ program = PROGRAM, idleMaxMs = IDLE_MAX_MS } = {}): ThreadPool {
   const threads = new Set<Thread>();
   const turns = createTurns({ places: THREADS, reserve: RESERVED_THREADS });
   let closed = false;
@@ -78,6 +80,7 @@ export function createThreadPool(program = PROGRAM): ThreadPool {
       thread.job?.resolve(reply);
       thread.job = undefined;
       worker.unref();
+      thread.idle = setTimeout(() => drop(thread), idleMaxMs).unref();
     });
     worker.on('error', (error: NodeJS.ErrnoException) => {
       const outOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -87,8 +90,9 @@ export function createThreadPool(program = PROGRAM): ThreadPool {
     return thread;
   }
 
-  function drop(thread: Thread, error: unknown): void {
+  function drop(thread: Thread, error?: unknown): void {
     threads.delete(thread);
+    clearTimeout(thread.idle);
     thread.job?.reject(error);
     thread.job = undefined;
     void thread.worker.terminate();
@@ -96,6 +100,7 @@ export function createThreadPool(program = PROGRAM): ThreadPool {
 
   function start(thread: Thread, job: Job): void {
     thread.job = job;
+    clearTimeout(thread.idle);
     Atomics.store(thread.limits, 0, NOT_STARTED);
     thread.worker.ref();
     thread.worker.postMessage(job.request);

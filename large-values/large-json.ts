@@ -16,6 +16,8 @@ export const LARGE_JSON_BYTES = 256 * 1024;
 const HEAP_MAX_MB = 512;
 /** A text that took longer had to wait for a processor. */
 const REST_MAX_MS = 1_000;
+/** For how long the thread stays when nothing is to be read: it keeps 25 MB, and far more after large texts. */
+const IDLE_MAX_MS = 60_000;
 
 export type LargeJson = {
   /** Finds out why a text is too large to parse, and where it is, measures its outermost `member`. */
@@ -35,10 +37,15 @@ type Options = TaskOptions & { signal?: AbortSignal | undefined };
 
 type Job = { worker: Worker; resolve(reply: ThreadReply): void };
 
-/** Creates the reader of large JSON texts of one process. Its thread starts when first needed. */
-export function createLargeJson(largeBytes = LARGE_JSON_BYTES, presence = createPresence()): LargeJson {
+/** Creates the reader of large JSON texts of one process. Its thread starts when needed and ends when idle. */
+export function createLargeJson({
+  largeBytes = LARGE_JSON_BYTES,
+  presence = createPresence(),
+  idleMaxMs = IDLE_MAX_MS,
+} = {}): LargeJson {
   const turns = createTurns({ places: 1, reserve: 0 });
   let idle: Worker | undefined;
+  let endIdle: NodeJS.Timeout | undefined;
   let job: Job | undefined;
   let closed = false;
 
@@ -74,6 +81,7 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES, presence = create
   function ask(request: ThreadRequest): Promise<ThreadReply> {
     const worker = idle ?? start();
     idle = undefined;
+    clearTimeout(endIdle);
     const { promise, resolve } = Promise.withResolvers<ThreadReply>();
     job = { worker, resolve };
     worker.ref();
@@ -95,9 +103,10 @@ export function createLargeJson(largeBytes = LARGE_JSON_BYTES, presence = create
     worker.on('message', (reply: ThreadReply) => {
       worker.unref();
       idle = worker;
+      endIdle = setTimeout(end, idleMaxMs).unref();
       settle(reply);
     });
-    const end = (error: unknown) => {
+    const end = (error?: unknown) => {
       if (idle === worker) idle = undefined;
       if (job?.worker === worker && !closed)
         log.error({ err: error }, 'The thread for large JSON texts ended.');

@@ -6,7 +6,7 @@ import { createOwnerLimit, type OwnerLimit } from '../fairness/owner-limit.ts';
 import { createPresence, type Presence } from '../fairness/presence.ts';
 import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
-import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from './large-json.ts';
+import { createLargeJson, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
 /** The bytes of request bodies, and of answers, that one organization may have in hand. */
@@ -49,7 +49,7 @@ export type LargeValues = {
 /** Creates what a process may hold, and observes it in metrics. Its thread starts with the first large text. */
 export function createLargeValues(): LargeValues {
   const presence = createPresence();
-  const json = createLargeJson(LARGE_JSON_BYTES, presence);
+  const json = createLargeJson({ presence });
   const createBudget = ({ total, share, reserve }: typeof REQUESTS) =>
     createByteBudget(total, share, reserve);
   const bodies = createBudget(REQUESTS);

@@ -6,7 +6,7 @@ import { createValidator, type Validator } from '../../json-schema/validator.ts'
 describe('a JSON Schema whose thread gets no processor', () => {
   let validator: Validator;
   before(() => {
-    validator = createValidator(createThreadPool(new URL('idle-thread.ts', import.meta.url)));
+    validator = createValidator(createThreadPool({ program: new URL('idle-thread.ts', import.meta.url) }));
   });
   after(() => validator.close());
 

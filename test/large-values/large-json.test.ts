@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { createLargeJson, LARGE_JSON_BYTES, type LargeJson } from '../../large-values/large-json.ts';
 import { readCode } from '../../large-values/read-code.ts';
+import { countThreads } from '../count-threads.ts';
 import { holdTimers } from '../fairness/hold-timers.ts';
 
 const LONG = 'x'.repeat(LARGE_JSON_BYTES);
@@ -16,7 +17,7 @@ for (const [place, largeBytes] of [
   describe(`JSON texts read ${place}`, () => {
     let largeJson: LargeJson;
     before(() => {
-      largeJson = createLargeJson(largeBytes);
+      largeJson = createLargeJson({ largeBytes });
     });
     after(() => largeJson.close());
 
@@ -83,7 +84,7 @@ for (const [place, largeBytes] of [
 describe('the thread for large JSON texts', () => {
   it('rests after each text for as long as that took, a second at most', async () => {
     const timers = holdTimers();
-    const largeJson = createLargeJson(0);
+    const largeJson = createLargeJson({ largeBytes: 0 });
     const read = (owner: string) => largeJson.check(owner, Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
     try {
       const first = read('a');
@@ -121,7 +122,7 @@ describe('the thread for large JSON texts', () => {
   });
 
   it('fails nothing when it cannot do the work, or was ended', async () => {
-    const largeJson = createLargeJson(0);
+    const largeJson = createLargeJson({ largeBytes: 0 });
     // An answer that is nested too deeply to be passed on.
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const json = Buffer.from(`{"choices":[${deep}]}`);
@@ -133,8 +134,21 @@ describe('the thread for large JSON texts', () => {
     assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { values: 1, keys: 0 });
   });
 
+  it('ends when nothing was to be read for a while, and not before', async () => {
+    const read = async (idleMaxMs?: number) => {
+      const largeJson = createLargeJson({ largeBytes: 0, idleMaxMs });
+      for (let texts = 0; texts < 3; texts += 1) {
+        await largeJson.check('o', Buffer.from('[]'), {});
+        await setTimeout(20);
+      }
+      await largeJson.close();
+    };
+    assert.equal(await countThreads(() => read(1)), 3);
+    assert.equal(await countThreads(read), 1);
+  });
+
   it('forgets who no longer waits', async () => {
-    const largeJson = createLargeJson(0);
+    const largeJson = createLargeJson({ largeBytes: 0 });
     const first = largeJson.check('a', Buffer.from('[]'), {});
     const gone = new AbortController();
     const second = largeJson.check('b', Buffer.from('[]'), { signal: gone.signal });
