@@ -7,6 +7,7 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
+import { isTakenForLost } from './attempts/is-taken-for-lost.ts';
 import { NoRoom } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
@@ -49,7 +50,8 @@ export async function runCode(
     turn = undefined;
   }, READING_MAX_MS);
   const { callId, blockKey } = execution;
-  const costOf = (ms: number) => Math.ceil((codePrice * MICROCREDITS_PER_CREDIT * ms) / 1_000);
+  // Whole microcredits keep the product exact.
+  const costOf = (ms: number) => Math.ceil((Math.round(codePrice * MICROCREDITS_PER_CREDIT) * ms) / 1_000);
   try {
     return await blocks.run(
       execution,
@@ -75,8 +77,9 @@ export async function runCode(
       },
     );
   } catch (error) {
-    // A result that is not recorded yet keeps its reservation.
-    if (codePrice > 0 && !attempt.kept) await releaseReservation(db, execution).catch(() => undefined);
+    // A result that is not recorded yet keeps its reservation, and so does the attempt that the engine has begun in place of this.
+    if (codePrice > 0 && !attempt.kept && !isTakenForLost(signal))
+      await releaseReservation(db, execution).catch(() => undefined);
     throw error;
   } finally {
     clearTimeout(reading);

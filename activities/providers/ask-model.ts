@@ -79,8 +79,8 @@ export async function askModel(
 ): Promise<ModelReply> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
   const { usage, tools = [] } = request;
-  usage.model = model;
   const { json_schema: hasFormat } = deps.registry.capabilities(model);
+  usage.model = model;
   const answerTokens = Math.min(config.max_tokens ?? ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX);
   const { messages, format } = buildMessages(request, { hasFormat });
 
@@ -105,7 +105,7 @@ export async function askModel(
       count(answer) {
         usage.promptTokens += answer.promptTokens;
         usage.completionTokens += answer.completionTokens;
-        if (!provider.own) usage.costMicrocredits = deps.registry.costMicrocredits(model, usage);
+        if (!provider.own) usage.costMicrocredits += deps.registry.costMicrocredits(model, answer);
         measureUsage(deps.registry, model, answer, provider.own ?? false);
       },
     };

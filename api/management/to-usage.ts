@@ -2,8 +2,11 @@ import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { CODE } from '../../db/usage/count-usage.ts';
 import type { UsageDimension, UsageRow } from '../../db/usage/find-usage.ts';
 
-/** Describes the sums of a row; null where there is no such sum by `by`. */
-export function toUsage(row: UsageRow, by?: UsageDimension) {
+/** What is asked for: the dimension of an entry, and the flow that all is about. */
+type Asked = { by?: UsageDimension; flowId?: string | undefined };
+
+/** Describes the sums of a row; null where there is no such sum. */
+export function toUsage(row: UsageRow, { by, flowId }: Asked) {
   const ofModels = by === 'model';
   return {
     credits: row.microcredits / MICROCREDITS_PER_CREDIT,
@@ -15,13 +18,13 @@ export function toUsage(row: UsageRow, by?: UsageDimension) {
     runs: ofModels ? null : row.runs,
     failedRuns: ofModels ? null : row.failed_runs,
     runLatencyMs: toLatency(row.run_p50, row.run_p95, row.run_p99),
-    refused: by === 'flow' || by === 'version' || ofModels ? null : row.refused,
+    refused: flowId || by === 'flow' || by === 'version' || ofModels ? null : row.refused,
   };
 }
 
 /** Describes a row with what it is about. */
-export function toUsageEntry(row: UsageRow, by: UsageDimension) {
-  return { ...nameOf(row, by), ...toUsage(row, by) };
+export function toUsageEntry(row: UsageRow, asked: Asked & { by: UsageDimension }) {
+  return { ...nameOf(row, asked.by), ...toUsage(row, asked) };
 }
 
 function nameOf({ id, version, name, project }: UsageRow, by: UsageDimension) {

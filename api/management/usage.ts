@@ -92,8 +92,8 @@ function report({ db }: ApiDeps, scopeOf: (state: ApiState) => Scope): ApiMiddle
     answerWithETag(ctx, {
       ...days,
       by,
-      total: toUsage(total),
-      entries: page.map((row) => toUsageEntry(row, by)),
+      total: toUsage(total, { flowId }),
+      entries: page.map((row) => toUsageEntry(row, { by, flowId })),
       ...end,
     });
   };

@@ -29,7 +29,9 @@ export async function countUsageOf(tx: Tx, callIds: string[]): Promise<void> {
  * call has ended: until then it could be repeated.
  */
 async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number> {
-  const waited = sql`run.mode = 'step' or run.concluded_by is not null or run.finished_at is null`;
+  // One that was cancelled while it waited has nobody to conclude it.
+  const waited = sql`run.mode = 'step' or run.concluded_by is not null or run.finished_at is null or exists (
+    select from block_run where block_run.execution_id = run.execution_id and block_run.status = 'paused')`;
   const runMs = sql`extract(epoch from run.finished_at - run.started_at) * 1000`;
   const { rows } = await sql<{ noted: number }>`
     with note as (

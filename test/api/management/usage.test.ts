@@ -92,6 +92,8 @@ describe('usage over HTTP', () => {
     await run({ flowId: second, cost: 5_000_000 });
     const credits = async (path: string) => (await call('GET', path)).body.total.credits;
     assert.equal(await credits(ofProject(`?flow_id=${second}`)), 5);
+    const ofSecond = (await call('GET', ofProject(`?flow_id=${second}`))).body;
+    assert.deepEqual([ofSecond.total.refused, ofSecond.entries[0].refused], [null, null]);
     assert.equal(await credits(ofOrganization(`?project_id=${management.acme.projectId}`)), 8);
     assert.equal(await credits(ofOrganization(`?project_id=${randomUUID()}`)), 0);
     const first = (await call('GET', ofOrganization('?by=flow&limit=1'))).body;

@@ -85,14 +85,20 @@ describe('usage', () => {
 
   it('counts a cancelled run as failed, whether it was under way or waited for its caller', async () => {
     const waiting = await accept({ mode: 'execute' });
+    await charge(waiting, 'ask', 0, { paused: true });
     await finishRun(fixture.database.db, waiting, PAUSED);
+    await sql`update run set started_at = started_at - interval '3 days' where execution_id = ${waiting}`.execute(
+      fixture.database.db,
+    );
     const underWay = await accept();
     await charge(underWay, 'a', 4);
     for (const id of [waiting, underWay]) await requestCancel(fixture.database.db, id);
     await finishRun(fixture.database.db, underWay, COMPLETED);
     assert.equal(await count(), 4);
-    const { runs, failed_runs } = await total();
+    const { runs, failed_runs, run_p99 } = await total();
     assert.deepEqual([runs, failed_runs], [2, 2]);
+    // Nor is the time for which it waited a latency.
+    assert.ok((run_p99 ?? Infinity) < 86_400_000, String(run_p99));
   });
 
   it('counts each run once, though several processes count at once', async () => {
