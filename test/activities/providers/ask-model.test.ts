@@ -180,6 +180,23 @@ describe('askModel', () => {
       );
     });
 
+    it("charges a repair on the service's key for itself alone, after an answer with an own key", async () => {
+      harness.server.will(answer('{"name":"Ada"}'), answer(JSON.stringify(person)));
+      let requests = 0;
+      const begin = async () => {
+        requests += 1;
+        return { ...harness.server.provider, ...(requests === 1 && { own: true as const }) };
+      };
+      const block = { outputSchema: personSchema };
+      const { costMicrocredits } = await harness.call(block, undefined, { begin });
+      assert.deepEqual([requests, costMicrocredits], [2, 10 * 15 + 5 * 60]);
+    });
+
+    it('names no model in its usage that is not known', async () => {
+      await assert.rejects(harness.call({ model: 'runs' }));
+      assert.equal(harness.usage.model, undefined);
+    });
+
     it('is MODEL_OUTPUT_INVALID with what did not match after one failed repair', async () => {
       harness.server.will(answer('Ada was 36.'), answer('{"name":"Ada"}'));
       await assert.rejects(
