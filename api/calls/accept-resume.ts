@@ -2,7 +2,6 @@
 import { findRun, findRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
-import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
@@ -18,7 +17,6 @@ import { linkToTrace } from '../../observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import type { ExecuteRequest } from '../run-shapes/requests.ts';
 import { requireChoice } from '../run-shapes/tool-requests.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
@@ -66,20 +64,21 @@ export async function acceptResume(
   const answered = run.concluded_by === null ? await requireAnswerOfPause(deps, request, run) : undefined;
 
   const bytes = await measureInput(deps.db, run.execution_id);
-  const accept = async (endLargeWork: () => void, leaveLargeWork: Leave) => {
-    const db = leaveForObjects(deps.db, leaveLargeWork);
-    const earlier = await findRunInput(db, run.execution_id);
-    if (!earlier) throw notPaused();
-    requireSameStart(earlier, body);
-    const overrides = sent ?? earlier.block_overrides;
-    if (!sent) await requireOverrides(overrides, leaveLargeWork);
-    const resumed = { run, answered, definition, earlier, overrides };
-    return acceptAtPause({ ...deps, db }, { ...request, endLargeWork, leaveLargeWork }, resumed);
-  };
-  return holdStored(deps.largeValues, flow.organizationId, bytes, accept, {
-    endLargeWork: request.endLargeWork,
-    leaveLargeWork: request.leaveLargeWork,
-  });
+  return holdStored(
+    deps,
+    flow.organizationId,
+    bytes,
+    async (db, turn) => {
+      const earlier = await findRunInput(db, run.execution_id);
+      if (!earlier) throw notPaused();
+      requireSameStart(earlier, body);
+      const overrides = sent ?? earlier.block_overrides;
+      if (!sent) await requireOverrides(overrides, turn.leaveLargeWork);
+      const resumed = { run, answered, definition, earlier, overrides };
+      return acceptAtPause({ ...deps, db }, { ...request, ...turn }, resumed);
+    },
+    request,
+  );
 }
 
 type ResumedRun = {

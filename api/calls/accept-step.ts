@@ -10,7 +10,6 @@ import type { ApiDeps } from '../deps.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import { invalidField } from '../http/invalid-field.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import type { StepRequest } from '../run-shapes/step-requests.ts';
 import { requireStateAgain } from './accept-resume.ts';
 import { acceptAttachments, requireParameterNames } from './accept-run.ts';
@@ -88,13 +87,10 @@ export async function acceptStep(
   if (messages && !known?.pause) throw noResultsExpected(messages);
   const checked = { session: known, resumes, overrides, tools, to, republished };
   return holdStored(
-    deps.largeValues,
+    deps,
     flow.organizationId,
     known ? await measureSession(deps, known, body) : 0,
-    (endLargeWork, leaveLargeWork) => {
-      const reading = { ...deps, db: leaveForObjects(deps.db, leaveLargeWork) };
-      return acceptChecked(reading, { ...request, endLargeWork, leaveLargeWork }, checked);
-    },
+    (db, turn) => acceptChecked({ ...deps, db }, { ...request, ...turn }, checked),
     request,
   );
 }

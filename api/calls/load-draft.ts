@@ -29,7 +29,7 @@ export function loadDraft(deps: ApiDeps): ApiMiddleware {
     const bytes = await measureDraft(deps.db, id);
     const { project } = ctx.state;
     const load = () => getFlowWithDraft(deps.db, ctx);
-    const flow = await holdStored(deps.largeValues, project.organization_id, bytes, load);
+    const flow = await holdStored(deps, project.organization_id, bytes, load);
     const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
     ctx.state.requireRunnable = async () => {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');

@@ -9,7 +9,6 @@ import { listBlocks } from '../../flow/plan.ts';
 import { countRounds, iterationCap, type PausePoint, type ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { ApiDeps } from '../deps.ts';
 import { holdStored } from '../http/hold-stored.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import type { AcceptedCall } from './store-call.ts';
 
 type StoredCall = Pick<AcceptedCall, 'callId' | 'definition'>;
@@ -51,20 +50,15 @@ export function requireIterations(
 
 /** Whether a call resumes a block whose model may not ask for tools again. */
 export async function isLastRound(
-  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   organizationId: string,
   run: StoredCall,
 ): Promise<boolean> {
-  const bytes = await measureInput(db, run.callId);
-  const { resume, block_overrides } = await holdStored(
-    largeValues,
-    organizationId,
-    bytes,
-    async (_, leave) => {
-      const { block_overrides, continuation } = await getRunInput(leaveForObjects(db, leave), run.callId);
-      return { resume: continuation?.resume, block_overrides };
-    },
-  );
+  const bytes = await measureInput(deps.db, run.callId);
+  const { resume, block_overrides } = await holdStored(deps, organizationId, bytes, async (db) => {
+    const { block_overrides, continuation } = await getRunInput(db, run.callId);
+    return { resume: continuation?.resume, block_overrides };
+  });
   return resume !== undefined && resume.iterations >= capOf(run.definition, block_overrides, resume.step_id);
 }
 

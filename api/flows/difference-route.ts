@@ -47,7 +47,7 @@ function compare(deps: ApiDeps): ApiMiddleware {
     const { from, to } = ctx.state.query as z.output<typeof differenceQuery>;
     const { id } = await requireFlow(deps.db, ctx);
     const bytes = (await measure(deps, id, from)) + (await measure(deps, id, to));
-    await holdAnswerBytes(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);
+    await holdAnswerBytes(deps, ctx, ctx.state.project.organization_id, bytes);
     const changes = findChanges(await load(deps, id, from), await load(deps, id, to));
     ctx.body = { changes };
   };

@@ -56,12 +56,12 @@ export async function getFlowToCheck(
 
 /** Gets the draft of the flow once its organization may hold it. Throws as `takeBytes` does. */
 export async function getDraft(
-  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   ctx: ApiContext,
 ): Promise<FlowDefinition> {
-  const { id } = await requireFlow(db, ctx);
-  await holdAnswerBytes(largeValues, ctx, ctx.state.project.organization_id, await measureDraft(db, id));
-  return loadDraftOf(db, id);
+  const { id } = await requireFlow(deps.db, ctx);
+  await holdAnswerBytes(deps, ctx, ctx.state.project.organization_id, await measureDraft(deps.db, id));
+  return loadDraftOf(deps.db, id);
 }
 
 /** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */

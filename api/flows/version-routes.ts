@@ -167,12 +167,13 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-function getOne({ db, largeValues }: ApiDeps): ApiMiddleware {
+function getOne(deps: ApiDeps): ApiMiddleware {
+  const { db } = deps;
   return async function getOne(ctx) {
     const flow = await requireFlow(db, ctx);
     const version = versionOf(ctx);
     const bytes = await measureVersion(db, flow.id, version);
-    await holdAnswerBytes(largeValues, ctx, ctx.state.project.organization_id, bytes);
+    await holdAnswerBytes(deps, ctx, ctx.state.project.organization_id, bytes);
     ctx.body = describe(await getVersion(db, flow.id, version), flow);
   };
 }

@@ -1,34 +1,32 @@
+import type { Db } from '../../db/connect.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import { type Leave, stay, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import type { ApiContext } from './context.ts';
+import { leaveForObjects } from './leave-for-objects.ts';
 import { readerSignal } from './reader-signal.ts';
-import { takeBytes, takeLargeWork, takeLargeWorkAgain } from './take-bytes.ts';
+import { takeBytes, takeWorkToLeave } from './take-bytes.ts';
 
 /**
  * Waits until an organization may hold an answer of so many bytes; they are given back when that is closed, or refused. A caller
  * that hangs up leaves the line, so that nothing is loaded for nobody. `load` may take a turn at large work itself: its own comes
- * before that at the answer. Returns the function that leaves that turn, to wait for what is elsewhere.
+ * before that at the answer. Returns the database that leaves that turn while the object store is awaited.
  */
 export async function holdAnswerBytes(
-  { answers, work }: LargeValues,
+  { db, largeValues: { answers, work } }: { db: Db; largeValues: LargeValues },
   { res, state }: Pick<ApiContext, 'res' | 'state'>,
   organizationId: string,
   bytes: number,
   load: () => Promise<unknown> = async () => undefined,
-): Promise<Leave> {
+): Promise<Db> {
   if (bytes < SMALL_BYTES) {
     await load();
-    return stay;
+    return db;
   }
   const gone = () => readerSignal(res);
   const giveBack = await takeBytes(answers, organizationId, bytes, gone);
   const takeTurn = async () => {
     await load();
-    return takeTurnToLeave(
-      () => takeLargeWork(work, organizationId, bytes, { gone }),
-      () => takeLargeWorkAgain(work, organizationId, bytes, gone()),
-    );
+    return takeWorkToLeave(work, organizationId, bytes, gone);
   };
   const turn = await takeTurn().catch((error: unknown) => {
     giveBack();
@@ -42,7 +40,7 @@ export async function holdAnswerBytes(
   if (res.closed) end();
   // The answer is written by `prefinish`, or will not be.
   else res.once('prefinish', turn.end).once('close', end);
-  return turn.leave;
+  return leaveForObjects(db, turn.leave);
 }
 
 /** Waits for the bytes of an answer in the same way, without a turn: who works on what is held takes turns of its own. */

@@ -1,5 +1,6 @@
 import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
+import { type TurnToLeave, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
 import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../observability/metrics/http-metrics.ts';
@@ -34,20 +35,24 @@ export async function takeLargeWork(
 }
 
 /**
- * Waits for the next turn of a request that has left one, and holds what it works on: it goes first, and is not refused. Throws
- * REQUEST_TIMEOUT when `gone` aborts first.
+ * Waits for such a turn, which a request that holds what it works on may leave: when it comes back, it goes first, and is not
+ * refused. Throws as `takeBytes` does.
  */
-export async function takeLargeWorkAgain(
+export function takeWorkToLeave(
   work: LargeWork,
   owner: string,
   bytes: number,
-  gone?: AbortSignal,
-): Promise<EndTurn> {
-  try {
-    return await work.take(owner, bytes, { first: true, ...(gone && { signal: gone }) });
-  } catch (error) {
-    throw gone?.aborted ? callerGone() : error;
-  }
+  gone?: () => AbortSignal,
+): Promise<TurnToLeave> {
+  const takeAgain = async () => {
+    const signal = gone?.();
+    try {
+      return await work.take(owner, bytes, { first: true, signal });
+    } catch (error) {
+      throw signal?.aborted ? callerGone() : error;
+    }
+  };
+  return takeTurnToLeave(() => takeLargeWork(work, owner, bytes, { gone }), takeAgain);
 }
 
 /** Ends a request whose caller has gone: nobody reads it. */

@@ -1,4 +1,3 @@
-import type { LargeValues } from '../../large-values/large-values.ts';
 import { holdStored } from './hold-stored.ts';
 
 /** A little more than the largest draft of a flow. The drafts of most projects, and the test cases of most flows, fit in one go. */
@@ -9,13 +8,12 @@ const PART_MAX_BYTES = 2 * 1024 * 1024;
  * read: together they may be many times as large as what comes of them. Throws as `takeBytes` does.
  */
 export async function workInParts<T extends { bytes: number }>(
-  largeValues: Pick<LargeValues, 'answers' | 'work'>,
+  deps: Parameters<typeof holdStored>[0],
   owner: string,
   values: T[],
   doWork: (part: T[]) => Promise<void>,
 ): Promise<void> {
-  for (const { bytes, part } of toParts(values))
-    await holdStored(largeValues, owner, bytes, () => doWork(part));
+  for (const { bytes, part } of toParts(values)) await holdStored(deps, owner, bytes, () => doWork(part));
 }
 
 function toParts<T extends { bytes: number }>(values: T[]): { bytes: number; part: T[] }[] {

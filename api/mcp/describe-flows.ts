@@ -22,7 +22,7 @@ export async function describeFlows(
   let size = 0;
   const organizationId = flows[0]?.organization_id ?? '';
   const readCode = codeReaderWhileInTime(deps, organizationId);
-  await workInParts(deps.largeValues, organizationId, flows, async (part) => {
+  await workInParts(deps, organizationId, flows, async (part) => {
     const drafts = await loadDrafts(
       deps.db,
       part.map(({ id }) => id),

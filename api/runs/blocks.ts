@@ -13,7 +13,6 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { toPage, unknownCursor } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
@@ -141,10 +140,9 @@ async function readValues(
   values: readonly BlockValue[],
 ): Promise<(string | undefined)[]> {
   const bytes = await measureBlockValues(deps, row, values);
-  const leave = await holdAnswerBytes(deps.largeValues, ctx, ctx.state.flowIds.organizationId, bytes);
-  const reading = { ...deps, db: leaveForObjects(deps.db, leave) };
+  const db = await holdAnswerBytes(deps, ctx, ctx.state.flowIds.organizationId, bytes);
   const texts: (string | undefined)[] = [];
-  for (const value of values) texts.push(await readBlockValue(reading, row, value));
+  for (const value of values) texts.push(await readBlockValue({ ...deps, db }, row, value));
   return texts;
 }
 

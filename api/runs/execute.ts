@@ -22,7 +22,6 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -131,8 +130,7 @@ function execute(deps: ApiDeps): ApiMiddleware {
     const mayBeLong = receipt && (resumes || mayRunMany(run.definition));
     const ofReceipt = mayBeLong ? await measureReceipt(deps.db, executionId) : 0;
     const { organizationId } = ctx.state.flow;
-    const leave = await holdAnswerBytes(deps.largeValues, ctx, organizationId, ofOutcome + ofReceipt);
-    const reading = { ...deps, db: leaveForObjects(deps.db, leave) };
+    const reading = { ...deps, db: await holdAnswerBytes(deps, ctx, organizationId, ofOutcome + ofReceipt) };
     const described = await describeOutcome(reading, run, outcome);
     if (described.status === 'tool_calls_required') await requirePauseAllowed(reading, run, described);
     answerJson(ctx, {

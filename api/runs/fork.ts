@@ -9,7 +9,6 @@ import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, errorAnswer, examplesOf, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
@@ -72,9 +71,8 @@ function forkJob(deps: ApiDeps): ApiMiddleware {
     const { flowIds, run } = ctx.state;
     const { step } = ctx.state.query as z.infer<typeof forkQuery>;
     if (run.mode === 'test' && !(await isTestOfCase(deps.db, run.execution_id))) throw judged();
-    ctx.body = await forkCursor(deps, run, step, async (bytes) => {
-      const leave = await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, bytes);
-      return leaveForObjects(deps.db, leave);
-    });
+    ctx.body = await forkCursor(deps, run, step, (bytes) =>
+      holdAnswerBytes(deps, ctx, flowIds.organizationId, bytes),
+    );
   };
 }

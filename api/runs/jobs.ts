@@ -24,7 +24,6 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
@@ -184,8 +183,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const described = await describeRun(deps, run);
     const paused = run.pause ? await findAcceptedCall(deps, ended) : undefined;
     const { organizationId } = flowIds;
-    const leave = await holdAnswerBytes(deps.largeValues, ctx, organizationId, ofOutcome + ofReceipt);
-    const db = leaveForObjects(deps.db, leave);
+    const db = await holdAnswerBytes(deps, ctx, organizationId, ofOutcome + ofReceipt);
     answerJson(ctx, {
       ...described,
       ...(run.result && { result: new JsonText(await readResultText(db, ended, run.result)) }),

@@ -1,25 +1,23 @@
+import type { Db } from '../../db/connect.ts';
 import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
 import { readResult } from '../../db/stored-values/read-result.ts';
-import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { cutJson } from '../http/cut-json.ts';
 import { holdStored } from '../http/hold-stored.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 
 /**
  * Reads the result of a run's call, cut to `maxChars` characters of JSON, once its organization may hold the whole of it. Throws
  * RATE_LIMITED when its turn does not come, and REQUEST_TIMEOUT when `gone` aborts first.
  */
 export async function readCutResult(
-  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   { organizationId, callId, result }: { organizationId: string; callId: string; result: Value },
   maxChars: number,
   gone?: AbortSignal,
 ): Promise<Json> {
-  const bytes = await measureOutcome(db, callId, { result, pauses: false });
-  const read = async (_: unknown, leave: Leave) =>
-    cutJson(await readResult(leaveForObjects(db, leave), callId, result), maxChars);
-  return holdStored(largeValues, organizationId, bytes, read, { gone });
+  const bytes = await measureOutcome(deps.db, callId, { result, pauses: false });
+  const read = async (db: Db) => cutJson(await readResult(db, callId, result), maxChars);
+  return holdStored(deps, organizationId, bytes, read, { gone });
 }

@@ -9,7 +9,6 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
 import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
@@ -80,8 +79,8 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
     const { run, flowIds } = ctx.state;
     const { full } = ctx.state.query as z.infer<typeof requestQuery>;
     const asked = await getRequestOfRun(deps.db, run.execution_id);
-    const leave = await holdAnswerBytes(deps.largeValues, ctx, flowIds.organizationId, asked.bytes);
-    const input = await getRunInput(leaveForObjects(deps.db, leave), run.execution_id);
+    const db = await holdAnswerBytes(deps, ctx, flowIds.organizationId, asked.bytes);
+    const input = await getRunInput(db, run.execution_id);
     const large = {
       message: input.message,
       parameters: input.parameters,
@@ -109,12 +108,13 @@ function getRequest(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function getFlowOfRun({ definitions, largeValues }: ApiDeps): ApiMiddleware {
+function getFlowOfRun(deps: ApiDeps): ApiMiddleware {
+  const { definitions } = deps;
   return async function getFlowOfRun(ctx) {
     const { flow_version_id, flow_id: flowId, version } = ctx.state.run;
     const bytes = await definitions.measure(flow_version_id);
     let steps: FlowDefinition['steps'] = [];
-    await holdAnswerBytes(largeValues, ctx, ctx.state.flowIds.organizationId, bytes, async () => {
+    await holdAnswerBytes(deps, ctx, ctx.state.flowIds.organizationId, bytes, async () => {
       ({ steps } = await definitions.get(flow_version_id));
     });
     answerWithETag(ctx, { flowId, version, steps } satisfies z.input<typeof runFlowRecord>);

@@ -73,7 +73,7 @@ async function runTests(
   const { db } = deps;
   const { flowId, organizationId } = flow;
   const bytes = await measureDraft(db, flowId);
-  const draft = await holdStored(deps.largeValues, organizationId, bytes, () => loadDraftOf(db, flowId));
+  const draft = await holdStored(deps, organizationId, bytes, () => loadDraftOf(db, flowId));
   await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
   requireMayRun(flow);
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;

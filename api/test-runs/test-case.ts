@@ -54,15 +54,15 @@ export const listedTestCase = z.strictObject({
 
 /** Lists the test cases of a flow, with long values cut. They are read as by `workInParts`. Throws RATE_LIMITED. */
 export async function describeTestCases(
-  { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
+  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
 ): Promise<z.input<typeof listedTestCase>[]> {
-  const testCases = await listTestCases(db, flowId);
+  const testCases = await listTestCases(deps.db, flowId);
   const share = shareOf(testCases.length * VALUES_EACH, VALUE_MAX_CHARS);
   const described: z.input<typeof listedTestCase>[] = [];
-  await workInParts(largeValues, organizationId, testCases, async (part) => {
+  await workInParts(deps, organizationId, testCases, async (part) => {
     const ids = part.map(({ id }) => id);
-    for (const { id, name, input, expectation } of await loadTestCases(db, ids))
+    for (const { id, name, input, expectation } of await loadTestCases(deps.db, ids))
       described.push({
         test_case_id: id,
         name,
