@@ -149,7 +149,7 @@ async function acceptChecked(
   const executionId = session.execution_id;
   const continues = { executionId, from: stepIndex, to, concludes };
   if (resumes)
-    return resume(deps, request, session, {
+    return resume(deps, request, session.pause, republished, {
       ...run,
       callId: resumes.callId,
       continues: { ...continues, ...resumes.goesOn },
@@ -168,7 +168,8 @@ async function acceptChecked(
 async function resume(
   deps: ApiDeps,
   request: CallRequest<StepRequest>,
-  session: RunRow,
+  pause: RunRow['pause'],
+  republished: boolean,
   run: CallToStore & { continues: NonNullable<CallToStore['continues']> },
 ): Promise<AcceptedCall | undefined> {
   const { flow, body } = request;
@@ -176,8 +177,6 @@ async function resume(
   const { definition, input, continues } = run;
   const { from, executionId } = continues;
   const step_id = definition.steps[from]?.step_id ?? '';
-  const { pause } = session;
-  const republished = session.flow_version_id !== run.flowVersionId;
   if (pause) requireFreshPause(definition, pause, from, republished);
   if (pause?.step_id !== step_id) throw noResultsExpected(messages);
   requireMatchingResults(messages, pause.tool_call_ids);
