@@ -81,6 +81,7 @@ export type HeldModelCalls = {
 type Entry = HeldModelCall &
   Announced & {
     endTurn: EndTurn;
+    /** Aborts with a reason: without one, an error with a stack would be made for each call. */
     untaken: AbortController;
     /** The one who has taken the call over. */
     keep?: Keep | undefined;
@@ -122,7 +123,7 @@ export function createHeldModelCalls({
     const call = calls.get(key);
     calls.delete(key);
     call?.endTurn();
-    call?.untaken.abort();
+    call?.untaken.abort('ended');
     if (call) announcer.withdraw(key, call);
     resolveDrained();
   }
@@ -147,7 +148,7 @@ export function createHeldModelCalls({
       kept: () => attempt.kept,
       abort: (reason) => stop.abort(reason),
       takeOver(keep) {
-        call.untaken.abort();
+        call.untaken.abort('taken over');
         call.keep = keep;
         call.until = undefined;
         if (attempt.kept !== undefined) keep(attempt.kept as object);

@@ -36,7 +36,8 @@ export async function waitForRun(
     }
     return await Promise.race([ended, waitAtEngine(deps, call, either)]);
   } finally {
-    over.abort();
+    // Without a reason, an error with a stack would be made for each call.
+    over.abort('over');
   }
 }
 

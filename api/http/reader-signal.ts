@@ -1,5 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
+/** One for all: each of its own would cost every answer the making of its stack. */
+const GONE = new DOMException('The reader has gone.', 'AbortError');
+
 /** One signal for each answer, whose listeners are few. */
 const readers = new WeakMap<ServerResponse, AbortSignal>();
 
@@ -12,7 +15,7 @@ export function readerSignal(res: ServerResponse, ending?: AbortSignal): AbortSi
 
 function signalGone(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
-  if (res.closed) gone.abort();
-  else res.once('close', () => gone.abort());
+  if (res.closed) gone.abort(GONE);
+  else res.once('close', () => gone.abort(GONE));
   return gone.signal;
 }

@@ -81,16 +81,20 @@ export function bodyTooLarge(): ServiceError {
   return new ServiceError('BODY_TOO_LARGE', `The body is over ${BODY_MAX_BYTES} bytes.`);
 }
 
+function bodyCutOff(): ServiceError {
+  return new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
+}
+
 async function readBytes(request: IncomingMessage, length: string): Promise<Buffer> {
-  const cutOff = new ServiceError('MALFORMED_JSON', 'The body ended before its announced length.');
-  if (!request.readable) throw cutOff;
+  if (!request.readable) throw bodyCutOff();
   const body = createByteCollector(length === '' ? undefined : announcedBytes(length));
   let resuming: NodeJS.Immediate | undefined;
-  const { promise: ended, resolve: end, reject } = Promise.withResolvers<void>();
-  const fail = () => reject(cutOff);
+  const { promise: ended, resolve: end } = Promise.withResolvers<(() => ServiceError) | undefined>();
+  // `close` comes right after the end, too: the error, with its stack, is made only when it is thrown.
+  const fail = () => end(bodyCutOff);
   function add(chunk: Buffer): void {
     if (body.length + chunk.length <= BODY_MAX_BYTES) body.add(chunk);
-    else reject(bodyTooLarge());
+    else end(bodyTooLarge);
     if (body.length < SMALL_BYTES) return;
     // Otherwise megabytes are read in one turn of the event loop, from each of many connections.
     request.pause();
@@ -98,7 +102,8 @@ async function readBytes(request: IncomingMessage, length: string): Promise<Buff
   }
   request.on('error', fail).on('close', fail).on('end', end).on('data', add);
   try {
-    await ended;
+    const refused = await ended;
+    if (refused) throw refused();
     return body.take();
   } finally {
     clearImmediate(resuming);

@@ -157,11 +157,11 @@ function watchEnd(ended: Promise<RunOutcome | undefined>, signal: AbortSignal) {
   ended.then(
     (outcome) => {
       call.outcome = outcome;
-      if (outcome) known.abort();
+      if (outcome) known.abort('ended');
     },
     (error: unknown) => {
       call.failure = { error };
-      known.abort();
+      known.abort('failed');
     },
   );
   return call;
