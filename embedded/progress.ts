@@ -1,5 +1,4 @@
 // Progress of a start: what it is doing and for how long. On a terminal in place, else a plain line every few seconds.
-import type { WriteStream } from 'node:tty';
 
 /** Reports one line about what is happening now. */
 export type Report = (line: string) => void;
@@ -19,8 +18,9 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 type Running = { name: string; doing: string; began: number };
 
-/** Creates the progress display on `out`. Its timer never keeps the process alive. */
-export function createProgress(out: WriteStream = process.stdout): Progress {
+/** Creates the progress display on the standard output. Its timer never keeps the process alive. */
+export function createProgress(): Progress {
+  const out = process.stdout;
   const running = new Set<Running>();
   const terminal = out.isTTY === true && process.env.TERM !== 'dumb';
   let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,6 @@
 // Composes the outputs of steps again from the stored outputs of their blocks.
 import { type ComposedValues, composeValues } from './compose-values.ts';
 import type { Json } from './definition.ts';
-import type { Facts } from './look-up-facts.ts';
 import type { PlannedStep } from './plan.ts';
 import { type Load, resolveValue, type Value } from './value.ts';
 
@@ -17,9 +16,8 @@ export async function composeOutputs(
   completed: Set<string>,
   load: Load,
   input: Value,
-  facts?: Facts,
 ): Promise<ComposedOutputs> {
-  const { values, missing } = await composeValues(steps, completed, load, input, facts);
+  const { values, missing } = await composeValues(steps, completed, load, input);
   const outputs: [string, Json][] = [];
   for (const [stepId, value] of values) outputs.push([stepId, await resolveValue(value, load)]);
   return {

@@ -4,16 +4,16 @@ import { ServiceError } from '../../flow/errors.ts';
 const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
 
 /** Reads the body of an answer as text. Throws a ServiceError when it is larger than any answer of Weir. */
-export async function readAnswer({ body, url }: Response, maxBytes = ANSWER_MAX_BYTES): Promise<string> {
+export async function readAnswer({ body, url }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let bytes = 0;
   let text = '';
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes)
+    if (bytes > ANSWER_MAX_BYTES)
       throw new ServiceError(
         'CONFLICT',
-        `The answer of ${url} has over ${maxBytes} bytes: it is not that of a Weir service.`,
+        `The answer of ${url} has over ${ANSWER_MAX_BYTES} bytes: it is not that of a Weir service.`,
       );
     text += decoder.decode(chunk, { stream: true });
   }

@@ -23,7 +23,7 @@ export async function show(executionId: string): Promise<CommandResult> {
       ...(state.repeats === null ? [] : [describeRepetition(state)]),
       ...(errorMessage === undefined ? [] : [`Error: ${oneLine(errorMessage)}`]),
       '',
-      blockTable((state.blocks ?? []) as BlockState[], 'No block has finished.'),
+      blockTable((state.blocks ?? []) as BlockState[]),
       ...underWayLines(state),
       ...('result' in state ? ['', `Result: ${JSON.stringify(state.result)}`] : []),
     ].join('\n'),

@@ -144,7 +144,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
         `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
-      blockTable(blocks, 'No block has finished.'),
+      blockTable(blocks),
       ...(blocksUnderWay.length === 0 ? [] : ['', ...blocksUnderWay.map(underWayLine)]),
       ...(options.full ? ['', `Message: ${JSON.stringify(input?.message)}`] : []),
       ...[...values].flatMap(([key, { input, output }]) => [

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 const FAILURE_MS = 3_000;
 
 /** Opens a page in the user's browser; answers false where there is none. The command to open it may be in BROWSER. */
-export async function openBrowser(url: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
-  const program = findProgram(env);
+export async function openBrowser(url: string): Promise<boolean> {
+  const program = findProgram(process.env);
   if (program === undefined) return false;
   const child = spawn(program, [url], { stdio: 'ignore', detached: true });
   const opened = await new Promise<boolean>((resolve) => {

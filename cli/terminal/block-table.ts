@@ -22,7 +22,7 @@ export type BlockUnderWay = {
 };
 
 /** Formats one row per block, with its error in place of its model. */
-export function blockTable(blocks: BlockState[], empty: string): string {
+export function blockTable(blocks: BlockState[]): string {
   return formatTable(
     ['block', 'name', 'status', 'ms', 'tokens', 'credits', 'attempts', 'model or error'],
     blocks.map((block) => [
@@ -35,7 +35,7 @@ export function blockTable(blocks: BlockState[], empty: string): string {
       block.attempts,
       block.errorMessage ?? block.model ?? '',
     ]),
-    empty,
+    'No block has finished.',
   );
 }
 

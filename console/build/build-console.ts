@@ -9,8 +9,8 @@ const SOURCES_FILE = 'built-from';
 const ATTEMPTS = 5;
 
 /** Returns whether there was anything to build. Builds of two processes at once both succeed, and the last one stays. */
-export async function buildConsole(target: string, folder: string = CONSOLE): Promise<boolean> {
-  const sources = digestSources(folder);
+export async function buildConsole(target: string): Promise<boolean> {
+  const sources = digestSources();
   if (readSources(target) === sources) return false;
   const built = `${target}.${process.pid}`;
   mkdirSync(path.dirname(target), { recursive: true });
@@ -18,7 +18,7 @@ export async function buildConsole(target: string, folder: string = CONSOLE): Pr
   try {
     const { build } = await import('vite');
     await build({
-      configFile: path.join(folder, 'vite.config.ts'),
+      configFile: path.join(CONSOLE, 'vite.config.ts'),
       // Reads the file as it is; the other loaders write a compiled copy into node_modules.
       configLoader: 'native',
       logLevel: 'warn',
@@ -33,13 +33,13 @@ export async function buildConsole(target: string, folder: string = CONSOLE): Pr
 }
 
 /** Hashes all that a build reads: the console's files, and the versions of its packages. */
-function digestSources(folder: string): string {
+function digestSources(): string {
   const hash = createHash('sha256');
-  const files = globSync('**/*.*', { cwd: folder, exclude: ['node_modules', '**/*.d.ts', '*.md'] });
+  const files = globSync('**/*.*', { cwd: CONSOLE, exclude: ['node_modules', '**/*.d.ts', '*.md'] });
   for (const file of [...files.sort(), '../package-lock.json'])
     hash
       .update(`${file}\0`)
-      .update(readFileSync(path.join(folder, file)))
+      .update(readFileSync(path.join(CONSOLE, file)))
       .update('\0');
   return hash.digest('hex');
 }

@@ -9,25 +9,26 @@ import { log } from '../../observability/log.ts';
 import { type Answer, answerChat } from './answer.ts';
 import { type ChatRequest, DemoModelError, parseChatRequest } from './request.ts';
 
+const LOOPBACK = '127.0.0.1';
 const BODY_MAX_BYTES = 64 * 1024 * 1024;
 const MODELS = ['chat', 'vision', 'no-tools', 'no-schema', 'slow-300', 'error-503'];
 
 /**
- * Starts the server on `host` (127.0.0.1) and `port` (any free one); `url` is the base URL for an OpenAI client.
+ * Starts the server on loopback and `port` (any free one); `url` is the base URL for an OpenAI client.
  * Models: `chat`; `vision` (takes images); `no-tools` and `no-schema` (refuse these); `slow-<ms>`; `error-<status>`.
  */
-export async function startDemoModelServer(
-  options: { port?: number; host?: string } = {},
-): Promise<{ url: string; close(): Promise<void> }> {
-  const { port = 0, host = '127.0.0.1' } = options;
+export async function startDemoModelServer({ port = 0 } = {}): Promise<{
+  url: string;
+  close(): Promise<void>;
+}> {
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => sendError(response, error));
   });
-  server.listen(port, host);
+  server.listen(port, LOOPBACK);
   await once(server, 'listening');
   server.on('error', (error) => log.error({ err: error }, 'The demo model server failed.'));
   return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}/v1`,
+    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}/v1`,
     close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
