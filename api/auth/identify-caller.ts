@@ -1,7 +1,7 @@
 import type { KeyScope } from '../../db/tables/access.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, authenticateUser } from './authenticate.ts';
 import type { AuthDeps } from './deps.ts';
 import { limitRate } from './limit-rate.ts';
 
@@ -13,6 +13,11 @@ type Scopes = readonly [KeyScope, ...KeyScope[]];
  */
 export function identifyCaller(deps: AuthDeps, ...scopes: Scopes): ApiMiddleware[] {
   return [authenticate(deps), limitRate(deps), requireScope(scopes)];
+}
+
+/** Lets in only users with a JWT issued for the management API, counting the request against their rate limits. */
+export function identifyUser(deps: AuthDeps): ApiMiddleware[] {
+  return [authenticateUser(deps), limitRate(deps)];
 }
 
 function requireScope(keyScopes: Scopes): ApiMiddleware {

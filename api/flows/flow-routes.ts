@@ -2,9 +2,7 @@
 import { z } from 'zod';
 import { findFlowSummary, listFlowSummaries } from '../../db/flows/flow-summaries.ts';
 import { flowSlugTaken } from '../../db/flows/flows.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller, identifyUser } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -116,7 +114,7 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         requestParams: { header: ifMatch },
         responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS, ...changed('flow') },
       },
-      handlers: [authenticateUser(deps), limitRate(deps), loadProject(deps, 'admin'), deleteOne(deps)],
+      handlers: [...identifyUser(deps), loadProject(deps, 'admin'), deleteOne(deps)],
     },
   ];
 }

@@ -1,9 +1,8 @@
 // POST /invitations/{invitation_id}/accept makes the person who was invited a member.
 import { inTransaction } from '../../db/connect.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { verifiedAddress } from '../auth/email-address.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { authorOf } from '../http/principal.ts';
@@ -49,7 +48,7 @@ export function acceptInvitationRoutes(deps: ApiDeps): Route[] {
           ...conflict('You are a member already.', alreadyMemberOf(joined.organization.name).message),
         },
       },
-      handlers: [authenticateUser(deps), limitRate(deps), accept(deps)],
+      handlers: [...identifyUser(deps), accept(deps)],
     },
   ];
 }

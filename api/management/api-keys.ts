@@ -2,8 +2,7 @@
 import type { z } from 'zod';
 import { listApiKeys, TOO_MANY_API_KEYS } from '../../db/tenants/api-keys.ts';
 import { mintApiKey } from '../auth/api-key.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -20,7 +19,7 @@ const API_KEYS_PATH = `${PROJECTS_PATH}/:project_id/api-keys`;
 const common = { tags: ['API keys'], security: USERS_ONLY };
 
 export function apiKeyRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps), loadProject(deps, 'admin')];
+  const first = [...identifyUser(deps), loadProject(deps, 'admin')];
   return [
     {
       method: 'post',

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { assistantNotFound, listAssistants } from '../../db/tenants/connected-assistants.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
@@ -24,7 +23,7 @@ const listQuery = pageQuery(z.string().regex(UUID_PATTERN, 'must be a nextCursor
 const common = { tags: ['Assistants'], security: USERS_ONLY };
 
 export function assistantRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps)];
+  const first = identifyUser(deps);
   return [
     {
       method: 'get',

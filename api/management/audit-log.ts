@@ -1,9 +1,8 @@
 // GET /organizations/{org_id}/audit-log lists who changed what.
 import { z } from 'zod';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
@@ -56,8 +55,7 @@ export function auditLogRoutes(deps: ApiDeps): Route[] {
         },
       },
       handlers: [
-        authenticateUser(deps),
-        limitRate(deps),
+        ...identifyUser(deps),
         authorizeOrganization(deps, { role: 'admin' }),
         readQuery(auditQuery),
         listAuditLog(deps),

@@ -3,9 +3,8 @@ import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOperator, operatorsOnly } from '../auth/authorize-operator.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -52,8 +51,7 @@ export function creditGrantRoutes(deps: ApiDeps): Route[] {
         },
       },
       handlers: [
-        authenticateUser(deps),
-        limitRate(deps),
+        ...identifyUser(deps),
         authorizeOperator(deps),
         requireGrantKey,
         readBody(deps, grantRequest),

@@ -5,9 +5,8 @@ import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { type LedgerEntryRow, listLedger } from '../../db/credits/list-ledger.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -29,7 +28,7 @@ const common = { tags: ['Credits'], security: USERS_ONLY };
 const one = answer('The balance of the organization.', creditAccount, { credits: example.credits });
 
 export function creditRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps)];
+  const first = identifyUser(deps);
   return [
     {
       method: 'get',

@@ -3,10 +3,9 @@ import type { z } from 'zod';
 import { ALREADY_INVITED, type InvitationRow, listInvitations } from '../../db/tenants/invitations.ts';
 import { getOrganizationName } from '../../db/tenants/organizations.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { emailAddress } from '../auth/email-address.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -32,7 +31,7 @@ const listQuery = pageQuery(emailAddress);
 const common = { tags: ['Members'], security: USERS_ONLY };
 
 export function invitationRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps), authorizeOrganization(deps, { role: 'admin' })];
+  const first = [...identifyUser(deps), authorizeOrganization(deps, { role: 'admin' })];
   return [
     {
       method: 'post',

@@ -4,9 +4,8 @@ import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { ALREADY_MEMBER, listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization, requireRole } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { userIdSchema } from '../auth/user-id.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -36,11 +35,7 @@ const common = { tags: ['Members'], security: USERS_ONLY };
 const one = answer('The member.', memberRecord, { member: example.member });
 
 export function memberRoutes(deps: ApiDeps): Route[] {
-  const first = (role: Role) => [
-    authenticateUser(deps),
-    limitRate(deps),
-    authorizeOrganization(deps, { role }),
-  ];
+  const first = (role: Role) => [...identifyUser(deps), authorizeOrganization(deps, { role })];
   return [
     {
       method: 'post',

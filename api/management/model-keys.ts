@@ -4,9 +4,8 @@ import { createEncryption } from '../../db/encrypt.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { deleteModelKey, listModelKeys, type ModelKeyRow, setModelKey } from '../../db/tenants/model-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -20,7 +19,7 @@ const common = { tags: ['Model keys'], security: USERS_ONLY };
 const one = answer('The key’s record.', modelKeyRecord, { key: modelKeyExample });
 
 export function modelKeyRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps), authorizeOrganization(deps, { role: 'admin' })];
+  const first = [...identifyUser(deps), authorizeOrganization(deps, { role: 'admin' })];
   return [
     {
       method: 'get',

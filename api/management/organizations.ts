@@ -12,9 +12,8 @@ import {
 import { findUserOrganization, listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
 import { slugSchema } from '../flows/written-flow.ts';
@@ -50,7 +49,7 @@ const common = { tags: ['Organizations'], security: USERS_ONLY };
 const one = answer('The organization.', organizationRecord, { organization: example.organization });
 
 export function organizationRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps)];
+  const first = identifyUser(deps);
   return [
     {
       method: 'post',

@@ -7,9 +7,8 @@ import { findUserOrganization } from '../../db/tenants/user-organizations.ts';
 import { listUserProjects } from '../../db/tenants/user-projects.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -45,7 +44,7 @@ const common = { tags: ['Projects'], security: USERS_ONLY };
 const one = answer('The project.', projectRecord, { project: example.project });
 
 export function projectRoutes(deps: ApiDeps): Route[] {
-  const first = [authenticateUser(deps), limitRate(deps)];
+  const first = identifyUser(deps);
   return [
     {
       method: 'post',

@@ -1,9 +1,8 @@
 // GET …/rate-limits: how many requests callers of an organization may send, and how many of its runs may be under way.
 import { z } from 'zod';
 import { findRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyUser } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { ORGANIZATIONS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
@@ -42,12 +41,7 @@ export function rateLimitRoutes(deps: ApiDeps): Route[] {
           ...RESOURCE_ERRORS,
         },
       },
-      handlers: [
-        authenticateUser(deps),
-        limitRate(deps),
-        authorizeOrganization(deps, { role: 'member' }),
-        getRateLimits(deps),
-      ],
+      handlers: [...identifyUser(deps), authorizeOrganization(deps, { role: 'member' }), getRateLimits(deps)],
     },
   ];
 }

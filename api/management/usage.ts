@@ -2,10 +2,8 @@
 import type { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { findUsage, type UsageFilter } from '../../db/usage/find-usage.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller, identifyUser } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
@@ -52,8 +50,7 @@ export function usageRoutes(deps: ApiDeps): Route[] {
         summary: 'Get what an organization has used',
       },
       handlers: [
-        authenticateUser(deps),
-        limitRate(deps),
+        ...identifyUser(deps),
         authorizeOrganization(deps, { role: 'member' }),
         readQuery(organizationUsageQuery),
         report(deps, ({ membership: { organizationId }, query }) => ({

@@ -2,10 +2,8 @@
 import type { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { RunScope } from '../../db/runs/list-runs.ts';
-import { authenticateUser } from '../auth/authenticate.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { limitRate } from '../auth/limit-rate.ts';
+import { identifyCaller, identifyUser } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
@@ -54,8 +52,7 @@ export function allRunsRoutes(deps: ApiDeps): Route[] {
         summary: 'List the runs of an organization, newest first',
       },
       handlers: [
-        authenticateUser(deps),
-        limitRate(deps),
+        ...identifyUser(deps),
         authorizeOrganization(deps, { role: 'member' }),
         readQuery(organizationRunListQuery),
         list(deps, ({ membership }) => ({ organizationId: membership.organizationId })),
