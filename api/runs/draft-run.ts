@@ -2,19 +2,16 @@
 // …/draft/execute and …/draft/step are in execute.ts and step.ts.
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
-import { admit } from '../calls/admit.ts';
 import { ifMatchDraft, loadDraft } from '../calls/load-draft.ts';
-import { readIdempotencyKey } from '../calls/read-idempotency-key.ts';
-import { modelKeyHeaders, readModelKeys } from '../calls/read-model-keys.ts';
+import { modelKeyHeaders } from '../calls/read-model-keys.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Route } from '../http/context.ts';
-import { receiveBody } from '../http/receive-body.ts';
 import { FLOWS_PATH } from '../reference/management-operations.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { accepted, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { jobAccepted } from '../run-shapes/answers.ts';
 import { idempotencyHeaders, jobRequest } from '../run-shapes/requests.ts';
-import { jobErrors, readJob, startJob } from './jobs.ts';
+import { jobErrors, jobHandlers } from './jobs.ts';
 
 const headers = idempotencyHeaders.extend({ ...modelKeyHeaders.shape, ...ifMatchDraft.shape });
 
@@ -44,12 +41,7 @@ export function draftRunRoutes(deps: ApiDeps): Route[] {
         ...identifyCaller(deps, 'deploy'),
         loadProject(deps, 'member'),
         loadDraft(deps),
-        receiveBody(deps),
-        admit(deps, { patient: true }),
-        readJob(deps),
-        readIdempotencyKey('jobs'),
-        readModelKeys(deps),
-        startJob(deps),
+        ...jobHandlers(deps),
       ],
     },
   ];

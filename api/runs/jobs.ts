@@ -97,16 +97,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
         ...jobErrors(),
       },
     },
-    handlers: [
-      ...identifyCaller(deps, 'run'),
-      loadFlow(deps),
-      receiveBody(deps),
-      admit(deps, { patient: true }),
-      readJob(deps),
-      readIdempotencyKey('jobs'),
-      readModelKeys(deps),
-      startJob(deps),
-    ],
+    handlers: [...identifyCaller(deps, 'run'), loadFlow(deps), ...jobHandlers(deps)],
   }));
   const poll: Route[] = flowPaths('/jobs/:executionId').map(({ path, versioned }) => ({
     method: 'get',
@@ -146,12 +137,19 @@ export function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
   };
 }
 
-/** Reads the body of a job into `ctx.state.body`. */
-export function readJob(deps: ApiDeps): ApiMiddleware {
-  return readBody(deps, jobRequest, {
-    before: [refuseTools, requireFewOverrides, refuseIdleOfJob],
-    describe: describeProblems,
-  });
+/** Reads a job, and starts a run of `ctx.state.flow`. */
+export function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
+  return [
+    receiveBody(deps),
+    admit(deps, { patient: true }),
+    readBody(deps, jobRequest, {
+      before: [refuseTools, requireFewOverrides, refuseIdleOfJob],
+      describe: describeProblems,
+    }),
+    readIdempotencyKey('jobs'),
+    readModelKeys(deps),
+    startJob(deps),
+  ];
 }
 
 /** Throws TOOLS_REQUIRE_SYNC_EXECUTE before anything else about the body is checked. */
@@ -160,8 +158,7 @@ function refuseTools(body: unknown): void {
     throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);
 }
 
-/** Starts a run of `ctx.state.flow`. */
-export function startJob(deps: ApiDeps): ApiMiddleware {
+function startJob(deps: ApiDeps): ApiMiddleware {
   return async function startJob(ctx) {
     const run = await acceptCall<JobRequest>(deps, ctx, (request) => acceptRun(deps, request, 'jobs'));
     ctx.state.dropBody();
