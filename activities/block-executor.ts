@@ -103,6 +103,8 @@ export function createBlockExecutor(
       name: block.name,
       processorType: block.processor_type,
       input: execution.input,
+      // An attempt that was lost with its worker may have asked a model, and nobody else.
+      attempts: block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals,
       startedAt: new Date(),
     };
     const kept = attempt.kept as Kept | undefined;
@@ -120,18 +122,16 @@ export function createBlockExecutor(
       attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = execution.ends ? value : undefined;
-    // An attempt that was lost with its worker may have asked a model, and nobody else.
-    const attempts = block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals;
-    const recorded = await recordBlockEnd(
-      deps,
-      attempt,
-      payerOf(context),
-      { ...trace, attempts },
-      end,
-      result,
-    );
+    const recorded = await recordBlockEnd(deps, attempt, payerOf(context), trace, end, result);
     if (Buffer.isBuffer(end.output)) freeBytes(end.output);
-    if (end.error) throw new ServiceError(end.error.code, end.error.message);
+    if (end.error) {
+      const failure = new ServiceError(end.error.code, end.error.message);
+      if (recorded) throw failure;
+      // By another attempt, unless the run has ended.
+      return await recordedReply(execution, attempt).catch((error: unknown) => {
+        throw error instanceof ServiceError && error.code === 'RUN_NOT_FOUND' ? failure : error;
+      });
+    }
     inProcessRuns.complete(execution.callId, execution.blockKey);
     if (!recorded || !value) return await recordedReply(execution, attempt);
     if (!result) keep(execution.callId, value, end.output);

@@ -61,6 +61,32 @@ describe('a model call whose activity is repeated', () => {
     assert.equal(completed.size, 0);
   });
 
+  it('returns what another attempt has recorded meanwhile, also when it fails itself', async () => {
+    const { db } = harness.database;
+    let first: Awaited<ReturnType<typeof harness.attempt>> | undefined;
+    const overlapping = intercepting(db, async (send) => {
+      first = await harness.attempt(1, db, () => 'yes');
+      return send();
+    });
+    const second = await harness.attempt(2, overlapping, refuse);
+    assert.deepEqual([second, harness.asked], [first, 2]);
+    await harness.assertChargedOnce();
+  });
+
+  it('fails with its own error when its run has ended meanwhile', async () => {
+    const { db } = harness.database;
+    const ending = intercepting(db, async (send) => {
+      await db
+        .updateTable('run')
+        .set({ status: 'failed', finished_at: new Date() })
+        .where('execution_id', '=', harness.callId)
+        .execute();
+      return send();
+    });
+    await assert.rejects(harness.attempt(1, ending, refuse), { code: 'MODEL_REFUSED' });
+    assert.deepEqual(await listBlockRuns(db, harness.callId), []);
+  });
+
   it('fails at once, uncharged and released, when the database takes what it cost in no case', async () => {
     const failure = { code: 'INTERNAL_ERROR', message: 'The block failed for a reason inside the service.' };
     harness.costs(1e300);
