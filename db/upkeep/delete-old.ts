@@ -1,6 +1,6 @@
 // Retention: deletes what ended long ago with all its data, except the ledger, usage and the audit log. Blocks and attempts that
 // are in partitions by time are left to drop-partitions.ts.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
 import { countUsageOf } from '../usage/count-usage.ts';
@@ -21,9 +21,10 @@ export async function deleteOld(
   const cutoff = sql`now() - ${days} * interval '1 day'`;
   /** Checked a last time after the run's rows are locked, so that whatever came to the run meanwhile counts. */
   const isOver = sql<boolean>`run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
+    and ${lastTimeOf('run')} < ${cutoff}
     and not exists (
       select from run as call where call.continues = run.execution_id
-        and (call.status = 'started' or coalesce(call.finished_at, call.started_at) >= ${cutoff})
+        and (call.status = 'started' or ${lastTimeOf('call')} >= ${cutoff})
     )
     and not exists (
       select from webhook_delivery as delivery where delivery.execution_id = run.execution_id
@@ -76,4 +77,12 @@ export async function deleteOld(
     testRuns: Number(testRuns.numAffectedRows),
     deliveries: Number(deliveries.numAffectedRows),
   };
+}
+
+/** When something happened to a call last. A pause has no time of its own, but its block has. */
+function lastTimeOf(call: 'run' | 'call'): RawBuilder<Date> {
+  const row = sql.table(call);
+  return sql`coalesce(${row}.finished_at, case when ${row}.status = 'tool_calls_required' then (
+    select max(block.finished_at) from block_run as block where block.execution_id = ${row}.execution_id
+  ) end, ${row}.started_at)`;
 }

@@ -95,6 +95,30 @@ describe('retention', () => {
     assert.deepEqual(await left('run'), account.runs);
   });
 
+  it('counts the age of a run that waits for tool results from its pause, be it that of its first call or of a later one', async () => {
+    const { db } = database;
+    const [recent, resumed, old] = account.runs as [string, string, string];
+    const call = await goOnWith(resumed, 'completed');
+    for (const executionId of [...account.runs, call]) {
+      await sql`update run set status = 'tool_calls_required', finished_at = null where execution_id = ${executionId}`.execute(
+        db,
+      );
+      await age(executionId, DAYS + 10);
+    }
+    const pause = async (executionId: string, days: number) => {
+      await sql`update block_run set finished_at = now() - ${days} * interval '1 day' where execution_id = ${executionId}`.execute(
+        db,
+      );
+    };
+    await settle(db, account, { callId: call, blockKey: 'ask' });
+    await pause(recent, DAYS - 1);
+    await pause(resumed, DAYS + 9);
+    await pause(call, DAYS - 1);
+    await pause(old, DAYS + 1);
+    assert.equal((await deleteOld(db, DAYS, 10)).runs, 1);
+    assert.deepEqual(await left('run'), [recent, resumed]);
+  });
+
   it('deletes with a run its calls, its deliveries and their attempts, and its Idempotency-Key', async () => {
     const [old] = account.runs as [string];
     const call = await goOnWith(old, 'completed');
