@@ -105,13 +105,13 @@ export function createBlockExecutor(
       input: execution.input,
       // An attempt that was lost with its worker may have asked a model, and nobody else.
       attempts: block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals,
-      startedAt: new Date(),
+      startedAt: performance.now(),
     };
     const kept = attempt.kept as Kept | undefined;
     let end = kept?.end;
     try {
       end ??= await carryOut(execution, context, { block, read }, work, () => {
-        trace.startedAt = new Date();
+        trace.startedAt = performance.now();
       });
     } catch (error) {
       // By a worker that was taken for lost.

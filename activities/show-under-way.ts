@@ -22,7 +22,7 @@ export async function showUnderWay<T>(
   attempt: Attempt,
   work: () => Promise<T>,
 ): Promise<T> {
-  const startedAt = new Date();
+  const startedAt = performance.now();
   let shown: Promise<void> | undefined;
   const timer = setTimeout(
     () => {
@@ -67,7 +67,7 @@ async function describeAttempt(
   blocks: Pick<BlockExecutor, 'find'>,
   execution: BlockExecution,
   attempt: Attempt,
-  startedAt = new Date(),
+  startedAt = performance.now(),
 ): Promise<BlockAttempt> {
   const { callId, blockKey, stepId } = execution;
   const { name, processor_type: processorType } = (await blocks.find(execution, attempt)).block;

@@ -33,7 +33,8 @@ export type BlockRun = {
   /** Whether credits were set aside for it; for blocks that ask models this is not needed. */
   reserved?: boolean;
   attempts: number;
-  startedAt: Date;
+  /** By `performance.now()` of this process: the database tells the time, since clocks of machines differ. */
+  startedAt: number;
 };
 
 /** The organization that pays for a block execution, and the most that the run may cost. */
@@ -75,7 +76,6 @@ const PARAMETERS = [
   'cost_microcredits',
   'latency_ms',
   'attempts',
-  'started_at',
   'result',
   'charged_to',
   'maximum',
@@ -88,9 +88,10 @@ const RECORD_AND_LINK = recordStatement(3, ', link_output($1, $2, $3)');
 /** Returns the statement whose first parameters, as many as `before`, are those of `link`. */
 function recordStatement(before: number, link = ''): string {
   const values = PARAMETERS.map((name, index) => `p_${name} => $${before + index + 1}`);
-  const startedAt = `$${before + PARAMETERS.indexOf('started_at') + 1}`;
-  // By the database's clock, on which readers wait for blocks that are on their way: a worker's may be behind.
-  values.push(`p_finished_at => greatest(clock_timestamp(), ${startedAt})`);
+  const latencyMs = `$${before + PARAMETERS.indexOf('latency_ms') + 1}::integer`;
+  // By the database's clock, on which readers wait for blocks that are on their way: a worker's may be behind or ahead.
+  values.push(`p_started_at => clock_timestamp() - ${latencyMs} * interval '1 millisecond'`);
+  values.push('p_finished_at => clock_timestamp()');
   return `select recorded, cancelled${link} from record_block_run(${values.join(', ')})`;
 }
 
@@ -109,9 +110,9 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     prompt_tokens: run.promptTokens ?? 0,
     completion_tokens: run.completionTokens ?? 0,
     cost_microcredits: run.costMicrocredits ?? 0,
-    latency_ms: Math.max(0, Date.now() - run.startedAt.getTime()),
+    // Never rounded up, or it would seem to have begun before what it waited for.
+    latency_ms: Math.floor(performance.now() - run.startedAt),
     attempts: run.attempts,
-    started_at: run.startedAt,
     result: result ? JSON.stringify(result) : null,
     charged_to: isCharged(run) ? organizationId : null,
     maximum: maxMicrocredits ?? null,

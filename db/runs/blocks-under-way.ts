@@ -15,7 +15,8 @@ export type BlockAttempt = {
   name: string;
   processorType: ProcessorType;
   attempts: number;
-  startedAt: Date;
+  /** By `performance.now()` of this process. */
+  startedAt: number;
 };
 
 /** A provider's refusal of an attempt, after which the next one is due. */
@@ -38,7 +39,7 @@ export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refus
       step_id: stepId,
       name,
       processor_type: processorType,
-      started_at: startedAt,
+      started_at: sql<Date>`clock_timestamp() - ${performance.now() - startedAt} * interval '1 millisecond'`,
       ...state,
     })
     .onConflict((conflict) => conflict.columns(['execution_id', 'block_key']).doUpdateSet(state))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mock } from 'node:test';
 import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { Db } from '../../db/connect.ts';
@@ -86,6 +87,31 @@ describe('a model call whose activity is repeated', () => {
     await assert.rejects(harness.attempt(1, ending, refuse), { code: 'MODEL_REFUSED' });
     assert.deepEqual(await listBlockRuns(db, harness.callId), []);
   });
+
+  for (const [clock, aheadMs] of [
+    ['an hour ahead', 3_600_000],
+    ['an hour behind', -3_600_000],
+  ] as const)
+    it(`begins after its run and ends by the clock of the database, also where that of its worker is ${clock}`, async () => {
+      const { db } = harness.database;
+      mock.timers.enable({ apis: ['Date'], now: Date.now() + aheadMs });
+      try {
+        await harness.attempt(1, db, () => 'yes');
+      } finally {
+        mock.timers.reset();
+      }
+      const block = await db
+        .selectFrom('block_run')
+        .innerJoin('run', 'run.execution_id', 'block_run.execution_id')
+        .select(['block_run.started_at', 'block_run.finished_at', 'run.started_at as run_started_at'])
+        .where('block_run.execution_id', '=', harness.callId)
+        .executeTakeFirstOrThrow();
+      const times = [block.run_started_at, block.started_at, block.finished_at, new Date()];
+      assert.deepEqual(
+        times,
+        times.toSorted((a, b) => a.getTime() - b.getTime()),
+      );
+    });
 
   it('fails at once, uncharged and released, when the database takes what it cost in no case', async () => {
     const failure = { code: 'INTERNAL_ERROR', message: 'The block failed for a reason inside the service.' };

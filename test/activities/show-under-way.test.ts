@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
 import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
 import { showRefusal, showUnderWay } from '../../activities/show-under-way.ts';
+import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -42,6 +44,23 @@ describe('showing an attempt at a block', () => {
     });
     await shown;
     assert.deepEqual(order, ['written', 'refused']);
+  });
+
+  it('tells when it began by the clock of the database, on which readers wait, however wrong that of the worker is', async () => {
+    const { db } = database;
+    const [callId = ''] = (await openAccount(db, 0, 1)).runs;
+    const block = { name: 'ask', processor_type: 'llm' };
+    const blocks = { find: async () => ({ block }) } as unknown as Pick<BlockExecutor, 'find'>;
+    const execution = { callId, blockKey: 'ask', stepId: 'ask', input: { ref: 'message' }, ends: false };
+    const before = new Date();
+    mock.timers.enable({ apis: ['Date'], now: before.getTime() + 3_600_000 });
+    try {
+      await showRefusal(db, blocks, execution, { number: 1 } as Attempt, { message: 'no', retryInMs: 1 });
+    } finally {
+      mock.timers.reset();
+    }
+    const [shown] = await listBlocksUnderWay(db, callId);
+    assert.ok(shown && shown.started_at >= before && shown.started_at <= new Date());
   });
 
   it('leaves a block whose process was killed again and again among those that make no progress', async () => {

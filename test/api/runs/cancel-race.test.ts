@@ -118,7 +118,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
       output: '"x"',
       costMicrocredits: 5,
       attempts: 1,
-      startedAt: new Date(),
+      startedAt: performance.now(),
     } as const;
     const record = (blockKey: string) => recordBlockRun(weir.db, weir.tenant, { ...block, blockKey });
     // Whoever holds the balance holds up the charge, which holds up the cancellation.
@@ -171,7 +171,7 @@ describe('POST …/jobs/{executionId}/cancel', () => {
           input: { ref: '$message' },
           output: '"done"',
           attempts: 1,
-          startedAt: new Date(),
+          startedAt: performance.now(),
         };
         const recording = recordBlockRun(weir.db, weir.tenant, row, outcome.result);
         await assert.rejects(recording, { code: 'CANCELLED' });

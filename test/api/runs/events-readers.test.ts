@@ -62,7 +62,7 @@ describe('GET …/jobs/{executionId}/events', () => {
         input: { ref: '$message' },
         output: '1',
         attempts: 1,
-        startedAt: new Date(),
+        startedAt: performance.now(),
       });
     const { hostname, port } = new URL(weir.url);
     const socket = connect(Number(port), hostname);

@@ -89,7 +89,7 @@ describe('weir operator', () => {
         db.updateTable('run').set({ status }).where('execution_id', '=', executionId).execute();
       await setStatus('started');
       const block = { callId: executionId, blockKey: 'ask', stepId: 'ask', name: 'Ask' };
-      const attempt = { ...block, processorType: 'llm' as const, attempts: 2, startedAt: new Date() };
+      const attempt = { ...block, processorType: 'llm' as const, attempts: 2, startedAt: performance.now() };
       await showAttempt(db, attempt, { message: 'The provider is busy.', retryInMs: 20_000 });
       assert.match(
         await succeed('runs', 'show', executionId),

@@ -84,7 +84,7 @@ export function settle(
     input: { ref: '$message' },
     ...(!block.error && { output: '"x"' }),
     attempts: 1,
-    startedAt: new Date(),
+    startedAt: performance.now(),
     ...block,
   });
 }

@@ -24,7 +24,7 @@ describe('the recorded blocks of a run', () => {
       recordBlockRun(
         by,
         { organizationId },
-        { ...BLOCK, callId: executionId, blockKey, startedAt: new Date() },
+        { ...BLOCK, callId: executionId, blockKey, startedAt: performance.now() },
       );
     /** Looks as a reader does until there are `count`: what runs elsewhere on the server may hold them up. */
     const read = async (after: bigint, count: number) => {
@@ -91,7 +91,7 @@ describe('the recorded blocks of a run', () => {
     const payer = { organizationId };
     mock.timers.enable({ apis: ['Date'], now: before.getTime() - 3_600_000 });
     try {
-      const block = { ...BLOCK, blockKey: 'a', startedAt: new Date() };
+      const block = { ...BLOCK, blockKey: 'a', startedAt: performance.now() };
       await recordBlockRun(db, payer, { ...block, callId: failing });
       await finishRun(db, failing, { status: 'failed', error: CANCELLED });
       await recordBlockRun(db, payer, { ...block, callId: completing }, { ref: 'a', bytes: 1 });

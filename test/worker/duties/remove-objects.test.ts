@@ -145,7 +145,7 @@ describeWithS3('deleting objects', function () {
       processorType: 'code',
       input: { json: 1 } as never,
     } as const;
-    const trace = { ...execution, ...block, attempts: 1, startedAt: new Date() };
+    const trace = { ...execution, ...block, attempts: 1, startedAt: performance.now() };
     assert.ok(
       await recordBlockRun(db, { organizationId: tenant.organizationId }, { ...trace, output, stored }),
     );
