@@ -9,7 +9,8 @@ const OPEN = ['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW'];
 /**
  * Finds those of `workflowIds` whose workflow is not open, with its state: `missing`, or its status in lower case
  * (`terminated`, `timed_out`, …). The engine counts first. Only when fewer are open than expected is it asked which, and
- * then about each of the others, since its list lags behind.
+ * then about each of the others, since its list lags behind. It may also have workflows that the engine has lost, so a few of
+ * those that it has are asked about each time, chosen at random.
  */
 export async function findEndedWorkflows(
   client: Client,
@@ -20,17 +21,25 @@ export async function findEndedWorkflows(
   if (workflowIds.length === 0) return ended;
   const query = `CloseTime is null and WorkflowId in (${workflowIds.map((id) => `'${id}'`).join(', ')})`;
   const { count } = await askEngine(client, () => client.workflow.count(query));
-  if (count >= workflowIds.length) return ended;
-  const open = await askEngine(client, () => listIds(client, query, workflowIds.length));
-  const left = workflowIds.filter((id) => !open.has(id));
+  const open =
+    count >= workflowIds.length
+      ? new Set(workflowIds)
+      : await askEngine(client, () => listIds(client, query, workflowIds.length));
+  const left = [...workflowIds.filter((id) => !open.has(id)), ...pickAtRandom([...open])];
   while (left.length > 0 && !signal?.aborted)
     await Promise.all(
       left.splice(0, DESCRIBED_AT_ONCE).map(async (id) => {
-        const state = await describe(client, id);
+        const state = await findWorkflowState(client, id);
         if (state !== 'open') ended.set(id, state);
       }),
     );
   return ended;
+}
+
+/** Picks neighbours, as many as are described at once. */
+function pickAtRandom(ids: string[]): string[] {
+  const first = Math.floor(Math.random() * ids.length);
+  return [...ids.slice(first), ...ids.slice(0, first)].slice(0, DESCRIBED_AT_ONCE);
 }
 
 async function listIds(client: Client, query: string, pageSize: number): Promise<Set<string>> {
@@ -39,7 +48,8 @@ async function listIds(client: Client, query: string, pageSize: number): Promise
   return ids;
 }
 
-async function describe(client: Client, workflowId: string): Promise<string> {
+/** Finds the state of a workflow, as above, or `open`. */
+export async function findWorkflowState(client: Client, workflowId: string): Promise<string> {
   try {
     const { status } = await askEngine(client, () => client.workflow.getHandle(workflowId).describe());
     return OPEN.includes(status.name) ? 'open' : status.name.toLowerCase();

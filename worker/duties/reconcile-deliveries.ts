@@ -5,7 +5,7 @@ import type { EngineDeps } from '../../engine/deps.ts';
 import { signalDelivery, startDeliveryWorkflow } from '../../engine/start-delivery-workflow.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../../flow/delivery.ts';
 import { reconcilerFindings } from '../../observability/metrics/worker-metrics.ts';
-import { findEndedWorkflows } from './find-ended-workflows.ts';
+import { findEndedWorkflows, findWorkflowState } from './find-ended-workflows.ts';
 import { repairEach, throwFailures } from './repair-each.ts';
 
 const AGAIN_SECONDS = 60;
@@ -47,19 +47,21 @@ export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal
 
 type StalledDelivery = { call: ReturnType<typeof toDeliveryCall>; state: string; status: string };
 
-async function reconcileDelivery(
-  { db, client, taskQueue }: EngineDeps,
-  { call, state, status }: StalledDelivery,
-): Promise<void> {
+async function reconcileDelivery(deps: EngineDeps, delivery: StalledDelivery): Promise<void> {
+  const { db, client } = deps;
+  const { call, state, status } = delivery;
   if (state === 'missing') {
     // Of attempts that the engine has forgotten, only their rows are left.
-    if (call.made < ATTEMPTS_MAX) await startDeliveryWorkflow({ db, client, taskQueue }, call);
+    if (call.made < ATTEMPTS_MAX) await startDeliveryWorkflow(deps, call);
     else await abandonDelivery(db, call, 'The outcome of the last attempt is not known.');
   } else if (state !== 'open') {
     const reason = `The delivery's workflow ended as ${state} before its end was recorded: redeliver it.`;
     await abandonDelivery(db, call, reason);
   } else if (status !== 'in_flight') {
     // The workflow may wait for a turn that nobody will announce any more.
-    await signalDelivery(client, call);
+    if (await signalDelivery(client, call)) return;
+    // The engine's list alone still had it.
+    const found = await findWorkflowState(client, deliveryWorkflowId(call));
+    if (found !== 'open') await reconcileDelivery(deps, { ...delivery, state: found });
   } else if (call.made < ATTEMPTS_MAX) await recordCutAttempt(db, { ...call, attempt: call.made });
 }

@@ -28,8 +28,10 @@ export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: A
 
 async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
   const { db, client, taskQueue } = deps;
-  const { id, workflowId, cancelled, state } = run;
-  if (state === 'open') return cancelOpenWorkflow(client, workflowId);
+  const { id, workflowId, cancelled } = run;
+  if (run.state === 'open' && (await cancelOpenWorkflow(client, workflowId))) return;
+  // The engine's list alone still had it.
+  const state = run.state === 'open' ? 'missing' : run.state;
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);
     // Not eagerly, so that runs which already wait for a worker come first.

@@ -16,7 +16,7 @@ export function reconcileTestRuns(
 }
 
 async function reconcileTestRun(deps: EngineDeps, { id, state, cancelled }: Reconciled): Promise<void> {
-  if (state === 'open') return cancelOpenWorkflow(deps.client, id);
+  if (state === 'open' && (await cancelOpenWorkflow(deps.client, id))) return;
   if (state === 'missing' && !cancelled) await startTestRun(deps, id);
   else await finishTestRun(deps.db, id);
 }

@@ -18,7 +18,12 @@ export function withOpenWorkflow(
   });
 }
 
-/** Cancels a workflow unless it has ended. */
-export function cancelOpenWorkflow(client: Client, workflowId: string): Promise<void> {
-  return withOpenWorkflow(client, { workflowId }, (workflow) => workflow.cancel());
+/** Cancels a workflow; false when it has ended or is missing. */
+export async function cancelOpenWorkflow(client: Client, workflowId: string): Promise<boolean> {
+  let isOpen = false;
+  await withOpenWorkflow(client, { workflowId }, async (workflow) => {
+    await workflow.cancel();
+    isOpen = true;
+  });
+  return isOpen;
 }
