@@ -10,10 +10,12 @@ import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
 
 /** A shorter block costs no write. */
 const SHOWN_AFTER_MS = 1_000;
+/** What could not be shown is tried again so much later. */
+const SHOWN_AGAIN_MS = 2_000;
 
 /**
  * Does the work of one attempt at a block, which is shown as under way once it takes long, a later attempt at once. What cannot
- * be shown, because the database is away, fails nothing.
+ * be shown, because the database is away, fails nothing, and is tried again while the work goes on.
  */
 export async function showUnderWay<T>(
   db: Db,
@@ -24,14 +26,15 @@ export async function showUnderWay<T>(
 ): Promise<T> {
   const startedAt = performance.now();
   let shown: Promise<void> | undefined;
-  const timer = setTimeout(
-    () => {
-      shown = describeAttempt(blocks, execution, attempt, startedAt)
-        .then((described) => showAttempt(db, described))
-        .catch(() => undefined);
-    },
-    attempt.begun > 1 ? 0 : SHOWN_AFTER_MS,
-  );
+  let isOver = false;
+  const show = () => {
+    shown = describeAttempt(blocks, execution, attempt, startedAt)
+      .then((described) => showAttempt(db, described))
+      .catch(() => {
+        if (!isOver) timer = setTimeout(show, SHOWN_AGAIN_MS);
+      });
+  };
+  let timer = setTimeout(show, attempt.begun > 1 ? 0 : SHOWN_AFTER_MS);
   let isRefused = false;
   try {
     return await work();
@@ -40,6 +43,7 @@ export async function showUnderWay<T>(
       error instanceof ModelUnavailable || (error instanceof SandboxUnavailable && !attempt.isLocal);
     throw error;
   } finally {
+    isOver = true;
     clearTimeout(timer);
     // What is written of the refusal comes after this.
     if (isRefused) await shown;

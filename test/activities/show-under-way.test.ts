@@ -46,6 +46,25 @@ describe('showing an attempt at a block', () => {
     assert.deepEqual(order, ['written', 'refused']);
   });
 
+  it('is tried again while the attempt goes on', async () => {
+    const { db } = database;
+    const [callId = ''] = (await openAccount(db, 0, 1)).runs;
+    const block = { name: 'ask', processor_type: 'llm' };
+    let found = 0;
+    const find = async () => {
+      found += 1;
+      if (found === 1) throw new Error('The database is away.');
+      return { block };
+    };
+    const blocks = { find } as unknown as Pick<BlockExecutor, 'find'>;
+    const execution = { callId, blockKey: 'ask', stepId: 'ask', input: { ref: 'message' }, ends: false };
+    const attempt = { number: 2, begun: 2, signal: new AbortController().signal } as Attempt;
+    await showUnderWay(db, blocks, execution, attempt, () =>
+      waitUntil(async () => (await listBlocksUnderWay(db, callId)).length > 0),
+    );
+    assert.equal(found, 2);
+  });
+
   it('tells when it began by the clock of the database, on which readers wait, however wrong that of the worker is', async () => {
     const { db } = database;
     const [callId = ''] = (await openAccount(db, 0, 1)).runs;
