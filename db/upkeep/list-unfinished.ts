@@ -1,12 +1,23 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-/** A row that has not ended. `startedAt`, as exact as PostgreSQL stores it, and `id` say where the next page begins. */
-export type UnfinishedRow = { id: string; continues: string | null; cancelled: boolean; startedAt: string };
+/**
+ * A row that has not ended; `unheard`: it was cancelled so long ago that no worker has its workflow. `startedAt`, as exact
+ * as PostgreSQL stores it, and `id` say where the next page begins.
+ */
+export type UnfinishedRow = {
+  id: string;
+  continues: string | null;
+  cancelled: boolean;
+  unheard: boolean;
+  startedAt: string;
+};
 
+const CANCELLATION = sql`cancel_requested_at is not null as cancelled,
+  coalesce(cancel_requested_at < now() - interval '5 minutes', false) as unheard`;
 const COLUMNS = {
-  run: sql`execution_id as id, continues, cancel_requested_at is not null as cancelled`,
-  test_run: sql`id, null as continues, cancel_requested_at is not null as cancelled`,
+  run: sql`execution_id as id, continues, ${CANCELLATION}`,
+  test_run: sql`id, null as continues, ${CANCELLATION}`,
 };
 const IDS: { [table in keyof typeof COLUMNS]: RawBuilder<unknown> } = {
   run: sql`execution_id`,

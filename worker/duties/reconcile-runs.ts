@@ -8,14 +8,17 @@ import { startRun } from '../../engine/start-run.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { log } from '../../observability/log.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
-import { cancelOpenWorkflow } from './with-open-workflow.ts';
+import { cancelOpenWorkflow, withOpenWorkflow } from './with-open-workflow.ts';
 
 const TERMINATED =
   "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir operator runs cancel.";
 
+const UNHEARD = 'The run was cancelled minutes ago, and no worker has ended it.';
+
 /**
  * Repairs all unfinished runs older than `quietSeconds`: starts a missing workflow, records the end of a run whose workflow
- * was terminated or timed out, and cancels a run whose caller asked for it while the engine was away.
+ * was terminated or timed out, and cancels a run whose caller asked for it while the engine was away. One that no worker
+ * ends then, as on a task queue that none polls, is terminated.
  */
 export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
   const work = {
@@ -29,8 +32,12 @@ export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: A
 async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
   const { db, client, taskQueue } = deps;
   const { id, workflowId, cancelled } = run;
-  if (run.state === 'open' && (await cancelOpenWorkflow(client, workflowId))) return;
-  // The engine's list alone still had it.
+  if (run.state === 'open') {
+    if (run.unheard)
+      await withOpenWorkflow(client, { workflowId }, (workflow) => workflow.terminate(UNHEARD));
+    else if (await cancelOpenWorkflow(client, workflowId)) return;
+  }
+  // It is now, or the engine's list alone still had it.
   const state = run.state === 'open' ? 'missing' : run.state;
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);

@@ -82,6 +82,24 @@ describe('what workers look after', () => {
     );
   });
 
+  it('is ended when it was cancelled and no worker has heard of that for five minutes, and not before', async () => {
+    const [early, late] = [await start(), await start()];
+    await untilListed([early, late]);
+    const cancel = (id: string, minutes: number) =>
+      sql`update run set cancel_requested_at = now() - ${minutes} * interval '1 minute'
+        where execution_id = ${id}`.execute(weir.db);
+    await cancel(early, 4);
+    await cancel(late, 6);
+    await reconcileRuns(deps(), 0);
+    const { status, error } = await weir.db
+      .selectFrom('run')
+      .select(['status', 'error'])
+      .where('execution_id', '=', late)
+      .executeTakeFirstOrThrow();
+    assert.deepEqual([status, error?.code], ['failed', 'CANCELLED']);
+    assert.deepEqual([await state(early), await state(late)], ['RUNNING', 'TERMINATED']);
+  });
+
   it('has its webhook started at once when its end is recorded', async () => {
     const callback = { url: 'https://example.com/', events: ['flow.failed' as const] };
     const { executionId } = await acceptRun(weir, tenant, flow, { callback });
