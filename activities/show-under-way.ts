@@ -10,7 +10,7 @@ import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
 
 /** A shorter block costs no write. */
 const SHOWN_AFTER_MS = 1_000;
-/** What could not be shown is tried again so much later. */
+/** After a failure to show it, the next try comes so much later. */
 const SHOWN_AGAIN_MS = 2_000;
 
 /**
