@@ -13,6 +13,8 @@ type Props = {
   width?: string;
   /** A dialog whose content is shown once is not closed by Escape or a click beside it. */
   isDismissable?: boolean;
+  /** A click beside a dialog with a form does not close it, and what was typed stays. */
+  isForm?: boolean;
   /** A dialog without a cross says with its buttons how it is left. */
   hasCross?: boolean;
   /** Its change is under way. A dialog that is closed meanwhile says that it may still be made. */
@@ -39,6 +41,7 @@ export function Dialog(props: Props) {
       className={style.overlay}
       isOpen={isOpen}
       isDismissable={isDismissable && !stays}
+      shouldCloseOnInteractOutside={() => props.isForm !== true}
       isKeyboardDismissDisabled={!isDismissable || stays}
       onOpenChange={(open) => !open && close()}
     >

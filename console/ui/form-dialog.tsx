@@ -45,6 +45,7 @@ export function FormDialog(props: Props) {
     <Dialog
       title={title}
       isOpen={isOpen}
+      isForm
       onClose={onClose}
       isPending={change.isPending}
       awaitsAnswer={awaitsAnswer}

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { classes } from '../classes.ts';
 import { ErrorNote } from '../error-note.tsx';
 import field from '../field.module.css';
@@ -85,14 +85,20 @@ export function CodeEditor(props: Props) {
   useEffect(() => editor?.setReadOnly(!onChange), [editor, onChange]);
 
   const hasTabs = language === 'javascript' || language.startsWith('json');
+  /** Escape closes the editor's own lists, and lets Tab leave it; it closes no dialog or panel around it. */
+  function keepEscape(event: KeyboardEvent) {
+    if (event.key === 'Escape' && (event.defaultPrevented || (hasTabs && onChange))) event.stopPropagation();
+  }
   const height = { '--least': least, '--most': most } as React.CSSProperties;
   return (
     <div className={field.field}>
       <span id={`${id}-label`} className={props.hideLabel ? 'visually-hidden' : (field.label as string)}>
         {label}
       </span>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: keeps a key of the editor from what is around it */}
       <div
         ref={host}
+        onKeyDown={keepEscape}
         className={classes(style.editor, error !== undefined && style.invalid, !onChange && style.readOnly)}
         style={height}
       >

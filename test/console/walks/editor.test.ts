@@ -41,6 +41,34 @@ describeWalks('the editor of a flow', (walk) => {
   );
 
   walk(
+    'keeps a form open whose code is left by Escape and Tab, or that is clicked beside',
+    'owner',
+    async ({ page, weir, open }) => {
+      const flow = await createFlow(weir, 'typed-in-dialog', [passthrough('only')]);
+      await open(`${flow.path}/tests`);
+      await page.getByRole('button', { name: 'New test case' }).click();
+      const dialog = page.getByRole('dialog', { name: 'New test case' });
+      await dialog.getByLabel('Name').fill('kept');
+      const parameters = dialog.getByRole('textbox', { name: 'Parameters' });
+      await parameters.press('Escape');
+      await parameters.press('Tab');
+      await page.keyboard.press('ArrowDown');
+      await page.getByRole('option', { name: 'Matches a JSON Schema' }).click();
+      await page.mouse.click(5, 5);
+      assert.equal(await dialog.getByLabel('Name').inputValue(), 'kept');
+      await dialog.getByLabel('Name').press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+
+      await open(`${flow.path}?try=true`);
+      const panel = page.getByRole('complementary', { name: 'Try it' });
+      await panel.getByText('Parameters as JSON').click();
+      await panel.getByRole('textbox', { name: 'Parameters' }).press('Escape');
+      await panel.getByLabel('Message').press('Escape');
+      await panel.waitFor({ state: 'hidden' });
+    },
+  );
+
+  walk(
     'suggests models also to someone who typed before they were fetched',
     'owner',
     async ({ page, weir, open, allow }) => {
