@@ -5,6 +5,7 @@ import type { paths } from './schema.d.ts';
 
 const STALE_MS = 10_000;
 const RETRIES_MAX = 3;
+const AGAIN_MS = 10_000;
 
 // A change is shown as pending before the next event of the browser: a timer, as the library has it, comes after the
 // second press of a double click, which would do it twice.
@@ -21,6 +22,8 @@ export const queryClient = new QueryClient({
     queries: {
       networkMode: 'always',
       staleTime: STALE_MS,
+      // What is shown and could not be read again is asked for until the service is back.
+      refetchInterval: ({ state }) => state.data !== undefined && isOutage(state.error) && AGAIN_MS,
       retry: (failures, error) => failures < RETRIES_MAX && isRepeatable(error),
     },
   },
