@@ -153,6 +153,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
       <ConfirmDialog
         title="Cancel this run?"
         action="Cancel the run"
+        leave="Keep it"
         isOpen={isCancelling}
         onClose={() => setCancelling(false)}
         onConfirm={async () => {

@@ -8,6 +8,8 @@ type Props = {
   title: string;
   /** The verb of the button, such as `Revoke`. */
   action: string;
+  /** What the other button says; `Cancel` unless told. */
+  leave?: string;
   isOpen: boolean;
   onClose: () => void;
   /** Does it; the dialog closes when that succeeds, and shows the error otherwise. */
@@ -16,7 +18,15 @@ type Props = {
 };
 
 /** Asks before something that cannot be undone. */
-export function ConfirmDialog({ title, action, isOpen, onClose, onConfirm, children }: Props) {
+export function ConfirmDialog({
+  title,
+  action,
+  leave = 'Cancel',
+  isOpen,
+  onClose,
+  onConfirm,
+  children,
+}: Props) {
   const confirm = useMutation({ mutationFn: onConfirm, meta: { quiet: true } });
   function close() {
     // The dialog may be opened again, for something else.
@@ -28,7 +38,7 @@ export function ConfirmDialog({ title, action, isOpen, onClose, onConfirm, child
       <div>{children}</div>
       {confirm.error && <ErrorNote error={confirm.error} />}
       <DialogActions>
-        <Button slot="close">Cancel</Button>
+        <Button slot="close">{leave}</Button>
         <Button
           variant="danger"
           isPending={confirm.isPending}

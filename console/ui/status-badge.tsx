@@ -28,6 +28,11 @@ const LOOKS: Record<string, Look> = {
   pending: { tone: 'idle', label: 'Pending', Icon: CircleDashed },
 };
 
+/** The word for a state, as its badge says it. */
+export function statusName(status: string): string {
+  return LOOKS[status]?.label ?? status;
+}
+
 /**
  * The state of a run, block, delivery or test, with an icon beside the word so that colour is not all that tells them
  * apart. A run that somebody cancelled has failed with the `code` CANCELLED.

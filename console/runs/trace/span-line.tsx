@@ -3,6 +3,7 @@ import type { CSSProperties } from 'react';
 import { classes } from '../../ui/classes.ts';
 import { formatCompact, formatDuration } from '../../ui/format.ts';
 import { KIND_ICONS } from '../../ui/kind-icons.ts';
+import { statusName } from '../../ui/status-badge.tsx';
 import type { Span } from './spans.ts';
 import type { TimeScale } from './time-scale.ts';
 import type { SpanRow } from './visible-spans.ts';
@@ -45,7 +46,7 @@ export function SpanLine({ row, top, scale, isActive, isSelected, onChoose, onTo
       aria-level={depth + 1}
       aria-expanded={span.children.length > 0 ? isOpen : undefined}
       aria-selected={isSelected}
-      aria-label={`${name}, ${span.status}, ${label}`}
+      aria-label={`${name}, ${statusName(span.status)}, ${label}`}
       tabIndex={isActive ? 0 : -1}
       className={classes(style.row, isSelected && style.selected)}
       style={{ transform: `translateY(${top}px)` }}
