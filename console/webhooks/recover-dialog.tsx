@@ -47,8 +47,24 @@ export function RecoverDialog({ organizationId, onClose }: { organizationId: str
         All failed deliveries that were created in this time are sent again, each in a new round of six
         attempts, up to 1,000 at once. The sixth attempt of a delivery comes about 15 hours after the first.
       </p>
-      <Select label="Created within" options={SPANS} value={hours} onChange={setHours} />
-      <Select label="Status" options={STATUSES} value={status} onChange={setStatus} />
+      <Select
+        label="Created within"
+        options={SPANS}
+        value={hours}
+        onChange={(hours) => {
+          setHours(hours);
+          recover.reset();
+        }}
+      />
+      <Select
+        label="Status"
+        options={STATUSES}
+        value={status}
+        onChange={(status) => {
+          setStatus(status);
+          recover.reset();
+        }}
+      />
       {recover.data && (
         <Note>
           <span role="status">

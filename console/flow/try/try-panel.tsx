@@ -17,21 +17,22 @@ export function TryPanel() {
   const { flowId, saveToRun } = useDraft();
   const { store, run } = useTry();
   const [input, setInput] = useState(() => readInput(flowId));
-  const [unsaved, setUnsaved] = useState<Error>();
-  const forkError = useFork(store, (forked) => change({ ...input, ...forked }));
-  const inputError = useInputOfRun(change);
+  /** Why nothing was begun, until something is. */
+  const [refused, setRefused] = useState<Error>();
+  useFork(store, (forked) => change({ ...input, ...forked }), setRefused);
+  useInputOfRun(change, setRefused);
 
   function change(next: TryInput) {
     setInput(next);
     rememberInput(flowId, next);
   }
   async function start(version: number, mode: TryRun['mode'], request: Parameters<typeof store.start>[2]) {
-    setUnsaved(undefined);
+    setRefused(undefined);
     let etag: string;
     try {
       etag = version === 0 ? await saveToRun() : '';
     } catch (error) {
-      setUnsaved(error as Error);
+      setRefused(error as Error);
       return;
     }
     await store.start(version, mode, request, etag);
@@ -42,11 +43,9 @@ export function TryPanel() {
       <div className={style.columns}>
         <div className={style.form}>
           <TryForm input={input} onChange={change} onStart={start} />
-          {unsaved && <ErrorNote error={unsaved} />}
-          {inputError && <ErrorNote error={inputError} />}
+          {refused && <ErrorNote error={refused} />}
         </div>
         <div className={style.outcome}>
-          {forkError && <ErrorNote error={forkError} />}
           {run ? (
             <RunView run={run} store={store} />
           ) : (

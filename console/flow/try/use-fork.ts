@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { useDraft } from '../draft/draft-context.ts';
 import type { TryInput } from './try-input.ts';
 import { toPlan } from './try-run.ts';
@@ -7,13 +7,15 @@ import type { TryStore } from './try-store.ts';
 
 /**
  * Begins a session where the address asks for it: `?fork=<executionId>&at=<step index>`, which the page of a run links to.
- * Returns why that was refused.
  */
-export function useFork(store: TryStore, onForked: (input: Partial<TryInput>) => void): Error | undefined {
+export function useFork(
+  store: TryStore,
+  onForked: (input: Partial<TryInput>) => void,
+  onRefused: (error: Error) => void,
+): void {
   const { fork, at } = useSearch({ strict: false }) as { fork?: string; at?: number };
   const { steps } = useDraft();
   const navigate = useNavigate();
-  const [error, setError] = useState<Error>();
   const begun = useRef<string>(undefined);
   useEffect(() => {
     if (!fork || begun.current === fork) return;
@@ -23,10 +25,9 @@ export function useFork(store: TryStore, onForked: (input: Partial<TryInput>) =>
       .then(
         ({ message, parameters }) =>
           onForked({ message, parameters: parameters ? JSON.stringify(parameters, null, 2) : '' }),
-        setError,
+        onRefused,
       );
     const search = (({ fork: _, at: __, ...rest }: Record<string, unknown>) => rest) as never;
     void navigate({ to: '.', search, replace: true });
   });
-  return error;
 }

@@ -1,18 +1,16 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { api } from '../../api/client.ts';
 import { useFlow } from '../flow-context.ts';
 import { type TryInput, toTryInput } from './try-input.ts';
 
 /**
- * Reads what the run was started with that the address names: `?input=<executionId>`, which the page of a run links to. Returns
- * why that failed.
+ * Reads what the run was started with that the address names: `?input=<executionId>`, which the page of a run links to.
  */
-export function useInputOfRun(onRead: (input: TryInput) => void): Error | undefined {
+export function useInputOfRun(onRead: (input: TryInput) => void, onRefused: (error: Error) => void): void {
   const { input } = useSearch({ strict: false }) as { input?: unknown };
   const { flow, org, project } = useFlow();
   const navigate = useNavigate();
-  const [error, setError] = useState<Error>();
   const begun = useRef<string>(undefined);
   useEffect(() => {
     if (typeof input !== 'string' || begun.current === input) return;
@@ -22,9 +20,8 @@ export function useInputOfRun(onRead: (input: TryInput) => void): Error | undefi
       .GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/request', {
         params: { path, query: { full: true } },
       })
-      .then(({ data }) => data && onRead(toTryInput(data)), setError);
+      .then(({ data }) => data && onRead(toTryInput(data)), onRefused);
     const search = (({ input: _, ...rest }: Record<string, unknown>) => rest) as never;
     void navigate({ to: '.', search, replace: true });
   });
-  return error;
 }
