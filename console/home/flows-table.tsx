@@ -34,7 +34,9 @@ export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: stri
                 <Link to={FLOW} params={params} className={style.name}>
                   <Clipped text={flow.name} />
                 </Link>
-                <code className={style.slug}>{flow.slug}</code>
+                <code className={style.slug}>
+                  <Clipped text={flow.slug} />
+                </code>
               </td>
               <td>
                 {flow.productionVersion === null ? (

@@ -61,7 +61,9 @@ export function ProjectsPage() {
                       <Link to="/orgs/$org/projects/$project" params={{ org, project: project.slug }}>
                         <Clipped text={project.name} />
                       </Link>
-                      <code>{project.slug}</code>
+                      <code>
+                        <Clipped text={project.slug} />
+                      </code>
                     </td>
                     <td>
                       <Clipped text={project.description} />
