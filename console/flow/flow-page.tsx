@@ -6,6 +6,7 @@ import { $api } from '../api/client.ts';
 import { useProject } from '../shell/me.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
+import { Page } from '../ui/page.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { DeletedFlow } from './deleted-flow.tsx';
 import { DraftProvider } from './draft/draft-provider.tsx';
@@ -33,18 +34,21 @@ export function FlowPage() {
         flowId ? (
           <Flow key={flowId} org={org} project={project} projectId={projectId} flowId={flowId} />
         ) : (
-          <EmptyState
-            title="No such flow"
-            text={
-              <>
-                The project {project} has no flow with the slug <code>{slug}</code>. It may have been deleted.
-              </>
-            }
-          >
-            <LinkButton to="/orgs/$org/projects/$project" params={{ org, project }}>
-              All flows
-            </LinkButton>
-          </EmptyState>
+          <Page title="Flow">
+            <EmptyState
+              title="No such flow"
+              text={
+                <>
+                  The project {project} has no flow with the slug <code>{slug}</code>. It may have been
+                  deleted.
+                </>
+              }
+            >
+              <LinkButton to="/orgs/$org/projects/$project" params={{ org, project }}>
+                All flows
+              </LinkButton>
+            </EmptyState>
+          </Page>
         )
       }
     </QueryView>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
 import { Checkbox } from '../ui/checkbox.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
+import { formatCount } from '../ui/format.ts';
 import { Note } from '../ui/note.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
@@ -97,7 +98,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
         </div>
       )}
       {flow.latestVersion === null && (
-        <p>The first version of this flow, with {[...eachStep(steps)].length} steps.</p>
+        <p>The first version of this flow. Steps: {formatCount([...eachStep(steps)].length)}.</p>
       )}
     </FormDialog>
   );

@@ -24,8 +24,8 @@ export function RotateDialog({ organizationId, onClose }: { organizationId: stri
         <p>
           {rotate.data.graceUntil ? (
             <>
-              Give it to every receiver. The previous one signs too, and ends{' '}
-              <Time at={rotate.data.graceUntil} />.
+              Give it to every receiver. The previous one ends <Time at={rotate.data.graceUntil} />, and signs
+              too until then.
             </>
           ) : (
             'Give it to every receiver now: deliveries are signed with it alone.'

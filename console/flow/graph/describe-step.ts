@@ -1,5 +1,5 @@
 import { formatCount, formatDuration } from '../../ui/format.ts';
-import type { LoopStep, Step } from '../draft/steps.ts';
+import type { LoopStep, ParallelStep, Step } from '../draft/steps.ts';
 import type { StepNodeData } from './step-node-data.ts';
 
 const KINDS = { llm: 'model call', code: 'code block', passthrough: 'passthrough block' };
@@ -22,7 +22,13 @@ export function describeStep({
 function describeKind(step: Step): string {
   if (step.type === 'sequential') return KINDS[step.processor_type];
   if (step.type === 'loop') return `loop ${describeLoop(step)}`;
-  return `parallel step with ${Object.keys(step.branches).length} branches`;
+  return `parallel step with ${countBranches(step)}`;
+}
+
+/** 1 branch, 2 branches */
+export function countBranches({ branches }: ParallelStep): string {
+  const { length } = Object.keys(branches);
+  return length === 1 ? '1 branch' : `${length} branches`;
 }
 
 /** Says how a loop goes on: "for each item, at most 50", "until /good is true, at most 5". */

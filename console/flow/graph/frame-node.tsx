@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { classes } from '../../ui/classes.ts';
-import { describeLoop } from './describe-step.ts';
+import { countBranches, describeLoop } from './describe-step.ts';
 import style from './graph.module.css';
 import { StepIcon } from './step-icon.tsx';
 import { StepItem } from './step-item.tsx';
@@ -12,10 +12,7 @@ import type { StepNodeData } from './step-node-data.ts';
 export const FrameNode = memo(function FrameNode({ data }: { data: StepNodeData }) {
   const { step } = data;
   if (step.type === 'sequential') return null;
-  const detail =
-    step.type === 'loop'
-      ? describeLoop(step)
-      : `${Object.keys(step.branches).length} branches at the same time`;
+  const detail = step.type === 'loop' ? describeLoop(step) : `${countBranches(step)} at the same time`;
   return (
     <StepItem data={data} className={classes(style.frame, style[step.type])}>
       <div className={classes(style.frameHead, style.handle)}>
