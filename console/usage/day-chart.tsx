@@ -1,6 +1,7 @@
 import { memo, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { axisWidth } from './axis-width.ts';
 import style from './usage.module.css';
 
 type Series = { name: string; token: string; values: (number | null)[] };
@@ -73,7 +74,12 @@ function optionsOf({ series, kind, show, isWhole }: Props, target: HTMLElement):
         size: 26,
         values: (_chart, ticks) => ticks.map((at) => axisDay.format(at * 1_000)),
       },
-      { ...axis, size: 58, ...(isWhole && { incrs: WHOLE }), values: (_chart, ticks) => ticks.map(show) },
+      {
+        ...axis,
+        size: (_chart, labels) => axisWidth(labels),
+        ...(isWhole && { incrs: WHOLE }),
+        values: (_chart, ticks) => ticks.map(show),
+      },
     ],
     series: [
       { label: 'Day', value: (_chart, at) => (at === null ? '' : legendDay.format(at * 1_000)) },

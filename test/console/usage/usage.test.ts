@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { axisWidth } from '../../../console/usage/axis-width.ts';
 import { daysOf, listDays, readUsageSearch } from '../../../console/usage/search.ts';
 import { toCsv } from '../../../console/usage/to-csv.ts';
 
@@ -37,4 +38,12 @@ describe('usage as CSV', () => {
     ));
   it('has no cell that a spreadsheet takes for a formula, and leaves negative numbers alone', () =>
     assert.equal(toCsv(['key'], [['=1+1'], ['@x'], [-3]]), "key\r\n'=1+1\r\n'@x\r\n-3\r\n"));
+});
+
+describe('an axis of a chart of the usage', () => {
+  it('has room for its longest label, and is never narrower than others', () => {
+    const narrowest = axisWidth(null);
+    assert.equal(axisWidth(['0', '50']), narrowest);
+    assert.ok(axisWidth(['0 ms', '2 min 30 s']) > narrowest);
+  });
 });
