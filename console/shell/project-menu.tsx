@@ -28,7 +28,10 @@ export function ProjectMenu({ org, project }: { org: string | undefined; project
   }
   return (
     <MenuTrigger>
-      <Button className={style.trigger} aria-label="Project">
+      <Button
+        className={style.trigger}
+        aria-label={`Project: ${current?.name ?? 'none'}, of ${organization?.name ?? 'no organization'}`}
+      >
         <span className={style.names}>
           <strong>{current?.name ?? 'No project'}</strong>
           <span>{organization?.name ?? 'No organization'}</span>

@@ -10,11 +10,12 @@ const SMALL = `[...document.querySelectorAll('.react-flow button')]
   .map((button) => button.getAttribute('aria-label'))`;
 
 describeWalks('the console for assistive technology', (walk) => {
-  walk('says the page that was gone to, by its tab', 'owner', async ({ page, open }) => {
+  walk('says the page that was gone to, by its tab, and its project', 'owner', async ({ page, open }) => {
     await open('orgs/demo/settings');
     await page.getByRole('link', { name: 'Members', exact: true }).press('Enter');
     await page.getByRole('status').filter({ hasText: 'Members · Settings · Weir' }).waitFor();
     assert.equal(await page.title(), 'Members · Settings · Weir');
+    await page.getByRole('button', { name: 'Project: Demo, of Demo' }).waitFor();
   });
 
   walk(
