@@ -8,7 +8,7 @@ type Props = {
   title: string;
   /** The verb of the button, such as `Revoke`. */
   action: string;
-  /** What the other button says; `Cancel` unless told. */
+  /** The words of the other button; `Cancel` unless told. */
   leave?: string;
   isOpen: boolean;
   onClose: () => void;
