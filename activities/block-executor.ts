@@ -5,7 +5,7 @@ import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
 import { measureBegin, measureEnd } from '../db/runs/measure-run.ts';
 import type { RunContext } from '../db/runs/runs.ts';
-import type { Block, Json } from '../flow/definition.ts';
+import type { Block } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
@@ -17,11 +17,12 @@ import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
 import { ModelUnavailable } from './attempts/model-unavailable.ts';
 import { readInTime } from './attempts/read-in-time.ts';
-import { type ActivityMemory, orBusy, reserveInputMemory } from './attempts/reserve-memory.ts';
+import { type ActivityMemory, reserveInputMemory } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import { serializeOutput } from './attempts/serialize-output.ts';
 import type { BlockExecution, BlockInput, Kept, Processor } from './block-execution.ts';
 import { enforceSchema } from './enforce-schema.ts';
+import { createInspectValue, type InspectValue } from './inspect-value.ts';
 import { isGivenUp } from './is-given-up.ts';
 import { createOutputsReader } from './outputs-reader.ts';
 import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
@@ -46,8 +47,7 @@ export type BlockExecutor = {
   find(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<Found>;
   /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn; throws as `find`. */
   hasRoom(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<boolean>;
-  /** Returns what `look` finds in the JSON of a value of this run; BUSY as above. */
-  inspect<T>(callId: string, value: Value, attempt: Attempt, look: (json: Json) => T): Promise<T | Busy>;
+  inspect: InspectValue;
 };
 
 /** Creates the executor that all block activities of a process share. */
@@ -229,13 +229,7 @@ export function createBlockExecutor(
     run: (execution, ...rest) => inProcessRuns.runBlock(execution.callId, () => run(execution, ...rest)),
     find,
     hasRoom,
-    inspect: (callId, value, attempt, look) =>
-      orBusy(attempt, async () => {
-        const { organizationId } = await loadContext(callId, attempt);
-        return reserveInputMemory(largeValues, organizationId, bytesToLoad(value), attempt, async () =>
-          look(await readInTime(db, attempt, resolve(callId, value))),
-        );
-      }),
+    inspect: createInspectValue({ db, largeValues, loadContext, resolve }),
   };
 }
 

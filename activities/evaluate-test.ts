@@ -22,11 +22,13 @@ import type { OrganizationValidator } from '../json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { reserveInputMemory } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
-
-const EXCERPT_MAX_LENGTH = 300;
+import { workInTurn } from './attempts/work-in-turn.ts';
+import { excerpt } from './excerpt.ts';
 
 type Deps = Pick<ActivityDeps, 'db' | 'validator' | 'largeValues'>;
-type Answer = { json: Json } | { error: string };
+/** `bytes`: its size as JSON. */
+type Answer = { json: Json; bytes: number } | { error: string };
+type InTurn = <T>(work: () => T) => Promise<T>;
 
 /**
  * Records the verdict on a test case whose run has ended. When a model is to judge the answer, accepts the judge's run and
@@ -37,7 +39,7 @@ export async function evaluateTest(
   executionId: string,
   attempt: Attempt,
 ): Promise<JudgeRun | undefined> {
-  const { db, validator } = deps;
+  const { db, validator, largeValues } = deps;
   const { expectation, input, organizationId } = await getTest(db, executionId);
   return withAnswer(deps, organizationId, executionId, attempt, async (answer) => {
     if ('error' in answer) {
@@ -45,7 +47,9 @@ export async function evaluateTest(
       return undefined;
     }
     if (expectation.type !== 'judge') {
-      const verdict = await compare(validator.of(organizationId), expectation, answer.json);
+      const compareInTurn = <T>(work: () => T) =>
+        workInTurn(largeValues.work, organizationId, answer.bytes, attempt, work);
+      const verdict = await compare(validator.of(organizationId), expectation, answer.json, compareInTurn);
       await recordVerdict(db, executionId, verdict);
       return undefined;
     }
@@ -98,7 +102,7 @@ async function withAnswer<T>(
       const bytes = await measureValue(db, executionId, result);
       // It is a regular activity, which is never told that there is no room.
       return (await reserveInputMemory(largeValues, organizationId, bytes, attempt, async () =>
-        work({ json: await readResult(db, executionId, result) }),
+        work({ json: await readResult(db, executionId, result), bytes }),
       )) as T;
     }
     case 'failed':
@@ -112,8 +116,9 @@ async function compare(
   validator: OrganizationValidator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
+  inTurn: InTurn,
 ): Promise<Verdict> {
-  const problem = await findProblem(validator, expectation, answer).catch((error: unknown) => {
+  const problem = await findProblem(validator, expectation, answer, inTurn).catch((error: unknown) => {
     if (!(error instanceof ServiceError)) throw error;
     return error;
   });
@@ -127,10 +132,11 @@ async function findProblem(
   validator: OrganizationValidator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
+  inTurn: InTurn,
 ): Promise<string | undefined> {
   switch (expectation.type) {
     case 'equals': {
-      const difference = findDifference(expectation.value, answer);
+      const difference = await inTurn(() => findDifference(expectation.value, answer));
       if (!difference) return undefined;
       const { path, expected, actual } = difference;
       const place = path === '' ? 'The answer' : `At ${path} the answer`;
@@ -143,13 +149,7 @@ async function findProblem(
       return `The answer does not match the JSON Schema: ${list.join('; ')}.`;
     }
     case 'contains':
-      if (containsText(toText(answer), expectation.text)) return undefined;
+      if (await inTurn(() => containsText(toText(answer), expectation.text))) return undefined;
       return `The answer does not contain ${excerpt(expectation.text)}: it is ${excerpt(answer)}.`;
   }
-}
-
-function excerpt(value: Json | undefined): string {
-  if (value === undefined) return 'absent';
-  const text = JSON.stringify(value);
-  return text.length > EXCERPT_MAX_LENGTH ? `${text.slice(0, EXCERPT_MAX_LENGTH)}…` : text;
 }

@@ -18,6 +18,12 @@ export type LargeWork = {
   take(owner: string, bytes: number, options?: WaitOptions & { signal?: AbortSignal }): Promise<EndTurn>;
 };
 
+/** Large work, also of those who may not wait. */
+export type LargeWorkNow = LargeWork & {
+  /** Takes the same turn; undefined when it would have to wait. */
+  takeNow(owner: string, bytes: number): EndTurn | undefined;
+};
+
 /** Returns the bytes of text that take as long as JSON of so many bytes, values and different keys. */
 export function workOf(bytes: number, { values, keys }: { values: number; keys: number }): number {
   return Math.max(bytes, Math.floor(((values + keys * VALUES_PER_KEY) * LARGE_BYTES) / LARGE_VALUES));
@@ -32,22 +38,29 @@ export function restAfter(ms: number, owner: string, presence: Presence): number
  * One piece of large work is done at a time, in turn between owners. After each, none begins for as long as it took, or three
  * times as long while others are present: small work that is under way meets one piece at most.
  */
-export function createLargeWork(presence: Presence): LargeWork {
+export function createLargeWork(presence: Presence): LargeWorkNow {
   const turns = createTurns({ places: 1, reserve: 0 });
+  function begin(owner: string, endTurn: EndTurn): EndTurn {
+    const began = performance.now();
+    let ended = false;
+    const rest = () => {
+      if (ended) return;
+      ended = true;
+      clearTimeout(late);
+      setTimeout(endTurn, restAfter(performance.now() - began, owner, presence)).unref();
+    };
+    const late = setTimeout(rest, HELD_MAX_MS).unref();
+    return rest;
+  }
   return {
     async take(owner, bytes, { signal, ...options } = {}) {
       if (bytes < LARGE_BYTES) return () => undefined;
-      const endTurn = await turns.wait(owner, signal, options);
-      const began = performance.now();
-      let ended = false;
-      const rest = () => {
-        if (ended) return;
-        ended = true;
-        clearTimeout(late);
-        setTimeout(endTurn, restAfter(performance.now() - began, owner, presence)).unref();
-      };
-      const late = setTimeout(rest, HELD_MAX_MS).unref();
-      return rest;
+      return begin(owner, await turns.wait(owner, signal, options));
+    },
+    takeNow(owner, bytes) {
+      if (bytes < LARGE_BYTES) return () => undefined;
+      const endTurn = turns.takeNow(owner);
+      return endTurn && begin(owner, endTurn);
     },
   };
 }

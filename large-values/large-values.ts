@@ -1,7 +1,7 @@
 // large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes, turns at work
 // that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../fairness/byte-budget.ts';
-import { createLargeWork, type LargeWork } from '../fairness/large-work.ts';
+import { createLargeWork, type LargeWorkNow } from '../fairness/large-work.ts';
 import { createOwnerLimit, type OwnerLimit } from '../fairness/owner-limit.ts';
 import { createPresence, type Presence } from '../fairness/presence.ts';
 import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
@@ -33,7 +33,7 @@ export type LargeValues = {
   /** The answers of models. An activity takes its input and its prompt before its answer, so that no two wait for each other. */
   modelAnswers: ByteBudget;
   /** Turns at parsing and writing, which block the process. */
-  work: LargeWork;
+  work: LargeWorkNow;
   /** Looks at definitions that are about to run; one of 2 MiB may take twenty times as much memory. */
   flowLoads: OwnerLimit;
   /** Checks of drafts, which take as much. */

@@ -9,6 +9,7 @@ import type { Db } from '../../db/connect.ts';
 import { finishRun } from '../../db/runs/runs.ts';
 import { getTest } from '../../db/test-runs/test-runs.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import { LARGE_BYTES } from '../../fairness/large-work.ts';
 import { RUN_TESTS } from '../../flow/test-case.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../large-values/large-values.ts';
@@ -104,6 +105,41 @@ describe('the verdict on a test case', () => {
       await judging;
       const { rows } = await sql<{ status: string }>`select status from test_result`.execute(db);
       assert.deepEqual(rows, [{ status: 'failed' }]);
+    } finally {
+      await largeValues.close();
+      await database.drop();
+    }
+  });
+
+  it('compares a large answer in a turn of its organization at large work', async () => {
+    const database = await createTestDatabase();
+    const largeValues = createLargeValues();
+    try {
+      const { db } = database;
+      const executionId = await insertTested(db);
+      await db
+        .updateTable('run')
+        .set({ input: JSON.stringify({ message: 'x'.repeat(LARGE_BYTES) }) })
+        .where('execution_id', '=', executionId)
+        .execute();
+      await finishRun(db, executionId, { status: 'completed', result: { ref: MESSAGE_REF } });
+      const { organizationId } = await getTest(db, executionId);
+      const asked = Promise.withResolvers<[owner: string, isLarge: boolean]>();
+      const turn = Promise.withResolvers<() => void>();
+      largeValues.work.take = (owner, bytes) => {
+        asked.resolve([owner, bytes >= LARGE_BYTES]);
+        return turn.promise;
+      };
+      const validator = { of: () => undefined } as never;
+      const activities = createActivities({ ...deps, db, largeValues, validator });
+      const judging = inActivity(context('evaluateTest'), () => activities.evaluateTest(executionId));
+      assert.deepEqual(await asked.promise, [organizationId, true]);
+      const ended = Promise.withResolvers<void>();
+      turn.resolve(ended.resolve);
+      await ended.promise;
+      await judging;
+      const { rows } = await sql<{ why: string }>`select why from test_result`.execute(db);
+      assert.match(rows[0]?.why ?? '', /^The answer is "x{299}…; expected 1\.$/);
     } finally {
       await largeValues.close();
       await database.drop();

@@ -84,6 +84,22 @@ describe('large work', () => {
     assert.deepEqual(order, ['parse 1', 'store 1', 'parse 2', 'store 2', 'parse 3', 'store 3']);
   });
 
+  it('is not begun now where it would have to wait', async () => {
+    const timers = holdTimers();
+    try {
+      const { takeNow } = createLargeWork(createPresence());
+      const end = takeNow('a', LARGE_BYTES);
+      assert.ok(takeNow('b', LARGE_BYTES - 1));
+      assert.equal(takeNow('b', LARGE_BYTES), undefined);
+      end?.();
+      assert.equal(takeNow('b', LARGE_BYTES), undefined);
+      timers.last()?.end();
+      assert.ok(takeNow('b', LARGE_BYTES));
+    } finally {
+      mock.restoreAll();
+    }
+  });
+
   it('forgets who no longer waits', async () => {
     const { take } = createLargeWork(createPresence());
     const end = await take('a', LARGE_BYTES);
