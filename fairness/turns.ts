@@ -31,6 +31,8 @@ export type Turns = {
   countUnderWay(owner?: string): number;
   /** How many turns wait, in all or of one owner. */
   countWaiting(owner?: string): number;
+  /** How many owners wait. */
+  countOwnersWaiting(): number;
   /** Rejects all turns that wait, and those that would have to from now on. Turns under way go on. */
   close(reason: Error): void;
 };
@@ -168,6 +170,7 @@ export function createTurns({
     isBusy,
     countUnderWay: (owner) => (owner === undefined ? taken : turnsOf(owner)),
     countWaiting,
+    countOwnersWaiting: () => waiting.size,
     async waitBriefly(owner, signal, options) {
       if (!isBusy(owner)) return wait(owner, signal, options);
       if (countWaiting(owner) >= WAITING_BRIEFLY_MAX) return undefined;

@@ -23,18 +23,24 @@ const WITHOUT_WORKER = { places: 32, shared: 8 };
 const REST_MS = 100;
 /** A request takes milliseconds until its run has started. One that takes longer holds nobody else's requests back. */
 const HELD_MAX_MS = 1_000;
-/** Requests that may wait, of one organization and of all. */
+/** Requests of one organization that may wait. */
 const WAITING_MAX = 1_000;
 /** So many of these may be patient: a backlog of jobs leaves room for requests that wait for their runs. */
 const WAITING_PATIENTLY_MAX = 900;
-const WAITING_IN_ALL_MAX = 4_000;
+/**
+ * Once so many of all organizations wait, one may have its equal share of the room that is left up to twice as many, and a few at
+ * least: those that came first keep nobody else out.
+ */
+const WAITING_IN_ALL = 4_000;
+const WAITING_IN_ALL_MAX = 2 * WAITING_IN_ALL;
+const FEW = 8;
 /** Shorter than clients wait for an answer. */
 const WAIT_MAX_MS = 30_000;
 
 export type Admission = {
   /**
    * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
-   * long, SERVICE_BUSY when too many wait in all. When the signal that `createSignal` makes aborts first, it throws
+   * long, SERVICE_BUSY when too many wait in all and this organization has its share of them. When the signal that `createSignal` makes aborts first, it throws
    * SERVICE_STOPPING if the process is stopping, and otherwise REQUEST_TIMEOUT, which nobody reads: the caller has gone.
    */
   enter: EnterPlace;
@@ -62,6 +68,12 @@ export function createAdmission({
   // One organization alone at work does not keep all processors busy while others are present.
   const sharedEach = Math.ceil(shared / 2);
   const turns = createTurns({ places, reserve: places, shared, sharedEach, spare, restMs: REST_MS });
+  function hasRoom(organization: string): boolean {
+    if (turns.countWaiting() < WAITING_IN_ALL) return true;
+    const left = WAITING_IN_ALL_MAX - turns.countWaiting();
+    const share = Math.max(FEW, left / turns.countOwnersWaiting());
+    return left > 0 && turns.countWaiting(organization) < share;
+  }
   /** Each request that has waited begins in a turn of the event loop of its own: input is read between any two of them. */
   let loopTurn: Promise<unknown> = Promise.resolve();
   return {
@@ -70,7 +82,7 @@ export function createAdmission({
       if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
       if (turns.countWaiting(organization) >= (patient ? WAITING_PATIENTLY_MAX : WAITING_MAX))
         throw notStarted('Too many runs of this organization wait to be started');
-      if (turns.countWaiting() >= WAITING_IN_ALL_MAX) throw serviceBusy();
+      if (!hasRoom(organization)) throw serviceBusy();
       const late = AbortSignal.timeout(waitMaxMs);
       try {
         const signal = AbortSignal.any([createSignal(), late]);

@@ -23,7 +23,7 @@ describe('the admission of runs', () => {
     assert.equal((await metrics.read('weir.turns.waiting'))['at=run_starts'], 1_000);
     await assert.rejects(admission.enter('a', never), { code: 'RATE_LIMITED', retryAfterSeconds: 5 });
     assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=waiting'], 1);
-    for (let request = 0; request < 3_000; request += 1) wait(`one of many ${request}`, ofMany);
+    for (let request = 0; request < 7_000; request += 1) wait(`one of many ${request}`, ofMany);
     await assert.rejects(admission.enter('b', never), { code: 'SERVICE_BUSY' });
     gone.abort();
     ofMany.abort();
@@ -32,6 +32,33 @@ describe('the admission of runs', () => {
     admission.stopMeasuring();
     assert.equal((await metrics.read('weir.turns.under_way'))['at=run_starts'] ?? 0, 0);
     metrics.stop();
+  });
+
+  it('refuses those that have their equal share of what is left when many of all organizations wait', async () => {
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS });
+    const gone = new AbortController();
+    const refused = new Map<string, number>();
+    const requests: Promise<unknown>[] = [];
+    const send = (owner: string, count: number) => {
+      for (let request = 0; request < count; request += 1)
+        requests.push(
+          admission
+            .enter(owner, () => gone.signal)
+            .catch(({ code }) => {
+              if (code === 'SERVICE_BUSY') refused.set(owner, (refused.get(owner) ?? 0) + 1);
+            }),
+        );
+    };
+    for (let place = 0; place < 64; place += 1) await admission.enter(`holds ${place}`, never);
+    for (const first of ['a', 'b', 'c', 'd', 'e']) send(first, 800);
+    send('a', 1);
+    // With 572 there are 3,428 left, and 571 for each of six.
+    send('f', 1_000);
+    for (let other = 0; other < 100; other += 1) send(`other ${other}`, 8);
+    gone.abort();
+    await Promise.all(requests);
+    assert.deepEqual(Object.fromEntries(refused), { a: 1, f: 428 });
+    admission.stopMeasuring();
   });
 
   it('refuses a request that has waited too long, and says so', async () => {
