@@ -1,4 +1,5 @@
 // The `openai` client of one provider, without retries of its own and with bounds on time and size.
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OpenAI } from 'openai';
 import { Agent } from 'undici';
@@ -6,11 +7,13 @@ import type { Provider } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { createByteCollector } from '../../large-values/byte-collector.ts';
+import { readAnswerStart } from '../../net/read-answer-start.ts';
 import { traceHeaders } from '../../observability/tracing.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { isDeeper } from './is-deeper.ts';
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
 /** A larger answer waits for its organization's turn before the rest of it is read. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
@@ -38,9 +41,6 @@ export function bodyOf(response: Response): Buffer | undefined {
   const isJson = type.includes('application/json') || type.trim().endsWith('+json');
   return response instanceof WholeResponse && isJson && response.status !== 204 ? response.whole : undefined;
 }
-
-/** Statuses with which a `Response` cannot have a body. */
-const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
  * Creates the client of `provider`. One HTTP call, its body included, may take `timeoutMs`; after a wait for memory the time
@@ -79,8 +79,8 @@ export class AnswerLate extends Error {
 export class AnswerCutOff extends Error {}
 
 /**
- * Fetches a response and reads its whole body, so that the time limit covers the body too. Redirects are not followed:
- * the key is meant for the configured address only.
+ * Fetches a response and reads its body, that of an error only in part, so that the time limit covers the body too. Redirects are
+ * not followed: the key is meant for the configured address only.
  */
 async function fetchWhole(
   url: string | URL | Request,
@@ -106,15 +106,12 @@ async function fetchWhole(
       signal,
     } as RequestInit);
     const { status, headers, ok } = response;
+    if (!ok) return new Response(await readErrorBody(response), { status, headers });
     const body = await readBody(response, awaitMemory).catch((error: unknown) => {
-      if (error instanceof ServiceError || signal.aborted || !ok) throw error;
+      if (error instanceof ServiceError || signal.aborted) throw error;
       throw new AnswerCutOff('The answer was cut off.', { cause: error });
     });
-    if (ok) return new WholeResponse(body, { status, headers });
-    return new Response(WITHOUT_BODY.has(status) ? null : toErrorObject(body.toString()), {
-      status,
-      headers,
-    });
+    return new WholeResponse(body, { status, headers });
   } finally {
     clearTimeout(timer);
   }
@@ -139,6 +136,13 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
     next += LARGE_ANSWER_BYTES;
   }
   return body.take();
+}
+
+/** Reads the start of an error's body, as far as it comes; null when there is none. */
+async function readErrorBody({ body }: Response): Promise<string | null> {
+  if (!body) return null;
+  const start = await readAnswerStart(Readable.fromWeb(body), ERROR_BODY_MAX_BYTES);
+  return toErrorObject(start.toString());
 }
 
 /**
