@@ -11,6 +11,7 @@ import type { TokenUsage } from '../../models/registry.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { type ChatSpan, inChatSpan } from './chat-span.ts';
+import { findFailedChoice } from './find-failed-choice.ts';
 import { bodyOf, createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
 import { readToolCalls } from './read-tool-calls.ts';
@@ -103,11 +104,14 @@ async function requestChat(
   count(usage);
   span.answered(answer, usage);
   const parsed = completion.safeParse(answer);
-  if (!parsed.success) {
-    const refused = gatewayError.safeParse(answer).data?.error.message;
+  const failed = findFailedChoice(answer);
+  if (failed || !parsed.success) {
+    const refused = failed?.said ?? gatewayError.safeParse(answer).data?.error.message;
     const said = providerMessage(refused ?? 'it is not a chat completion', provider);
     const message = `The answer of ${model} can't be used: ${said}`;
-    const isPaid = written.safeParse(answer).success || usage.promptTokens + usage.completionTokens > 0;
+    const isLong = content !== undefined || tooLong !== undefined;
+    const isWritten = isLong || (failed ? failed.isWritten : written.safeParse(answer).success);
+    const isPaid = isWritten || usage.promptTokens + usage.completionTokens > 0;
     throw isPaid ? invalid(message) : new ModelUnavailable(message, { isUnreadable: refused === undefined });
   }
   const { message, finish_reason: finishReason } = parsed.data.choices[0];

@@ -1,0 +1,73 @@
+// Gateways that lose a model while it answers have sent status 200: they mark the choice as failed, as OpenRouter does.
+import assert from 'node:assert/strict';
+import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
+import { type Behaviour, respond } from '../../fakes/model-server.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
+
+const error = { code: 502, message: 'Upstream lost, key-of-the-test' };
+const text = { role: 'assistant', content: 'Ada was' };
+const nothing = { role: 'assistant', content: '', refusal: null, tool_calls: [] };
+const used = { prompt_tokens: 10, completion_tokens: 5 };
+
+function choose(choice: Record<string, unknown>, usage?: unknown): Behaviour {
+  return respond(200, { choices: [{ index: 0, ...choice }], usage });
+}
+
+describe('an answer that its gateway marks as failed', () => {
+  const harness = useAskModel();
+
+  for (const [name, behaviour] of [
+    ['by its finish_reason and an error', choose({ message: text, finish_reason: 'error', error })],
+    ['by an error alone', choose({ message: text, finish_reason: 'stop', error })],
+    ['before the model had used up its tokens', choose({ message: text, finish_reason: 'length', error })],
+    ['in a tool call', choose({ message: { ...nothing, tool_calls: [{ id: 'a' }] }, error })],
+    ['in its thoughts', choose({ message: { ...nothing, reasoning: 'Ada is' }, error })],
+    ['in a long text', choose({ message: { ...text, content: 'x'.repeat(300_000) }, error })],
+    [
+      'with nothing written, but tokens used',
+      choose({ message: nothing, finish_reason: 'error', error }, used),
+    ],
+  ] as const)
+    it(`is MODEL_OUTPUT_INVALID, never its text (${name})`, async () => {
+      await assert.rejects(
+        harness.callAfter(behaviour),
+        fails('MODEL_OUTPUT_INVALID', /used: Upstream lost/),
+      );
+    });
+
+  it('is MODEL_OUTPUT_INVALID also when the gateway gives no reason', () =>
+    assert.rejects(
+      harness.callAfter(choose({ message: text, finish_reason: 'error' })),
+      fails('MODEL_OUTPUT_INVALID', /its provider failed while it answered/),
+    ));
+
+  it('costs what it says it has used', async () => {
+    const behaviour = choose({ message: text, finish_reason: 'error', error }, used);
+    await assert.rejects(harness.callAfter(behaviour), fails('MODEL_OUTPUT_INVALID', /Upstream lost/));
+    assert.equal(harness.usage.costMicrocredits, 10 * 15 + 5 * 60);
+  });
+
+  for (const [name, choice] of [
+    ['an empty message', { message: nothing, finish_reason: 'error', error }],
+    ['no message', { finish_reason: 'error', error }],
+    ['an error alone', { message: null, error }],
+  ] as const)
+    it(`is repeated where nothing was written or used (${name})`, () =>
+      assert.rejects(harness.callAfter(choose(choice)), (failure: unknown) => {
+        assert.ok(failure instanceof ModelUnavailable, String(failure));
+        assert.match(failure.message, /used: Upstream lost, \[key\]$/);
+        assert.equal(failure.isUnreadable, false);
+        return true;
+      }));
+
+  it('is MODEL_REFUSED where a content filter is the reason', () =>
+    assert.rejects(
+      harness.callAfter(choose({ message: nothing, finish_reason: 'content_filter', error })),
+      fails('MODEL_REFUSED', /content filter/),
+    ));
+
+  it('is not one that says it has no error', async () => {
+    harness.server.will(choose({ message: text, finish_reason: 'stop', error: null }));
+    assert.equal((await harness.call()).output, 'Ada was');
+  });
+});
