@@ -1,6 +1,6 @@
 // Listens for HTTP requests and hands them to the application; stops without cutting answers off.
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
@@ -89,7 +89,7 @@ export async function serveApi(
     if (!ready) closeAfter(response);
     return app(request, response);
   };
-  const { server, open } = createHttpServer(answer, {}, () => deps.largeValues.answers.isExhausted());
+  const { server, open, drain } = createHttpServer(answer, {}, () => deps.largeValues.answers.isExhausted());
   server.listen(config.port, config.host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;
@@ -106,7 +106,7 @@ export async function serveApi(
       if (lingerMs > 0) await sleep(lingerMs);
       draining = true;
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
-      await drain(server, drainMs);
+      await drain(drainMs);
       clearTimeout(timer);
       admission.stopMeasuring();
       await Promise.all([apiKeys.close(), validator.close(), deps.rateLimited.close()]);
@@ -117,13 +117,4 @@ export async function serveApi(
 /** Has the connection closed after this answer, so that the caller's next request goes to another process. */
 function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
-}
-
-async function drain(server: Server, drainMs: number): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
-  await closed;
-  clearTimeout(timer);
 }

@@ -11,12 +11,15 @@ import type { ErrorCode } from '../../flow/errors.ts';
 import { log } from '../../observability/log.ts';
 import { unreadableRequests } from '../../observability/metrics/http-metrics.ts';
 import { closeUnreadConnections } from './close-unread-connections.ts';
+import { createDrain } from './create-drain.ts';
 import { errorBody } from './errors.ts';
 
 /** Requests on one connection that may wait for their answers; well-behaved clients never send more ahead. */
 export const PIPELINED_MAX = 20;
 
 const LISTENERS_MAX = 30;
+/** The code of Node.js's error about a request that did not arrive in time. */
+const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 const TIMINGS = {
   /** For the head of a request to arrive, from its first byte. */
@@ -36,14 +39,14 @@ const TIMINGS = {
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Creates a server that is not listening yet, and the set of its open answers. It answers malformed requests itself. `isCrowded`
- * tells whether requests wait for the memory of answers.
+ * Creates a server that is not listening yet, the set of its open answers, and what closes it within a time. It answers malformed
+ * requests itself. `isCrowded` tells whether requests wait for the memory of answers.
  */
 export function createHttpServer(
   answer: Answer,
   given: Partial<typeof TIMINGS> = {},
   isCrowded: () => boolean = () => false,
-): { server: Server; open: Set<ServerResponse> } {
+): { server: Server; open: Set<ServerResponse>; drain(drainMs: number): Promise<void> } {
   const { headersMs, requestMs, idleMs, lookMs, unreadLookMs, lastAnswersMs } = { ...TIMINGS, ...given };
   const open = new Set<ServerResponse>();
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
@@ -99,7 +102,13 @@ export function createHttpServer(
     refuse(new Error('CONNECT is not for this server'), socket);
   });
   closeUnreadConnections(server, open, unreadLookMs, isCrowded);
-  return { server, open };
+  const drain = createDrain(
+    server,
+    headersMs,
+    (socket) => (unanswered.get(socket)?.size ?? 0) > 0,
+    (socket) => refuse(Object.assign(new Error('late'), { code: LATE }), socket),
+  );
+  return { server, open, drain };
 
   /** Answers a request that is malformed or late in the shape of every other error. */
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -134,8 +143,7 @@ export function createHttpServer(
   }
 
   function describe(error: NodeJS.ErrnoException): [status: number, code: ErrorCode, message: string] {
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
-      return [408, 'REQUEST_TIMEOUT', arrivedLate(headersMs, requestMs)];
+    if (error.code === LATE) return [408, 'REQUEST_TIMEOUT', arrivedLate(headersMs, requestMs)];
     if (error.code === 'HPE_HEADER_OVERFLOW') return [431, 'BAD_REQUEST', HEADERS_TOO_LARGE];
     return [400, 'BAD_REQUEST', notHttp(error.message)];
   }
