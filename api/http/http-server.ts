@@ -28,6 +28,8 @@ const TIMINGS = {
   requestMs: 30_000,
   /** Between two requests. Longer than the 60 s of most proxies: a proxy that closes first sends no request in vain. */
   idleMs: 75_000,
+  /** Before a silent connection is probed: proxies and NAT drop silent ones, and a caller that vanished does not answer. */
+  probeMs: 60_000,
   /** Between two looks for late requests. */
   lookMs: 1_000,
   /** Between two looks for unread answers. */
@@ -47,7 +49,10 @@ export function createHttpServer(
   given: Partial<typeof TIMINGS> = {},
   isCrowded: () => boolean = () => false,
 ): { server: Server; open: Set<ServerResponse>; drain(drainMs: number): Promise<void> } {
-  const { headersMs, requestMs, idleMs, lookMs, unreadLookMs, lastAnswersMs } = { ...TIMINGS, ...given };
+  const { headersMs, requestMs, idleMs, probeMs, lookMs, unreadLookMs, lastAnswersMs } = {
+    ...TIMINGS,
+    ...given,
+  };
   const open = new Set<ServerResponse>();
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   const latest = new WeakMap<Socket, ServerResponse>();
@@ -87,6 +92,8 @@ export function createHttpServer(
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       keepAliveTimeout: idleMs,
+      keepAlive: true,
+      keepAliveInitialDelay: probeMs,
       connectionsCheckingInterval: lookMs,
       // A missing Host is refused by the application, which gives the answer a body.
       requireHostHeader: false,

@@ -138,6 +138,13 @@ describe('the HTTP server', () => {
     assert.match(answer, /^Keep-Alive: timeout=75\r$/m);
   });
 
+  it('has the system probe a connection after a minute of silence', async () => {
+    await listen(() => undefined);
+    // Node.js keeps the options, the delay in seconds, for every connection that it accepts.
+    const { keepAlive, keepAliveInitialDelay } = server as Server & Record<string, unknown>;
+    assert.deepEqual([keepAlive, keepAliveInitialDelay], [true, 60]);
+  });
+
   it('lets an answer take longer than its request may', async () => {
     let late: ServerResponse | undefined;
     await listen((_request, response) => {
