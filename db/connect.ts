@@ -36,13 +36,13 @@ export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>
 
 const BIGINT_OID = 20;
 
-/** A query takes this long only when something hangs; it fails then, so that its caller does not hang too. */
+/** A query takes this long only when something hangs; it is cancelled then, so that neither its caller nor PostgreSQL hangs. */
 export const QUERY_TIMEOUT_MS = 20_000;
 
 /**
  * Opens a pool of up to `maxConnections` on `url`, which the caller closes with `destroy()`. A query without an answer after
- * `queryTimeoutMs` fails, and may still be carried out. While the database is away, everything rejects with ConnectionFailed;
- * connecting and plain reads outside transactions do so after a wait of seconds. The caller closes `objects`.
+ * `queryTimeoutMs` fails and is cancelled, and may have been carried out. While the database is away, everything rejects with
+ * ConnectionFailed; connecting and plain reads outside transactions do so after a wait of seconds. The caller closes `objects`.
  */
 export function connect(
   url: string,

@@ -26,7 +26,7 @@ export function describeError(error: unknown): string {
   if (error instanceof ServiceError) return error.message;
   if (error instanceof ConnectionFailed) {
     if (error.failure === 'lost') return LOST;
-    return error.failure === 'silent'
+    return error.failure === 'silent' || error.failure === 'slow'
       ? 'The database does not answer. Try again later.'
       : describeError(error.cause);
   }

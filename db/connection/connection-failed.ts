@@ -6,12 +6,16 @@ import { ADDRESS_REFUSALS } from './address-refusals.ts';
  * How the database is away:
  * `unreachable`: no connection could be opened, and nothing was sent;
  * `lost`: the connection was lost during a statement, which may have been carried out;
- * `silent`: no answer came in time, and the statement may still be carried out;
+ * `silent`: nothing was answered in time, and the statement may still be carried out;
+ * `slow`: one statement took too long while others are answered; it is cancelled, and may have been carried out;
  * `refused`: the database answered that it cannot serve at the moment, and did nothing.
  */
-type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'refused';
+type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'slow' | 'refused';
 
-/** The database is away; `cause` is the driver's error. Every other error of a query is a fault, not an outage. */
+/**
+ * The database is away, or took too long over a statement; `cause` is the driver's error. Every other error of a query is a
+ * fault, not an outage.
+ */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
   readonly failure: ConnectionFailure;
@@ -23,14 +27,16 @@ export class ConnectionFailed extends Error {
   constructor(failure: ConnectionFailure, cause: unknown) {
     super(describeFailure(failure, cause), { cause });
     this.failure = failure;
-    this.mayBeCarriedOut = failure === 'lost' || failure === 'silent';
+    this.mayBeCarriedOut = ['lost', 'silent', 'slow'].includes(failure);
     this.refusesWrites = cause instanceof pg.DatabaseError && WRITES_REFUSED.test(cause.code ?? '');
   }
 }
 
-/** The messages of `pg` for a statement or a connection that took too long. */
-const TIMED_OUT = [
-  'Query read timeout',
+/** The message of `pg` for a statement that took too long. A silent database is noticed before. */
+const STATEMENT_TIMED_OUT = 'Query read timeout';
+
+/** The messages of `pg` for a connection that took too long. */
+const CONNECTION_TIMED_OUT = [
   'timeout exceeded when trying to connect',
   'timeout expired',
   'Connection terminated due to connection timeout',
@@ -53,19 +59,17 @@ export function toQueryFailure(error: unknown, lost: boolean): unknown {
     if (LOST.test(code)) return new ConnectionFailed('lost', error);
     return REFUSED.test(code) ? new ConnectionFailed('refused', error) : error;
   }
-  if (hasTimedOut(error)) return new ConnectionFailed('silent', error);
+  if (error instanceof Error && error.message === STATEMENT_TIMED_OUT)
+    return new ConnectionFailed('slow', error);
   return lost ? new ConnectionFailed('lost', error) : error;
 }
 
 /** Turns the error of a connection that could not be opened into ConnectionFailed. Waiting does not mend a wrong password. */
 export function toConnectFailure(error: unknown): ConnectionFailed {
-  if (hasTimedOut(error)) return new ConnectionFailed('silent', error);
+  if (error instanceof Error && CONNECTION_TIMED_OUT.includes(error.message))
+    return new ConnectionFailed('silent', error);
   const refused = error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '');
   return new ConnectionFailed(refused ? 'refused' : 'unreachable', error);
-}
-
-function hasTimedOut(error: unknown): boolean {
-  return error instanceof Error && TIMED_OUT.includes(error.message);
 }
 
 function describeFailure(failure: ConnectionFailure, cause: unknown): string {
@@ -73,6 +77,7 @@ function describeFailure(failure: ConnectionFailure, cause: unknown): string {
   if (cause instanceof pg.DatabaseError && cause.code === READ_ONLY)
     return `The database is read-only (a standby, or default_transaction_read_only): ${describe(cause)}`;
   if (refusal) return `The database ${refusal} (${describe(cause)})`;
+  if (failure === 'slow') return `A statement took too long: ${describe(cause)}`;
   return `The database is ${failure === 'refused' ? 'refusing service' : failure}: ${describe(cause)}`;
 }
 

@@ -2,6 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
+import { log } from '../../observability/log.ts';
+import { cancelStatement } from './cancel-statement.ts';
 import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
 import { ConnectionShareUsed, createConnectionTurns } from './connection-turns.ts';
 import { databaseOutage } from './database-outage.ts';
@@ -20,6 +22,9 @@ const WRITE_CHECK_TIMEOUT_MS = 3_000;
 /** How often a statement outside a transaction is repeated that PostgreSQL rolled back in favour of another. */
 const CONFLICTS_MAX = 3;
 
+/** Of a long statement, the log has this much. */
+const LOGGED_SQL_MAX_LENGTH = 1_000;
+
 /** A connection with the turn it was taken in. */
 type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
 
@@ -35,7 +40,8 @@ type Link = {
 /**
  * Wraps `pool` for Kysely. While the database is away it rejects with ConnectionFailed. It waits up to 3.5 s for a connection.
  * When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another connection; nothing else
- * that has begun is ever repeated. Weir's own functions that write are called by SELECT too, and bear being repeated.
+ * that has begun is ever repeated. Weir's own functions that write are called by SELECT too, and bear being repeated. A
+ * statement that is given up is cancelled; until PostgreSQL has been asked to, its connection and its turn are not free.
  */
 export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();
@@ -137,13 +143,20 @@ function createBorrowed(
       const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, isLost(client));
       // Not used again, also when it is silent or its server is read-only: after a failover there is another server.
       if (failed instanceof ConnectionFailed) broken = failed;
+      if (broken?.failure === 'slow')
+        log.warn(
+          { statement: sql.slice(0, LOGGED_SQL_MAX_LENGTH) },
+          'A statement took too long, and is cancelled.',
+        );
       throw failed;
     }
   }
 
   function giveBack(): void {
-    held?.release(broken !== undefined);
+    const given = held;
     held = undefined;
+    if (broken?.failure !== 'slow' && broken?.failure !== 'silent') given?.release(broken !== undefined);
+    else if (given) void cancelStatement(given.client).then(() => given.release(true));
   }
 
   async function query(sql: string, parameters: readonly unknown[] = []) {

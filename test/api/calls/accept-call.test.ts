@@ -33,7 +33,7 @@ describe('an error while a run is accepted', () => {
         const accepted = acceptCall(deps, ctx, (asked) =>
           storeCall(deps, asked, { callId, mode: 'jobs', input, ...version }),
         );
-        await assert.rejects(accepted, { name: 'ConnectionFailed', failure: 'silent' });
+        await assert.rejects(accepted, { name: 'ConnectionFailed', failure: 'slow' });
       });
       assert.deepEqual(ctx.state.accepted, { executionId: callId });
     } finally {
