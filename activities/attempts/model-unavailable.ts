@@ -7,7 +7,7 @@ export class ModelUnavailable extends Error {
   readonly retryAfterMs: number | undefined;
   /** Whether there was an answer that cannot be read: it may have been paid for, so it is retried fewer times. */
   readonly isUnreadable: boolean;
-  /** The status of the provider's answer, where it was the reason. */
+  /** The status of the provider's answer, or that which a gateway reports in an answer with status 200, where it was the reason. */
   readonly status: number | undefined;
 
   constructor(

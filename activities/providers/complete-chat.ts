@@ -11,7 +11,7 @@ import type { TokenUsage } from '../../models/registry.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { type ChatSpan, inChatSpan } from './chat-span.ts';
-import { findFailedChoice } from './find-failed-choice.ts';
+import { findFailedChoice, gatewayStatus } from './find-failed-choice.ts';
 import { bodyOf, createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
 import { readToolCalls } from './read-tool-calls.ts';
@@ -29,7 +29,7 @@ const completion = z.object({ choices: z.tuple([choice], z.unknown()) });
 /** An answer of this shape was written by a model, however malformed the rest is. */
 const written = z.object({ choices: z.array(z.unknown()).nonempty() });
 /** An error that some gateways send with status 200. */
-const gatewayError = z.object({ error: z.object({ message: z.string() }) });
+const gatewayError = z.object({ error: z.object({ message: z.string(), code: gatewayStatus }) });
 
 /**
  * A model's answer: text (a long one as JSON in `json`, where its request allows that; of one that is `tooLong` for any output
@@ -106,13 +106,14 @@ async function requestChat(
   const parsed = completion.safeParse(answer);
   const failed = findFailedChoice(answer);
   if (failed || !parsed.success) {
-    const refused = failed?.said ?? gatewayError.safeParse(answer).data?.error.message;
-    const said = providerMessage(refused ?? 'it is not a chat completion', provider);
+    const refused = failed ?? gatewayError.safeParse(answer).data?.error;
+    const said = providerMessage(refused?.message ?? 'it is not a chat completion', provider);
     const message = `The answer of ${model} can't be used: ${said}`;
     const isLong = content !== undefined || tooLong !== undefined;
     const isWritten = isLong || (failed ? failed.isWritten : written.safeParse(answer).success);
     const isPaid = isWritten || usage.promptTokens + usage.completionTokens > 0;
-    throw isPaid ? invalid(message) : new ModelUnavailable(message, { isUnreadable: refused === undefined });
+    if (isPaid) throw invalid(message);
+    throw new ModelUnavailable(message, { status: refused?.code, isUnreadable: refused === undefined });
   }
   const { message, finish_reason: finishReason } = parsed.data.choices[0];
   if (message.refusal || finishReason === 'content_filter') {

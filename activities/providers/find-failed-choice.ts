@@ -1,6 +1,10 @@
 import { z } from 'zod';
 
-const failure = z.object({ message: z.string().optional().catch(undefined) });
+const BAD_GATEWAY = 502;
+/** The status that a gateway would have sent, had it not sent 200 before. */
+export const gatewayStatus = z.int().min(400).max(599).catch(BAD_GATEWAY);
+
+const failure = z.object({ message: z.string().optional().catch(undefined), code: gatewayStatus });
 const choice = z.object({
   finish_reason: z.unknown().optional(),
   error: failure.optional().catch(undefined),
@@ -8,18 +12,19 @@ const choice = z.object({
 });
 const answerShape = z.object({ choices: z.tuple([choice], z.unknown()) });
 
-/** A choice that its gateway marks as failed: the gateway's words, and whether the model had written something before. */
-type FailedChoice = { said: string; isWritten: boolean };
+/** A choice that its gateway marks as failed, in the gateway's words. `isWritten`: the model had written something before. */
+type FailedChoice = { message: string; code: number; isWritten: boolean };
 
 /** Finds the failure of a model in an answer that its gateway had begun with status 200, as OpenRouter reports it. */
 export function findFailedChoice(answer: unknown): FailedChoice | undefined {
   const [found] = answerShape.safeParse(answer).data?.choices ?? [];
   if (!found || found.finish_reason === 'content_filter') return undefined;
   if (found.finish_reason !== 'error' && !found.error) return undefined;
-  const { role: _, ...message } = found.message;
+  const { role: _, ...written } = found.message;
   return {
-    said: found.error?.message || 'its provider failed while it answered',
-    isWritten: Object.values(message).some((value) => !isEmpty(value)),
+    message: found.error?.message || 'its provider failed while it answered',
+    code: found.error?.code ?? BAD_GATEWAY,
+    isWritten: Object.values(written).some((value) => !isEmpty(value)),
   };
 }
 

@@ -1,6 +1,7 @@
 // Gateways that lose a model while it answers have sent status 200: they mark the choice as failed, as OpenRouter does.
 import assert from 'node:assert/strict';
 import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
+import { captureLog } from '../../capture-log.ts';
 import { type Behaviour, respond } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
@@ -59,6 +60,28 @@ describe('an answer that its gateway marks as failed', () => {
         assert.equal(failure.isUnreadable, false);
         return true;
       }));
+
+  for (const [name, code, status] of [
+    ['its own', 529, 529],
+    ['one that is no status', 'overloaded', 502],
+    ['none', undefined, 502],
+  ] as const)
+    for (const [where, body] of [
+      ['choice', { choices: [{ message: nothing, error: { ...error, code } }] }],
+      ['answer', { error: { ...error, code } }],
+    ] as const)
+      it(`is logged by a status, without what was said (of the ${where}: ${name})`, async () => {
+        const log = captureLog();
+        try {
+          await assert.rejects(harness.callAfter(respond(200, body)), /Upstream lost/);
+        } finally {
+          log.stop();
+        }
+        assert.deepEqual(
+          log.lines.map(({ reason }) => reason),
+          [`it answers with status ${status}`],
+        );
+      });
 
   it('is MODEL_REFUSED where a content filter is the reason', () =>
     assert.rejects(
