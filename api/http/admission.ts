@@ -40,8 +40,9 @@ const WAIT_MAX_MS = 30_000;
 export type Admission = {
   /**
    * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
-   * long, SERVICE_BUSY when too many wait in all and this organization has its share of them. When the signal that `createSignal` makes aborts first, it throws
-   * SERVICE_STOPPING if the process is stopping, and otherwise REQUEST_TIMEOUT, which nobody reads: the caller has gone.
+   * long, SERVICE_BUSY when too many wait in all and this organization has its share of them. When the signal that
+   * `createSignal` makes aborts first, it throws SERVICE_STOPPING if the process is stopping, and otherwise REQUEST_TIMEOUT,
+   * which nobody reads: the caller has gone.
    */
   enter: EnterPlace;
 };

@@ -2,7 +2,7 @@ import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
 import { CODE } from '../../db/usage/count-usage.ts';
 import type { UsageDimension, UsageRow } from '../../db/usage/find-usage.ts';
 
-/** What is asked for: the dimension of an entry, and the flow that all is about. */
+/** The request: the dimension of an entry, and the flow that all is about. */
 type Asked = { by?: UsageDimension; flowId?: string | undefined };
 
 /** Describes the sums of a row; null where there is no such sum. */

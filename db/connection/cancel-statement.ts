@@ -3,7 +3,7 @@ import pg from 'pg';
 /** Requests that are not taken within this time are given up: the database is silent, or too busy to let anyone in. */
 const CANCEL_TIMEOUT_MS = 5_000;
 
-/** What `pg` keeps of an open connection, and its type definitions leave out. */
+/** The parts of an open connection that the type definitions of `pg` leave out. */
 type Opened = pg.Client & { processID: number; secretKey: number; sslNegotiation: string };
 type Raw = pg.Connection & {
   connect(port: number | string, host?: string): void;

@@ -22,7 +22,7 @@ const WRITE_CHECK_TIMEOUT_MS = 3_000;
 /** How often a statement outside a transaction is repeated that PostgreSQL rolled back in favour of another. */
 const CONFLICTS_MAX = 3;
 
-/** Of a long statement, the log has this much. */
+/** Characters of a long statement that the log has. */
 const LOGGED_SQL_MAX_LENGTH = 1_000;
 
 /** A connection with the turn it was taken in. */
