@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
+import { useReturnFocus } from './use-return-focus.ts';
 
 type Props = {
   title: string;
@@ -35,6 +36,7 @@ export function ConfirmDialog({
   }
   return (
     <Dialog title={title} isOpen={isOpen} onClose={close} isPending={confirm.isPending}>
+      <ReturnFocus />
       <div>{children}</div>
       {confirm.error && <ErrorNote error={confirm.error} />}
       <DialogActions>
@@ -50,4 +52,10 @@ export function ConfirmDialog({
       </DialogActions>
     </Dialog>
   );
+}
+
+/** Moves the focus to the page where what opened the dialog has gone with what was deleted. */
+function ReturnFocus() {
+  useReturnFocus();
+  return null;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
 const KEYS = 'orgs/demo/projects/demo/keys';
@@ -31,6 +32,16 @@ describeWalks('the console for assistive technology', (walk) => {
       await page.getByRole('dialog', { name: 'Add a step' }).waitFor();
     },
   );
+
+  walk('moves the focus to the page when what had it is deleted', 'owner', async ({ page, weir, open }) => {
+    await createFlow(weir, 'to-delete', []);
+    await open('orgs/demo/projects/demo');
+    await page.getByRole('button', { name: 'Actions of to-delete' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Delete …' }).press('Enter');
+    await page.getByRole('button', { name: 'Delete flow' }).press('Enter');
+    await page.getByRole('row', { name: /^to-delete/ }).waitFor({ state: 'detached' });
+    await page.locator('#main:focus').waitFor();
+  });
 
   walk('gives the focus back to what opened two dialogs in turn', 'owner', async ({ page, open }) => {
     await open(KEYS);
