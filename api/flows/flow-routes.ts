@@ -1,7 +1,7 @@
 // The endpoints of a project's flows.
 import { z } from 'zod';
 import { findFlowSummary, listFlowSummaries } from '../../db/flows/flow-summaries.ts';
-import { flowSlugTaken } from '../../db/flows/flows.ts';
+import { FLOWS_MAX, flowSlugTaken } from '../../db/flows/flows.ts';
 import { identifyCaller, identifyUser } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
@@ -55,7 +55,10 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         responses: {
           201: one,
           ...PROJECT_ERRORS,
-          ...conflict('The slug is taken.', flowSlugTaken(example.newFlow.slug).message),
+          ...conflict(
+            `The slug is taken, or the organization has ${FLOWS_MAX.toLocaleString('en')} flows.`,
+            flowSlugTaken(example.newFlow.slug).message,
+          ),
           ...BODY_ERRORS,
         },
       },

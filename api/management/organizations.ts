@@ -3,7 +3,7 @@
 // operators make it too, by a function in a file recorded-….ts. This file has the endpoints of organizations.
 import type { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { insertMember } from '../../db/tenants/memberships.ts';
+import { insertMember, ORGANIZATIONS_OWNED_MAX, requireFewOwned } from '../../db/tenants/memberships.ts';
 import {
   organizationNotFound,
   organizationSlugTaken,
@@ -64,7 +64,10 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
         responses: {
           201: one,
           ...CALLER_ERRORS,
-          ...conflict('The slug is taken.', organizationSlugTaken(example.newOrganization.slug).message),
+          ...conflict(
+            `The slug is taken, or you own ${ORGANIZATIONS_OWNED_MAX} organizations.`,
+            organizationSlugTaken(example.newOrganization.slug).message,
+          ),
           ...BODY_ERRORS,
         },
       },
@@ -144,6 +147,7 @@ function createOrganization(deps: ApiDeps): ApiMiddleware {
   return async function createOrganization(ctx) {
     const { name, slug, description } = ctx.state.body as z.infer<typeof createOrganizationRequest>;
     const row = await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
+      await requireFewOwned(tx, ctx.state.user.userId);
       const created = await addOrganization(tx, author, { name, slug, description });
       const member = { organizationId: created.id, userId: ctx.state.user.userId };
       await insertMember(tx, { ...member, role: 'owner' });

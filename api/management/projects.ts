@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
-import { projectSlugTaken, updateProject } from '../../db/tenants/projects.ts';
+import { PROJECTS_MAX, projectSlugTaken, updateProject } from '../../db/tenants/projects.ts';
 import { findUserOrganization } from '../../db/tenants/user-organizations.ts';
 import { listUserProjects } from '../../db/tenants/user-projects.ts';
 import { cancelDeleted } from '../../engine/cancel-deleted.ts';
@@ -57,7 +57,10 @@ export function projectRoutes(deps: ApiDeps): Route[] {
         responses: {
           201: one,
           ...ROLE_ERRORS,
-          ...conflict('The slug is taken.', projectSlugTaken(example.newProject.slug).message),
+          ...conflict(
+            `The slug is taken, or the organization has ${PROJECTS_MAX} projects.`,
+            projectSlugTaken(example.newProject.slug).message,
+          ),
           ...BODY_ERRORS,
         },
       },

@@ -6,6 +6,9 @@ import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { pickChanges } from '../tenants/organizations.ts';
 import { lockProject } from '../tenants/projects.ts';
 
+/** Flows of an organization that are not deleted: a list of its runs looks into each. */
+export const FLOWS_MAX = 5_000;
+
 const COLUMNS = [
   'id',
   'project_id',
@@ -27,7 +30,10 @@ type NewFlow = {
   definition?: FlowDefinition;
 };
 
-/** Inserts a flow. Throws NOT_FOUND for an unknown project, and CONFLICT when the slug is taken. */
+/**
+ * Inserts a flow. Throws NOT_FOUND for an unknown project, and CONFLICT when the slug is taken or the organization has as many
+ * flows as it may have; those made in several of its projects at the same moment are not counted against each other.
+ */
 export function insertFlow(db: Db | Tx, flow: NewFlow) {
   return inTransaction(db, (tx) => insertInto(tx, flow));
 }
@@ -35,6 +41,7 @@ export type FlowRow = Awaited<ReturnType<typeof insertFlow>>;
 
 async function insertInto(tx: Tx, flow: NewFlow) {
   await lockProject(tx, flow.projectId);
+  if ((await countFlowsBeside(tx, flow.projectId)) >= FLOWS_MAX) throw tooManyFlows();
   const row = await tx
     .insertInto('flow')
     .values({
@@ -51,6 +58,31 @@ async function insertInto(tx: Tx, flow: NewFlow) {
     .executeTakeFirst();
   if (!row) throw flowSlugTaken(flow.slug);
   return row;
+}
+
+/** Counts the flows of a project's organization, which may have more from before they were bounded: no further than the bound. */
+async function countFlowsBeside(tx: Tx, projectId: string): Promise<number> {
+  const flows = tx
+    .selectFrom('project as own')
+    .innerJoin('project', 'project.organization_id', 'own.organization_id')
+    .innerJoin('flow', 'flow.project_id', 'project.id')
+    .select('flow.id')
+    .where('own.id', '=', projectId)
+    .where('project.deleted_at', 'is', null)
+    .where('flow.deleted_at', 'is', null)
+    .limit(FLOWS_MAX);
+  const { count } = await tx
+    .selectFrom(flows.as('flows'))
+    .select(sql<number>`count(*)::int`.as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function tooManyFlows(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    `An organization can have at most ${FLOWS_MAX.toLocaleString('en')} flows: delete one first.`,
+  );
 }
 
 export function flowSlugTaken(slug: string): ServiceError {

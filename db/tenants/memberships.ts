@@ -5,6 +5,9 @@ import { type Db, inTransaction, type Tx } from '../connect.ts';
 import type { Role } from '../schema.ts';
 import { lockOrganization } from './organizations.ts';
 
+/** Organizations of which one user is an owner, and which are not deleted, before that user can make no further one. */
+export const ORGANIZATIONS_OWNED_MAX = 50;
+
 export const ALREADY_MEMBER = 'This user is already a member of the organization.';
 
 function selectMembers(db: Db | Tx, organizationId: string) {
@@ -48,6 +51,23 @@ export async function findRole(
     .where('organization.deleted_at', 'is', null)
     .executeTakeFirst();
   return row?.role;
+}
+
+/** Throws CONFLICT when a user owns as many organizations as one may who makes another. It does not see those made at once. */
+export async function requireFewOwned(tx: Tx, userId: string): Promise<void> {
+  const { owned } = await tx
+    .selectFrom('membership')
+    .innerJoin('organization', 'organization.id', 'membership.organization_id')
+    .select(sql<number>`count(*)::int`.as('owned'))
+    .where('membership.user_id', '=', userId)
+    .where('membership.role', '=', 'owner')
+    .where('organization.deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (owned >= ORGANIZATIONS_OWNED_MAX)
+    throw new ServiceError(
+      'CONFLICT',
+      `You own ${owned} organizations, and can make no more than ${ORGANIZATIONS_OWNED_MAX}: delete one first.`,
+    );
 }
 
 type NewMember = { organizationId: string; userId: string; role: Role };

@@ -4,6 +4,9 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { lockOrganization, type Named, pickChanges } from './organizations.ts';
 
+/** Projects of an organization that are not deleted. */
+export const PROJECTS_MAX = 500;
+
 const COLUMNS = [
   'id',
   'organization_id',
@@ -24,7 +27,10 @@ type NewProject = {
   userId?: string;
 };
 
-/** Creates a project. Throws NOT_FOUND for an unknown organization, CONFLICT when the slug is taken there. */
+/**
+ * Creates a project. Throws NOT_FOUND for an unknown organization, CONFLICT when the slug is taken there or the organization has
+ * as many projects as it may have.
+ */
 export function insertProject(db: Db | Tx, project: NewProject) {
   return inTransaction(db, (tx) => insertInto(tx, project));
 }
@@ -32,6 +38,17 @@ export type ProjectRow = Awaited<ReturnType<typeof insertProject>>;
 
 async function insertInto(tx: Tx, project: NewProject) {
   await lockOrganization(tx, project.organizationId);
+  const { projects } = await tx
+    .selectFrom('project')
+    .select(sql<number>`count(*)::int`.as('projects'))
+    .where('organization_id', '=', project.organizationId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (projects >= PROJECTS_MAX)
+    throw new ServiceError(
+      'CONFLICT',
+      `An organization can have at most ${PROJECTS_MAX} projects: delete one first.`,
+    );
   const row = await tx
     .insertInto('project')
     .values({

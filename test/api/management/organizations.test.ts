@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { insertMember } from '../../../db/tenants/memberships.ts';
+import { insertMember, ORGANIZATIONS_OWNED_MAX } from '../../../db/tenants/memberships.ts';
 import { code, useManagement } from './management-harness.ts';
 
 describe('management', () => {
@@ -33,6 +33,29 @@ describe('management', () => {
       assert.equal((await call('POST', '/organizations', again)).status, 201);
       assert.equal((await call('GET', `/organizations/${management.acme.organizationId}`)).status, 404);
       assert.equal((await call('GET', `/projects/${management.acme.projectId}`)).status, 404);
+    });
+
+    it('can be made by who owns few, and by others once they have deleted one', async () => {
+      const userId = randomUUID();
+      const key = await management.provider.token(userId);
+      const named = () => ({ name: 'One more', slug: `more-${randomUUID()}` });
+      const first = await call('POST', '/organizations', named(), key);
+      const { db } = management.weir;
+      const owned = await db
+        .insertInto('organization')
+        .values(Array.from({ length: ORGANIZATIONS_OWNED_MAX - 1 }, named))
+        .returning('id')
+        .execute();
+      const members = owned.map(({ id }) => ({
+        organization_id: id,
+        user_id: userId,
+        role: 'owner' as const,
+      }));
+      await db.insertInto('membership').values(members).execute();
+      const refused = named();
+      assert.deepEqual(code(await call('POST', '/organizations', refused, key)), [409, 'CONFLICT']);
+      await call('DELETE', `/organizations/${first.body.id}`, undefined, key);
+      assert.equal((await call('POST', '/organizations', refused, key)).status, 201);
     });
 
     it('are listed page by page', async () => {
