@@ -2,6 +2,7 @@
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { findAnyFreePort } from '../../observability/metrics/engine-metrics.ts';
 import type { Report } from '../progress.ts';
 import { takeProcessLock } from './process-lock.ts';
 
@@ -11,10 +12,7 @@ const NEIGHBOURS = 100;
 
 /** Finds a free port on loopback: `preferred`, or one that the system picks. */
 export async function findFreePort(preferred?: number): Promise<number> {
-  const port =
-    (preferred && (await listenBriefly(preferred, LOOPBACK))) || (await listenBriefly(0, LOOPBACK));
-  if (port === undefined) throw new Error(`No TCP port could be opened on ${LOOPBACK}.`);
-  return port;
+  return preferred && (await isPortFree(preferred, LOOPBACK)) ? preferred : findAnyFreePort();
 }
 
 /**
@@ -59,23 +57,16 @@ export async function chooseApiPort(
   );
 }
 
-async function isPortFree(port: number, host: string): Promise<boolean> {
-  return (await listenBriefly(port, host)) !== undefined;
+function isPortFree(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
 }
 
 function reserve(port: number): boolean {
   const lock = takeProcessLock(path.join(tmpdir(), `weir-port-${port}.json`));
   if (lock.taken) process.once('exit', lock.release);
   return lock.taken;
-}
-
-function listenBriefly(port: number, host: string): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen(port, host, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined));
-    });
-  });
 }

@@ -31,7 +31,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
   if (env.WEIR_TEMPORAL_CLI) return requireBinary(env.WEIR_TEMPORAL_CLI);
   const cached = cachePath(env);
   const attempts: Attempt[] = [
-    { from: '`temporal` on PATH', find: () => findOnPath(env) },
+    { from: '`temporal` on PATH', find: () => findOnPath('temporal', env) },
     { from: `the cache, ${cached}`, find: () => (isExecutable(cached) ? cached : undefined) },
     {
       from: 'the official download',
@@ -73,9 +73,10 @@ function requireBinary(binary: string): string {
   return binary;
 }
 
-function findOnPath(env: NodeJS.ProcessEnv): string | undefined {
+/** Finds the program that a command starts. */
+export function findOnPath(command: string, env: NodeJS.ProcessEnv): string | undefined {
   const folders = (env.PATH ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
-  return folders.map((folder) => path.join(folder, 'temporal')).find(isExecutable);
+  return folders.map((folder) => path.join(folder, command)).find(isExecutable);
 }
 
 function isExecutable(file: string): boolean {

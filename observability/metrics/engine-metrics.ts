@@ -70,7 +70,7 @@ export function engineMetricsOver(
 }
 
 /** Finds a port of this machine that is free now. */
-export async function findFreePort(): Promise<number> {
+export async function findAnyFreePort(): Promise<number> {
   const server = createServer();
   server.listen(0, LOOPBACK);
   await once(server, 'listening');

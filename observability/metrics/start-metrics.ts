@@ -1,6 +1,6 @@
 // observability/metrics/ measures what the service does. The instruments are in the `…-metrics.ts` files, for whoever has
 // something to count; here they are connected to what asks for them.
-import { type EngineMetrics, engineMetricsOver, findFreePort } from './engine-metrics.ts';
+import { type EngineMetrics, engineMetricsOver, findAnyFreePort } from './engine-metrics.ts';
 import { bindInstruments } from './instruments.ts';
 import { hasOtlp } from './otlp-settings.ts';
 
@@ -29,7 +29,7 @@ export async function startMetrics(
   if (port === undefined && !otlp) return OFF;
   const { openMeterProvider } = await import('./open-meter-provider.ts');
   const { observeProcess } = await import('./observe-process.ts');
-  const served = port === undefined ? undefined : { host, port, enginePort: await findFreePort() };
+  const served = port === undefined ? undefined : { host, port, enginePort: await findAnyFreePort() };
   const provider = await openMeterProvider(service, { otlp, served });
   bindInstruments(provider.meter);
   const stopObserving = observeProcess();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Runtime } from '@temporalio/worker';
+import { findFreePort } from '../../embedded/processes/ports.ts';
 import { installRuntime } from '../../engine/install-runtime.ts';
-import { findFreePort } from '../../observability/metrics/engine-metrics.ts';
 import { startApiProcess } from '../faults/api-process.ts';
 import { startWeir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';

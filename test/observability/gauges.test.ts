@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findFreePort } from '../../observability/metrics/engine-metrics.ts';
+import { findFreePort } from '../../embedded/processes/ports.ts';
 import { gauge, type Reading } from '../../observability/metrics/instruments.ts';
 import { startMetrics } from '../../observability/metrics/start-metrics.ts';
 import { startOtlpMetricsReceiver } from '../fakes/otlp-metrics-receiver.ts';

@@ -1,5 +1,5 @@
 // A service with metrics, as a process of its own, and a little of everything that it measures.
-import { findFreePort } from '../../observability/metrics/engine-metrics.ts';
+import { findFreePort } from '../../embedded/processes/ports.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse, stringify } from 'yaml';
-import { findFreePort } from '../../observability/metrics/engine-metrics.ts';
+import { findFreePort } from '../../embedded/processes/ports.ts';
 import { waitUntil } from '../wait-until.ts';
 import { RULES } from './metric-names.ts';
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { findFreePort } from '../../observability/metrics/engine-metrics.ts';
+import { findFreePort } from '../../embedded/processes/ports.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { type Program, startProgram } from '../faults/processes.ts';
 import { startWeir, type Weir } from '../harness.ts';

@@ -1,7 +1,6 @@
 // Debian's Chromium, in which the console is tested.
-import { accessSync, constants } from 'node:fs';
-import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { findOnPath } from '../../../embedded/temporal/binary.ts';
 
 /** The command, which `describeWith` looks for. */
 export const CHROMIUM = 'chromium';
@@ -14,21 +13,9 @@ const FLAGS = [
 
 /** Starts the browser that is on the PATH. The caller closes it. */
 export function launchChromium(): Promise<Browser> {
-  const executablePath = (process.env.PATH ?? '')
-    .split(path.delimiter)
-    .map((folder) => path.join(folder, CHROMIUM))
-    .find(isExecutable);
+  const executablePath = findOnPath(CHROMIUM, process.env);
   if (!executablePath) throw new Error(`There is no ${CHROMIUM} on the PATH.`);
   // Started by root, it runs without a sandbox or not at all; it opens nothing but pages of the tests.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath, args: [...FLAGS, ...sandbox] });
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
