@@ -2,7 +2,7 @@
 // members of an organization look at deliveries, send them again, and rotate the signing secret; the worker makes the
 // attempts. GET …/webhooks/deliveries and …/webhooks/deliveries/{deliveryId} show deliveries.
 import { z } from 'zod';
-import { type DeliveryPlace, type DeliveryRow, listDeliveries } from '../../db/webhooks/deliveries.ts';
+import { listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -21,6 +21,7 @@ import {
 } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
 import { webhookEvent } from '../run-shapes/callback-fields.ts';
+import { parsePlace, toCursor } from './delivery-cursor.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
 import { getDeliveryDetail } from './get-delivery-detail.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';
@@ -28,9 +29,6 @@ import { toDeliveryRecord } from './to-delivery-record.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
-/** The digits of a cursor's second after the point: first its milliseconds, then the place within that millisecond. */
-const MS_DIGITS = 3;
-const SEQ_DIGITS = 15;
 
 const deliveriesQuery = z.strictObject({
   limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
@@ -102,7 +100,9 @@ function listPage({ db }: ApiDeps): ApiMiddleware {
       projectId,
       limit: limit + 1,
     });
-    const { page, end } = toPage(rows, limit, toCursor);
+    const { page, end } = toPage(rows, limit, ({ created_at, seq }) =>
+      toCursor({ createdAt: created_at, seq }),
+    );
     answerWithETag(ctx, { deliveries: page.map(toDeliveryRecord), ...end });
   };
 }
@@ -122,17 +122,4 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
 function onlyProjectOf(principal: Principal): string | undefined {
   if (principal.kind === 'user' || principal.key.scopes.includes('webhooks')) return undefined;
   return principal.projectId;
-}
-
-/** Makes a cursor: a time whose digits after the milliseconds tell deliveries of the same millisecond apart. */
-function toCursor({ created_at, seq }: DeliveryRow): string {
-  return created_at.toISOString().replace('Z', `${String(seq).padStart(SEQ_DIGITS, '0')}Z`);
-}
-
-/** Reads a cursor, or any other time. */
-function parsePlace(text: string): DeliveryPlace {
-  const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
-  const beyond = fraction.slice(MS_DIGITS, MS_DIGITS + SEQ_DIGITS).padEnd(SEQ_DIGITS, '0');
-  const ms = fraction.slice(0, MS_DIGITS);
-  return { createdAt: new Date(text.replace(/\.\d+/, ms && `.${ms}`)), seq: Number(beyond) };
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Tx } from '../../db/connect.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import type { DeliveryPlace } from '../../db/webhooks/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
@@ -30,8 +31,8 @@ export async function resendDelivery(
 }
 
 /**
- * Begins a new round of the deliveries made in a period that failed, RECOVERED_MAX at most, and queues them for their turns.
- * Without `until`, the period has no end: this process's clock may be behind the database's.
+ * Begins a new round of the deliveries made in a period that failed, RECOVERED_MAX at most, and queues them for their turns. The
+ * rest is sent `after` the `next` place. Without `until`, the period has no end: this process's clock may be behind the database's.
  */
 export async function recoverDeliveries(
   tx: Tx,
@@ -41,18 +42,21 @@ export async function recoverDeliveries(
     since,
     until,
     status,
+    after,
   }: {
     organizationId: string;
     since: Date;
     until?: Date | undefined;
     status?: 'failed_permanent' | 'dead_letter' | undefined;
+    after?: DeliveryPlace | undefined;
   },
-): Promise<DeliveryCall[]> {
-  const calls = await redeliverMany(tx, {
+): Promise<{ calls: DeliveryCall[]; next: DeliveryPlace | null }> {
+  const { calls, next } = await redeliverMany(tx, {
     organizationId,
     since,
     until,
     statuses: status ? [status] : ['failed_permanent', 'dead_letter'],
+    after,
     limit: RECOVERED_MAX,
   });
   await awaitTurns(tx, calls);
@@ -62,7 +66,7 @@ export async function recoverDeliveries(
     resourceId: organizationId,
     details: { since: since.toISOString(), recovered: calls.length },
   });
-  return calls;
+  return { calls, next };
 }
 
 /** Adds the delivery of a made-up event; one with this id that is there already stays as it is. */

@@ -15,6 +15,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
+import { toCursor } from './delivery-cursor.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
 import { addTestDelivery, RECOVERED_MAX, recoverDeliveries, resendDelivery } from './recorded-resends.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
@@ -51,12 +52,12 @@ export function webhookResendRoutes(deps: ApiDeps): Route[] {
       operation: {
         operationId: 'recoverWebhooks',
         summary: 'Send again all failed deliveries that were created in a period',
-        description: `Sends the oldest first, at most ${RECOVERED_MAX} per request. The first attempts are made within seconds.`,
+        description: `Sends the oldest first, at most ${RECOVERED_MAX} per request: send \`nextCursor\` as \`cursor\` for the next ones. The first attempts are made within seconds.`,
         tags: ['Webhooks'],
         requestBody: body(recoverRequest, { outage: recovery }),
         responses: {
           202: answer('The deliveries are being sent.', recovered, {
-            some: { recovered: 12, hasMore: false },
+            some: { recovered: 12, hasMore: false, nextCursor: null },
           }),
           ...ORGANIZATION_ERRORS,
           ...BODY_ERRORS,
@@ -99,15 +100,14 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
 
 function recover(deps: ApiDeps): ApiMiddleware {
   return async function recover(ctx) {
-    const period = ctx.state.body as z.infer<typeof recoverRequest>;
+    const { cursor: after, ...period } = ctx.state.body as z.infer<typeof recoverRequest>;
     const { organizationId } = ctx.state.membership;
-    const recovered = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
-      recoverDeliveries(tx, author, { organizationId, ...period }),
+    const { calls, next } = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
+      recoverDeliveries(tx, author, { organizationId, ...period, after }),
     );
-    await startNextDeliveries(deps, recovered);
-    const count = recovered.length;
+    await startNextDeliveries(deps, calls);
     ctx.status = 202;
-    ctx.body = { recovered: count, hasMore: count === RECOVERED_MAX };
+    ctx.body = { recovered: calls.length, hasMore: next !== null, nextCursor: next && toCursor(next) };
   };
 }
 

@@ -1,8 +1,9 @@
 // Request and response schemas of webhook administration.
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
-import { moment } from '../http/query.ts';
+import { moment, momentText } from '../http/query.ts';
 import { webhookEvent } from '../run-shapes/callback-fields.ts';
+import { parsePlace } from './delivery-cursor.ts';
 
 const organizationId = z.uuid();
 const time = z.iso.datetime();
@@ -116,14 +117,19 @@ export const recoverRequest = z
       .enum(['failed_permanent', 'dead_letter'])
       .optional()
       .meta({ description: 'Deliveries with this status; with both when absent.' }),
+    cursor: momentText
+      .transform(parsePlace)
+      .optional()
+      .meta({ description: '`nextCursor` of the request before: only deliveries after its last one.' }),
   })
   .meta({ id: 'WebhookRecoverRequest' });
 
 export const recovered = z
   .object({
     recovered: z.int().min(0),
-    hasMore: z
-      .boolean()
-      .meta({ description: 'More deliveries are left than one request takes: send the request again.' }),
+    hasMore: z.boolean().meta({ description: 'There may be more deliveries than one request takes.' }),
+    nextCursor: z.string().nullable().meta({
+      description: 'Send it as `cursor` to go on, so that none is sent twice; null when there are no more.',
+    }),
   })
   .meta({ id: 'WebhooksRecovered' });

@@ -7,6 +7,7 @@ import { getOrganization } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';
 import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 
 const LIMIT_MAX = 10_000;
@@ -92,9 +93,17 @@ async function recover(
   { since, until, status }: { since: Date; until?: Date; status?: string },
 ): Promise<CommandResult> {
   const path = await webhooksPath(org, 'recover');
-  const answer = await callApi<z.output<typeof recovered>>('POST', path, { body: { since, until, status } });
-  const more = answer.hasMore ? ' There are more: run the command again.' : '';
-  return { json: answer, text: `${answer.recovered} deliveries are being sent again.${more}` };
+  let count = 0;
+  let cursor: string | null = null;
+  const describe = () => `${count} deliveries are being sent again.`;
+  do {
+    if (cursor) note(`${describe()} So far …`);
+    const body = { since, until, status, ...(cursor && { cursor }) };
+    const page: z.output<typeof recovered> = await callApi('POST', path, { body });
+    count += page.recovered;
+    cursor = page.nextCursor;
+  } while (cursor);
+  return { json: { recovered: count }, text: describe() };
 }
 
 async function test(org: string, body: { url: string; event: string }): Promise<CommandResult> {

@@ -2,19 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { requireWebhookUrl } from '../../api/calls/require-webhook-url.ts';
 import { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
-import {
-  addTestDelivery,
-  RECOVERED_MAX,
-  recoverDeliveries,
-  resendDelivery,
-} from '../../api/webhooks/recorded-resends.ts';
+import { addTestDelivery, recoverDeliveries, resendDelivery } from '../../api/webhooks/recorded-resends.ts';
 import { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { type DeliveryFilter, listDeliveries } from '../../db/webhooks/deliveries.ts';
+import { type DeliveryFilter, type DeliveryPlace, listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from '../../flow/delivery.ts';
 import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';
 import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
@@ -56,7 +52,7 @@ export function addDeliveryCommands(program: Command): void {
     .action(onDatabase(redeliver));
   deliveries
     .command('recover')
-    .description(`send again the failed deliveries created in a period, at most ${RECOVERED_MAX} at a time`)
+    .description('send again the failed deliveries that were created in a period')
     .argument(...orgArgument)
     .requiredOption('--since <time>', 'created at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'created before this time (default: now)', parseTime)
@@ -106,16 +102,18 @@ type Period = { since: Date; until?: Date; status?: 'failed_permanent' | 'dead_l
 
 async function recover(db: Db, slug: string, period: Period): Promise<CommandResult> {
   const { id: organizationId } = await getOrganization(db, slug);
-  const calls = await inTransaction(db, (tx) =>
-    recoverDeliveries(tx, operator(), { organizationId, ...period }),
-  );
-  const recovered = calls.length;
-  const hasMore = recovered === RECOVERED_MAX;
-  const more = hasMore ? ' There may be more: run the command again.' : '';
-  return {
-    json: { recovered, hasMore },
-    text: `${recovered} deliveries are sent again, the first within a minute.${more}`,
-  };
+  let recovered = 0;
+  let after: DeliveryPlace | undefined;
+  const describe = () => `${recovered} deliveries are sent again, the first within a minute.`;
+  do {
+    if (after) note(`${describe()} So far …`);
+    const { calls, next } = await inTransaction(db, (tx) =>
+      recoverDeliveries(tx, operator(), { organizationId, ...period, after }),
+    );
+    recovered += calls.length;
+    after = next ?? undefined;
+  } while (after);
+  return { json: { recovered }, text: describe() };
 }
 
 async function test(

@@ -22,22 +22,32 @@ const STATUSES = [
 export function RecoverDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
   const [hours, setHours] = useState<(typeof SPANS)[number]['id']>('168');
   const [status, setStatus] = useState<(typeof STATUSES)[number]['id']>('dead_letter');
+  /** Where the next ones begin: those before were sent again, and may have failed again. */
+  const [cursor, setCursor] = useState<string | null>(null);
   const recover = useMutation({
     meta: { quiet: true },
     async mutationFn() {
       const since = new Date(Date.now() - Number(hours) * HOUR_MS).toISOString();
       const { data } = await api.POST('/api/v1/organizations/{org_id}/webhooks/recover', {
         params: { path: { org_id: organizationId } },
-        body: { since, status },
+        body: { since, status, ...(cursor && { cursor }) },
       });
       return data;
     },
-    onSuccess: () => refetch('/api/v1/organizations/{org_id}/webhooks/deliveries'),
+    onSuccess: (data) => {
+      setCursor(data?.nextCursor ?? null);
+      return refetch('/api/v1/organizations/{org_id}/webhooks/deliveries');
+    },
   });
+  function change(set: () => void) {
+    set();
+    setCursor(null);
+    recover.reset();
+  }
   return (
     <FormDialog
       title="Recover deliveries"
-      action={recover.data?.hasMore ? 'Send the next ones' : 'Send them again'}
+      action={cursor ? 'Send the next ones' : 'Send them again'}
       isOpen
       onClose={onClose}
       change={recover}
@@ -51,19 +61,13 @@ export function RecoverDialog({ organizationId, onClose }: { organizationId: str
         label="Created within"
         options={SPANS}
         value={hours}
-        onChange={(hours) => {
-          setHours(hours);
-          recover.reset();
-        }}
+        onChange={(next) => change(() => setHours(next))}
       />
       <Select
         label="Status"
         options={STATUSES}
         value={status}
-        onChange={(status) => {
-          setStatus(status);
-          recover.reset();
-        }}
+        onChange={(next) => change(() => setStatus(next))}
       />
       {recover.data && (
         <Note>

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { DeliveryCall, DeliveryStatus } from '../../flow/delivery.ts';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db, Tx } from '../connect.ts';
+import type { DeliveryPlace } from './deliveries.ts';
 
 const CALL_COLUMNS = [
   'id',
@@ -112,7 +113,10 @@ export async function redeliver(
   return call;
 }
 
-/** Begins a new round of up to `limit` deliveries, and answers them, the oldest first. */
+/**
+ * Begins a new round of up to `limit` deliveries `after` a place, and answers them, the oldest first. `next` is the place after
+ * which more may be left.
+ */
 export async function redeliverMany(
   db: Db | Tx,
   filter: {
@@ -120,9 +124,11 @@ export async function redeliverMany(
     since: Date;
     until?: Date | undefined;
     statuses: DeliveryStatus[];
+    after?: DeliveryPlace | undefined;
     limit: number;
   },
-): Promise<DeliveryCall[]> {
+): Promise<{ calls: DeliveryCall[]; next: DeliveryPlace | null }> {
+  const { after } = filter;
   const rows = await db
     .updateTable('webhook_delivery')
     .set({ ...NEW_ROUND, check_at: sql`now() + interval '30 seconds'` })
@@ -134,6 +140,9 @@ export async function redeliverMany(
         .where('created_at', '>=', filter.since)
         .$if(filter.until !== undefined, (query) => query.where('created_at', '<', filter.until as Date))
         .where('status', 'in', filter.statuses)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`(created_at, seq) > (${after?.createdAt}, ${after?.seq})`),
+        )
         .orderBy('created_at')
         .orderBy('seq')
         .limit(filter.limit)
@@ -142,11 +151,13 @@ export async function redeliverMany(
     )
     .returning([...CALL_COLUMNS, 'created_at', 'seq'])
     .execute();
-  const calls = rows
-    .toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime() || a.seq - b.seq)
-    .map(toDeliveryCall);
+  const oldestFirst = rows.toSorted(
+    (a, b) => a.created_at.getTime() - b.created_at.getTime() || a.seq - b.seq,
+  );
+  const calls = oldestFirst.map(toDeliveryCall);
   await deleteEarlyRounds(db, calls);
-  return calls;
+  const last = oldestFirst[filter.limit - 1];
+  return { calls, next: last ? { createdAt: last.created_at, seq: last.seq } : null };
 }
 
 /**

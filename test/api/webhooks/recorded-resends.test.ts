@@ -34,14 +34,14 @@ describe('the recovery of deliveries', () => {
             { organizationId: organization.id, since: new Date(0), until },
           ),
         );
-    assert.equal((await recover(new Date())).length, 0);
+    assert.equal((await recover(new Date())).calls.length, 0);
     assert.deepEqual(
-      (await recover()).map(({ deliveryId }) => deliveryId),
+      (await recover()).calls.map(({ deliveryId }) => deliveryId),
       [id],
     );
   });
 
-  it('takes the 1,000 oldest at a time, and says whether there may be more', async () => {
+  it('takes the 1,000 oldest at a time, and goes on after them, also where these have failed again', async () => {
     const weir = await startWeir({ worker: false });
     try {
       const { organizationId, key } = await weir.createTenant();
@@ -53,19 +53,25 @@ describe('the recovery of deliveries', () => {
         target_url: 'https://receiver.example/',
         body: '{}',
         status: 'dead_letter' as const,
-        created_at: new Date(begun + ms),
+        // The last two were made in one millisecond.
+        created_at: new Date(begun + Math.min(ms, 999)),
       }));
-      await weir.db.insertInto('webhook_delivery').values(rows.toReversed()).execute();
-      const recover = async () => {
-        const body = { since: new Date(begun).toISOString() };
+      await weir.db.insertInto('webhook_delivery').values(rows).execute();
+      const recover = async (cursor?: string) => {
+        const body = { since: new Date(begun).toISOString(), cursor };
         const path = `/organizations/${organizationId}/webhooks/recover`;
         return (await weir.call('POST', path, { key, body })).body;
       };
-      const left = () =>
+      const deadLetters = () =>
         weir.db.selectFrom('webhook_delivery').select('id').where('status', '=', 'dead_letter').execute();
-      assert.deepEqual(await recover(), { recovered: 1_000, hasMore: true });
-      assert.deepEqual(await left(), [{ id: rows.at(-1)?.id }]);
-      assert.deepEqual(await recover(), { recovered: 1, hasMore: false });
+      const { nextCursor, ...first } = await recover();
+      assert.deepEqual(first, { recovered: 1_000, hasMore: true });
+      assert.deepEqual(await deadLetters(), [{ id: rows.at(-1)?.id }]);
+      // All fail again.
+      await weir.db.updateTable('webhook_delivery').set({ status: 'dead_letter' }).execute();
+      assert.deepEqual(await recover(nextCursor), { recovered: 1, hasMore: false, nextCursor: null });
+      assert.equal((await deadLetters()).length, 1_000);
+      assert(!(await deadLetters()).some(({ id }) => id === rows.at(-1)?.id));
     } finally {
       await weir.stop();
     }

@@ -92,8 +92,8 @@ describeWith(['openssl'], 'webhook deliveries sent by hand', () => {
         assert.equal(answer.status, 202);
         return answer.body;
       };
-      assert.deepEqual(await recover('dead_letter'), { recovered: 1, hasMore: false });
-      assert.deepEqual(await recover(), { recovered: 1, hasMore: false });
+      assert.deepEqual(await recover('dead_letter'), { recovered: 1, hasMore: false, nextCursor: null });
+      assert.deepEqual(await recover(), { recovered: 1, hasMore: false, nextCursor: null });
       await reconcileDeliveries({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue });
       for (const id of [dead, permanent]) await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
       const { body } = await weir.webhooks(tenant, 'GET', 'deliveries');
@@ -105,6 +105,7 @@ describeWith(['openssl'], 'webhook deliveries sent by hand', () => {
       { since: 'x' },
       { since: '2026-01-31T12:00:00Z', status: 'pending' },
       { since: '2026-01-31T12:00:00Z', other: 1 },
+      { since: '2026-01-31T12:00:00Z', cursor: 'x' },
     ])
       it(`answers 422 to ${JSON.stringify(body)}`, async () => {
         const { status } = await weir.webhooks(await weir.createTenant(), 'POST', 'recover', body);

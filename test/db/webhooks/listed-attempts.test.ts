@@ -52,7 +52,7 @@ describe('the attempts of a delivery that is sent again and again', () => {
     );
     const { organizationId } = many;
     const filter = { organizationId, since: new Date(0), statuses: ['dead_letter' as const], limit: 10 };
-    assert.equal((await redeliverMany(database.db, filter)).length, 1);
+    assert.equal((await redeliverMany(database.db, filter)).calls.length, 1);
     assert.deepEqual(
       await many.rounds(),
       Array.from({ length: 19 }, (_, index) => index + 3),
