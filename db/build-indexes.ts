@@ -27,6 +27,7 @@ const INDEXES: { [name: string]: string } = {
   webhook_delivery_failed: `webhook_delivery (organization_id, created_at desc, seq desc)
     where status in ('failed_permanent', 'dead_letter')`,
   webhook_delivery_of_project: `webhook_delivery (project_id, created_at desc, seq desc) where project_id is not null`,
+  webhook_delivery_of_status: `webhook_delivery (organization_id, status, created_at desc, seq desc)`,
   webhook_delivery_of_event: `webhook_delivery (organization_id, event_type, created_at desc, seq desc)`,
 };
 /** Work on the rows of old, which is done as long as the index that needs it is missing. */

@@ -933,6 +933,8 @@ CREATE INDEX webhook_delivery_of_event ON public.webhook_delivery USING btree (o
 
 CREATE INDEX webhook_delivery_of_project ON public.webhook_delivery USING btree (project_id, created_at DESC, seq DESC) WHERE (project_id IS NOT NULL);
 
+CREATE INDEX webhook_delivery_of_status ON public.webhook_delivery USING btree (organization_id, status, created_at DESC, seq DESC);
+
 CREATE INDEX webhook_delivery_open ON public.webhook_delivery USING btree (check_at) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
 
 CREATE INDEX webhook_delivery_open_by_organization ON public.webhook_delivery USING btree (organization_id) WHERE (status = ANY (ARRAY['pending'::text, 'in_flight'::text, 'failed_retry'::text]));
