@@ -1,4 +1,4 @@
-import { type NotNull, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 /** Lists the test runs of a flow, newest first, from the one after `after`, with how many cases have come to what. */
@@ -7,32 +7,9 @@ export function listTestRuns(
   flowId: string,
   { after, limit }: { after?: string | undefined; limit: number },
 ) {
-  return db
+  const page = db
     .selectFrom('test_run')
     .select(['id', 'status', 'started_by', 'started_at', 'finished_at'])
-    .select((eb) => {
-      const results = eb
-        .selectFrom('test_result as result')
-        .whereRef('result.test_run_id', '=', 'test_run.id');
-      const count = (status: string) =>
-        results.where(sql<boolean>`result.status = ${status}`).select(sql<number>`count(*)::int`.as('count'));
-      return [
-        results.select(sql<number>`count(*)::int`.as('count')).as('total'),
-        count('passed').as('passed'),
-        count('failed').as('failed'),
-        count('error').as('errors'),
-        count('pending').as('pending'),
-        results
-          .innerJoin('block_run as block', (join) =>
-            join.on(sql<boolean>`block.execution_id in (result.execution_id, result.judge_execution_id)`),
-          )
-          .select(sql<number>`coalesce(sum(block.cost_microcredits), 0)::bigint`.as('sum'))
-          .as('cost_microcredits'),
-      ];
-    })
-    .$narrowType<{
-      [name in 'total' | 'passed' | 'failed' | 'errors' | 'pending' | 'cost_microcredits']: NotNull;
-    }>()
     .where('flow_id', '=', flowId)
     .$if(after !== undefined, (query) =>
       query.where(
@@ -41,7 +18,34 @@ export function listTestRuns(
     )
     .orderBy('started_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit)
+    .limit(limit);
+  const count = (status: string) =>
+    sql<number>`count(*) filter (where result.status = ${sql.lit(status)})::int`;
+  return db
+    .selectFrom(page.as('page'))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('test_result as result')
+          .select([
+            sql<number>`count(*)::int`.as('total'),
+            count('passed').as('passed'),
+            count('failed').as('failed'),
+            count('error').as('errors'),
+            count('pending').as('pending'),
+            sql<number>`coalesce(sum((select sum(block.cost_microcredits) from block_run as block
+              where block.execution_id in (result.execution_id, result.judge_execution_id))), 0)::bigint`.as(
+              'cost_microcredits',
+            ),
+          ])
+          .whereRef('result.test_run_id', '=', 'page.id')
+          .as('counts'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('page')
+    .select(['total', 'passed', 'failed', 'errors', 'pending', 'cost_microcredits'])
+    .orderBy('page.started_at', 'desc')
+    .orderBy('page.id', 'desc')
     .execute();
 }
 export type TestRunRow = Awaited<ReturnType<typeof listTestRuns>>[number];
