@@ -27,7 +27,8 @@ const ENGINE_MAX_MS = 20_000;
 const MEND: { [reason in Stuck['reason']]: string } = {
   parked: 'lost its workers again and again: weir operator runs resume <id>, or runs cancel <id>',
   retrying: 'a block is refused again and again: see its error; it goes on by itself, or runs cancel <id>',
-  cancelling: 'is cancelled, and no worker of its task queue has ended it: any worker of this service does so after 5 minutes',
+  cancelling:
+    'is cancelled, and no worker of its task queue has ended it: any worker of this service does so after 5 minutes',
   'task fails':
     'its workflow task fails, and the log of a worker says why: deploy workers whose code and keys fit its history; it goes on by itself',
   'loses workers': `workers are lost under it: look at their logs and memory; it is parked after ${LOST_WORKERS_MAX} losses`,
