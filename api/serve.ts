@@ -54,7 +54,6 @@ export async function serveApi(
 ): Promise<RunningApi> {
   const { config, db } = given;
   let ready = true;
-  let draining = false;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const apiKeys = createApiKeyCache(db, config.databaseUrl);
@@ -82,10 +81,6 @@ export async function serveApi(
   };
   const app = createApp(deps, () => ready).callback();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
-    // A stream that began before the stop keeps its connection until it ends.
-    response.once('close', () => {
-      if (draining) setImmediate(() => server.closeIdleConnections());
-    });
     if (!ready) closeAfter(response);
     return app(request, response);
   };
@@ -104,7 +99,6 @@ export async function serveApi(
       stopping.abort();
       for (const response of open) closeAfter(response);
       if (lingerMs > 0) await sleep(lingerMs);
-      draining = true;
       const timer = setTimeout(() => cutOff.abort(), drainMs - CUT_OFF_MS);
       await drain(drainMs);
       clearTimeout(timer);

@@ -1,33 +1,45 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 
-/**
- * Makes a function that closes the server and waits up to `drainMs` for its answers. It closes connections on which nothing was
- * asked, and refuses requests whose heads do not arrive within `headersMs`: a server that closes has Node.js do neither.
- */
-export function createDrain(
-  server: Server,
-  headersMs: number,
-  isAnswered: (socket: Socket) => boolean,
-  refuseLate: (socket: Socket) => void,
-): (drainMs: number) => Promise<void> {
+export type Drain = {
+  /** Closes the server and waits up to `drainMs` for its answers. Connections on which nothing was asked are closed at once. */
+  drain(drainMs: number): Promise<void>;
+  /** Has connections closed that have nothing left to answer, once the server drains; to be called whenever an answer closes. */
+  closed(): void;
+};
+
+/** Makes what closes the server, which has these `open` answers. */
+export function createDrain(server: Server, open: Set<ServerResponse>): Drain {
   const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
+  let isDraining = false;
 
-  return async function drain(drainMs) {
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    const late = setTimeout(() => {
-      for (const socket of connections) if (!isAnswered(socket)) refuseLate(socket);
-    }, headersMs);
-    const over = setTimeout(() => server.closeAllConnections(), drainMs);
-    await closed;
-    clearTimeout(late);
-    clearTimeout(over);
+  /** Node.js takes for idle a connection whose answer has ended, though most of a large one may still have to be sent. */
+  function closeIdle(): void {
+    const isSending = [...open].some((answer) => answer.writableEnded && !answer.writableFinished);
+    if (!isSending) server.closeIdleConnections();
+  }
+
+  return {
+    async drain(drainMs) {
+      isDraining = true;
+      const closed = once(server, 'close');
+      // That of an HTTP server closes all that it takes for idle, and looks no more for requests that arrive late.
+      NetServer.prototype.close.call(server);
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+      closeIdle();
+      const over = setTimeout(() => server.closeAllConnections(), drainMs);
+      await closed;
+      clearTimeout(over);
+      // Ends the look for late requests.
+      server.close();
+    },
+    closed() {
+      if (isDraining) setImmediate(closeIdle);
+    },
   };
 }

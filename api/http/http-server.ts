@@ -11,15 +11,13 @@ import type { ErrorCode } from '../../flow/errors.ts';
 import { log } from '../../observability/log.ts';
 import { unreadableRequests } from '../../observability/metrics/http-metrics.ts';
 import { closeUnreadConnections } from './close-unread-connections.ts';
-import { createDrain } from './create-drain.ts';
+import { createDrain, type Drain } from './create-drain.ts';
 import { errorBody } from './errors.ts';
 
 /** Requests on one connection that may wait for their answers; well-behaved clients never send more ahead. */
 export const PIPELINED_MAX = 20;
 
 const LISTENERS_MAX = 30;
-/** The code of Node.js's error about a request that did not arrive in time. */
-const LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 const TIMINGS = {
   /** For the head of a request to arrive, from its first byte. */
@@ -48,7 +46,7 @@ export function createHttpServer(
   answer: Answer,
   given: Partial<typeof TIMINGS> = {},
   isCrowded: () => boolean = () => false,
-): { server: Server; open: Set<ServerResponse>; drain(drainMs: number): Promise<void> } {
+): { server: Server; open: Set<ServerResponse> } & Pick<Drain, 'drain'> {
   const { headersMs, requestMs, idleMs, probeMs, lookMs, unreadLookMs, lastAnswersMs } = {
     ...TIMINGS,
     ...given,
@@ -68,6 +66,7 @@ export function createHttpServer(
     response.once('close', () => {
       own.delete(response);
       open.delete(response);
+      closed();
     });
     if (own.size > PIPELINED_MAX) socket.destroy();
     else answer(request, response);
@@ -109,12 +108,7 @@ export function createHttpServer(
     refuse(new Error('CONNECT is not for this server'), socket);
   });
   closeUnreadConnections(server, open, unreadLookMs, isCrowded);
-  const drain = createDrain(
-    server,
-    headersMs,
-    (socket) => (unanswered.get(socket)?.size ?? 0) > 0,
-    (socket) => refuse(Object.assign(new Error('late'), { code: LATE }), socket),
-  );
+  const { drain, closed } = createDrain(server, open);
   return { server, open, drain };
 
   /** Answers a request that is malformed or late in the shape of every other error. */
@@ -150,7 +144,8 @@ export function createHttpServer(
   }
 
   function describe(error: NodeJS.ErrnoException): [status: number, code: ErrorCode, message: string] {
-    if (error.code === LATE) return [408, 'REQUEST_TIMEOUT', arrivedLate(headersMs, requestMs)];
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+      return [408, 'REQUEST_TIMEOUT', arrivedLate(headersMs, requestMs)];
     if (error.code === 'HPE_HEADER_OVERFLOW') return [431, 'BAD_REQUEST', HEADERS_TOO_LARGE];
     return [400, 'BAD_REQUEST', notHttp(error.message)];
   }

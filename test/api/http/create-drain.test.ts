@@ -10,6 +10,8 @@ import { waitUntil } from '../../wait-until.ts';
 const ENDLESS_MS = 3_600_000;
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const LAST_GET = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+/** Heads are late at the first look, which comes with the drain or later. */
+const LATE_AT_ONCE = { headersMs: 1, lookMs: 500 };
 const HALF_A_HEAD = 'GET / HTTP/1.1\r\n';
 
 describe('an HTTP server that drains', () => {
@@ -54,15 +56,30 @@ describe('an HTTP server that drains', () => {
     ['a later', GET],
   ] as const)
     it(`answers 408 when the head of ${which} request on a connection does not arrive in time`, async () => {
-      await listen(answerAll, { headersMs: 1, lookMs: ENDLESS_MS });
+      await listen(answerAll, LATE_AT_ONCE);
       const answer = text(await open(before + HALF_A_HEAD));
       await drain(ENDLESS_MS);
       assert.match(await answer, /HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*"code":"REQUEST_TIMEOUT"/);
     });
 
+  it('sends an answer to its last byte, though it has ended and others close meanwhile', async () => {
+    const large = 'x'.repeat(32 * 1024 * 1024);
+    const answers: ServerResponse[] = [];
+    await listen((_request, response) => answers.push(response));
+    const [slow, quick] = [await open(LAST_GET), await open(LAST_GET)];
+    await waitUntil(() => answers.length === 2);
+    slow.pause();
+    answers[0]?.end(large);
+    const drained = drain(ENDLESS_MS);
+    answers[1]?.end('ok');
+    assert.match(await text(quick), /ok$/);
+    assert.ok((await text(slow)).endsWith(large));
+    await drained;
+  });
+
   it('waits for an answer for longer than a head may take', async () => {
     const { promise: late, resolve } = Promise.withResolvers<ServerResponse>();
-    await listen((_request, response) => resolve(response), { headersMs: 1, lookMs: ENDLESS_MS });
+    await listen((_request, response) => resolve(response), LATE_AT_ONCE);
     const answer = text(await open(LAST_GET));
     const refused = text(await open(HALF_A_HEAD));
     const drained = drain(ENDLESS_MS);
