@@ -19,6 +19,8 @@ export type LogContext = {
   code?: string;
   /** The limit that refused the request. */
   limit?: string;
+  /** Why its API key was refused. */
+  reason?: string;
 };
 
 const storage = new AsyncLocalStorage<LogContext>();

@@ -64,10 +64,15 @@ async function verifyUser({ config, tokens }: AuthDeps, token: string) {
 
 async function findKey({ config, apiKeys }: AuthDeps, token: string): Promise<KeyPrincipal> {
   const parts = parseApiKey(token);
-  if (!parts) return refuseCredentials();
+  if (!parts) return refuseKey('it is no API key');
   const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
   const key = await apiKeys.find(parts.keyId, matches);
-  if (!matches(key) || !isUsable(key) || key.environment !== parts.environment) return refuseCredentials();
+  const hasItsSecret = matches(key);
+  if (!key) return refuseKey('there is no such key', parts.keyId);
+  if (!hasItsSecret) return refuseKey('its secret is another, or WEIR_API_KEY_PEPPER is', parts.keyId);
+  if (key.revoked_at) return refuseKey('it is revoked', parts.keyId);
+  if (!isUsable(key)) return refuseKey('it has expired', parts.keyId);
+  if (key.environment !== parts.environment) return refuseKey('it is of another environment', parts.keyId);
   apiKeys.recordUse(key);
   return {
     kind: 'key',
@@ -77,6 +82,12 @@ async function findKey({ config, apiKeys }: AuthDeps, token: string): Promise<Ke
     userId: key.created_by,
     environment: key.environment,
   };
+}
+
+/** Throws the 401 of an API key, whose reason is for the log alone. */
+function refuseKey(reason: string, keyId?: string): never {
+  addToLogContext({ ...(keyId !== undefined && { key_id: keyId }), reason });
+  return refuseCredentials();
 }
 
 /** Throws the 401 of a key or token that is not valid. */

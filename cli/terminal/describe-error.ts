@@ -20,13 +20,16 @@ const ADVICE: { [code: string]: string } = {
 
 const LOST =
   'The connection to the database was lost. The change may have been made: check before you try again.';
+const SLOW =
+  'A statement took over 20 s and was given up. The change may have been made: check before you try again.';
 
 /** Describes an error in a sentence for the person at the terminal, never as a stack trace. */
 export function describeError(error: unknown): string {
   if (error instanceof ServiceError) return error.message;
   if (error instanceof ConnectionFailed) {
     if (error.failure === 'lost') return LOST;
-    return error.failure === 'silent' || error.failure === 'slow'
+    if (error.failure === 'slow') return SLOW;
+    return error.failure === 'silent'
       ? 'The database does not answer. Try again later.'
       : describeError(error.cause);
   }

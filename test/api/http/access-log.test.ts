@@ -52,6 +52,23 @@ describe('the line of a request in the log', () => {
     assert.doesNotMatch(JSON.stringify(captured.lines), new RegExp(`secret plan|${tenant.key}`));
   });
 
+  it('says why an API key was refused, which its caller is not told', async () => {
+    const [prefix, environment, keyId, secret] = tenant.key.split('_');
+    for (const [key, reason] of [
+      [`${prefix}_${environment}_${keyId}_${'A'.repeat(32)}`, /secret is another, or WEIR_API_KEY_PEPPER is/],
+      [`${prefix}_${environment}_AAAAAAAA_${secret}`, /no such key/],
+      [`${prefix}_test_${keyId}_${secret}`, /another environment/],
+      [`${tenant.key}x`, /no API key/],
+    ] as const) {
+      const answer = await execute({ authorization: `Bearer ${key}` });
+      assert.equal(answer.status, 401);
+      const line = await lineOf(answer.headers.get('x-request-id'));
+      assert.match(String(line.reason), reason);
+      assert.doesNotMatch(await answer.text(), reason);
+    }
+    assert.doesNotMatch(JSON.stringify(captured.lines), new RegExp(String(secret)));
+  });
+
   it('has the X-Request-Id of the caller, which the run keeps', async () => {
     const answer = await execute({ 'x-request-id': 'req_abc-123/4' });
     assert.equal(answer.headers.get('x-request-id'), 'req_abc-123/4');
