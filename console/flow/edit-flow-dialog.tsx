@@ -26,7 +26,9 @@ export function EditFlowDialog({ onClose }: { onClose: () => void }) {
       return { flow: data ?? flow, etag: response.headers.get('etag') ?? '*' };
     },
     gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
+    // Read again only when the reader asks for it: the form begins anew with it, without what was typed.
+    staleTime: 'static',
+    refetchInterval: false,
   });
   if (query.data)
     return (
