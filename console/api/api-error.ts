@@ -70,7 +70,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Whether a request that met an outage may be repeated unasked. The reader has waited long enough for one that timed out. */
+/** Whether a request that met an outage may be repeated at once. The reader has waited long enough for one that timed out. */
 export function isRepeatable(error: unknown): boolean {
   return isOutage(error) && (error as ApiError).code !== TIMED_OUT;
 }

@@ -1,11 +1,11 @@
 import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query';
 import { showToast } from '../ui/toast.tsx';
 import { isOutage, isRepeatable } from './api-error.ts';
+import { queryCache, refetchAfter } from './refetch-after.ts';
 import type { paths } from './schema.d.ts';
 
 const STALE_MS = 10_000;
 const RETRIES_MAX = 3;
-const AGAIN_MS = 10_000;
 
 // A change is shown as pending before the next event of the browser: a timer, as the library has it, comes after the
 // second press of a double click, which would do it twice.
@@ -22,11 +22,11 @@ export const queryClient = new QueryClient({
     queries: {
       networkMode: 'always',
       staleTime: STALE_MS,
-      // What is shown and could not be read again is asked for until the service is back.
-      refetchInterval: ({ state }) => state.data !== undefined && isOutage(state.error) && AGAIN_MS,
+      refetchInterval: (query) => refetchAfter(query),
       retry: (failures, error) => failures < RETRIES_MAX && isRepeatable(error),
     },
   },
+  queryCache,
   // A change that fails is always said; a form that shows the error itself sets `meta: { quiet: true }`.
   mutationCache: new MutationCache({
     onError(error, _variables, _result, mutation) {

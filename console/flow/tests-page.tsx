@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client.ts';
 import { PAGES, refreshPages } from '../api/pages.ts';
 import { refetch } from '../api/query-client.ts';
+import { refetchAfter } from '../api/refetch-after.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
@@ -47,7 +48,11 @@ export function TestsPage() {
     {
       ...PAGES,
       refetchInterval: (query) =>
-        isAnyPending(query.state.data?.pages.flatMap(({ test_cases }) => test_cases)) && refreshPages(query),
+        refetchAfter(
+          query,
+          isAnyPending(query.state.data?.pages.flatMap(({ test_cases }) => test_cases)) &&
+            refreshPages(query),
+        ),
     },
   );
   const start = useMutation({

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { $api, api, type Schemas } from '../api/client.ts';
+import { refetchAfter } from '../api/refetch-after.ts';
 import { toSteps } from '../flow/draft/steps.ts';
 import type { Run, RunPath } from './run-path.ts';
 import { listExecutions } from './trace/list-executions.ts';
@@ -24,7 +25,7 @@ export function useRun(path: RunPath) {
       });
       return data as Run;
     },
-    refetchInterval: ({ state }) => (isOver(state.data) ? false : POLL_MS),
+    refetchInterval: (query) => refetchAfter(query, isOver(query.state.data) ? false : POLL_MS),
     // Its result may have many megabytes, which are not worth comparing.
     structuralSharing: false,
   });
@@ -35,7 +36,7 @@ export function useRun(path: RunPath) {
     // More blocks of the same run; those of another run are not shown in its place.
     placeholderData: (previous, query) =>
       (query?.queryKey[1] as RunPath | undefined)?.executionId === path.executionId ? previous : undefined,
-    refetchInterval: isOver(run.data) ? false : POLL_MS,
+    refetchInterval: (query) => refetchAfter(query, isOver(run.data) ? false : POLL_MS),
   });
   const tree = $api.useQuery(
     'get',

@@ -1,6 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { $api } from '../api/client.ts';
 import { refetch } from '../api/query-client.ts';
+import { refetchAfter } from '../api/refetch-after.ts';
 import { useOrganization } from '../shell/me.ts';
 import { RunLink } from '../shell/run-link.tsx';
 import { Button } from '../ui/button.tsx';
@@ -31,7 +32,10 @@ export function DeliveryPage() {
     'get',
     DELIVERY,
     { params: { path } },
-    { refetchInterval: ({ state }) => (UNDER_WAY.has(state.data?.status ?? '') ? REFRESH_MS : false) },
+    {
+      refetchInterval: (query) =>
+        refetchAfter(query, UNDER_WAY.has(query.state.data?.status ?? '') && REFRESH_MS),
+    },
   );
   const redeliver = $api.useMutation('post', `${DELIVERY}/redeliver`, {
     async onSuccess() {

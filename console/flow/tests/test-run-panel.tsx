@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { $api, type Schemas } from '../../api/client.ts';
 import { refetch } from '../../api/query-client.ts';
+import { refetchAfter } from '../../api/refetch-after.ts';
 import { Button } from '../../ui/button.tsx';
 import { Clipped } from '../../ui/clipped.tsx';
 import { formatCredits, formatDuration } from '../../ui/format.ts';
@@ -22,10 +23,7 @@ export function TestRunPanel({ testRunId, onClose }: { testRunId: string; onClos
     '/api/v1/projects/{project_id}/flows/{flow_id}/test-runs/{test_run_id}',
     { params: { path: { project_id: projectId, flow_id: flow.id, test_run_id: testRunId } } },
     {
-      refetchInterval: ({ state }) => {
-        if (state.data?.status === 'started') return POLL_MS;
-        return false;
-      },
+      refetchInterval: (query) => refetchAfter(query, query.state.data?.status === 'started' && POLL_MS),
       structuralSharing: (before, after) => {
         const [old, now] = [before, after] as (Schemas['TestRun'] | undefined)[];
         if (old?.status === 'started' && now?.status !== 'started')

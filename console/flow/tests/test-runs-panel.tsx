@@ -1,5 +1,6 @@
 import { $api, type Schemas } from '../../api/client.ts';
 import { PAGES, refreshPages } from '../../api/pages.ts';
+import { refetchAfter } from '../../api/refetch-after.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
@@ -17,7 +18,11 @@ export function TestRunsPanel({ onOpen }: { onOpen: (testRunId: string) => void 
     'get',
     '/api/v1/projects/{project_id}/flows/{flow_id}/test-runs',
     { params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: 20 } } },
-    { ...PAGES, refetchInterval: (query) => isAnyStarted(query.state.data?.pages) && refreshPages(query) },
+    {
+      ...PAGES,
+      refetchInterval: (query) =>
+        refetchAfter(query, isAnyStarted(query.state.data?.pages) && refreshPages(query)),
+    },
   );
   if (query.error && !query.data)
     return (

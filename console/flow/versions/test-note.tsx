@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { $api } from '../../api/client.ts';
+import { refetchAfter } from '../../api/refetch-after.ts';
 import { Note } from '../../ui/note.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFlow } from '../flow-context.ts';
@@ -18,7 +19,9 @@ export function TestNote() {
     {
       params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: CASES_MAX } },
     },
-    { refetchInterval: ({ state }) => isAnyPending(state.data?.test_cases) && POLL_MS },
+    {
+      refetchInterval: (query) => refetchAfter(query, isAnyPending(query.state.data?.test_cases) && POLL_MS),
+    },
   );
   if (!data || data.test_cases.length === 0) return null;
   const last = sumUpResults(data.test_cases);
