@@ -61,12 +61,14 @@ export function RecoverDialog({ organizationId, onClose }: { organizationId: str
         label="Created within"
         options={SPANS}
         value={hours}
+        isDisabled={recover.isPending}
         onChange={(next) => change(() => setHours(next))}
       />
       <Select
         label="Status"
         options={STATUSES}
         value={status}
+        isDisabled={recover.isPending}
         onChange={(next) => change(() => setStatus(next))}
       />
       {recover.data && (
