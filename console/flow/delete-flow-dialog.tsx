@@ -38,7 +38,13 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
   });
   const mayDelete = hasRole(organization, 'admin');
   return (
-    <Dialog title={`Delete the flow ${flow.slug}?`} isOpen onClose={onClose} isPending={remove.isPending}>
+    <Dialog
+      title={`Delete the flow ${flow.slug}?`}
+      isOpen
+      isForm={mayDelete}
+      onClose={onClose}
+      isPending={remove.isPending}
+    >
       {mayDelete ? (
         <>
           <p>

@@ -35,6 +35,7 @@ export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onD
     <Dialog
       title={`Delete the ${kind} ${slug}?`}
       isOpen={isOpen}
+      isForm
       onClose={onClose}
       isPending={remove.isPending}
     >

@@ -100,7 +100,7 @@ function TimesDialog({
   const [to, setTo] = useState(toLocal(until));
   const isBackwards = from !== '' && to !== '' && from >= to;
   return (
-    <Dialog title="When runs started" isOpen onClose={onClose}>
+    <Dialog title="When runs started" isOpen isForm onClose={onClose}>
       <TextField
         label="From"
         type={'datetime-local' as 'text'}
