@@ -29,8 +29,8 @@ const LOOKS: Record<string, Look> = {
 };
 
 /** The word for a state, as its badge says it. */
-export function statusName(status: string): string {
-  return LOOKS[status]?.label ?? status;
+export function statusName(status: string, code: string | undefined): string {
+  return findLook(status, code)?.label ?? status;
 }
 
 /**
@@ -38,15 +38,15 @@ export function statusName(status: string): string {
  * apart. A run that somebody cancelled has failed with the `code` CANCELLED.
  */
 export function StatusBadge({ status, code }: { status: string; code?: string | undefined }) {
-  const { tone, label, Icon } = LOOKS[code === 'CANCELLED' ? 'cancelled' : status] ?? {
-    tone: 'idle',
-    label: status,
-    Icon: CircleDashed,
-  };
+  const { tone, Icon } = findLook(status, code) ?? { tone: 'idle', Icon: CircleDashed };
   return (
     <Badge tone={tone}>
       <Icon size={12} className={Icon === LoaderCircle ? style.spin : undefined} />
-      {label}
+      {statusName(status, code)}
     </Badge>
   );
+}
+
+function findLook(status: string, code: string | undefined): Look | undefined {
+  return LOOKS[code === 'CANCELLED' ? 'cancelled' : status];
 }

@@ -46,7 +46,7 @@ export function SpanLine({ row, top, scale, isActive, isSelected, onChoose, onTo
       aria-level={depth + 1}
       aria-expanded={span.children.length > 0 ? isOpen : undefined}
       aria-selected={isSelected}
-      aria-label={`${name}, ${statusName(span.status)}, ${label}`}
+      aria-label={`${name}, ${statusName(span.status, span.code)}, ${label}`}
       tabIndex={isActive ? 0 : -1}
       className={classes(style.row, isSelected && style.selected)}
       style={{ transform: `translateY(${top}px)` }}

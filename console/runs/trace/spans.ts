@@ -15,6 +15,8 @@ export type Span = {
   name: string;
   stepId: string | undefined;
   status: string;
+  /** Why a run has failed, such as CANCELLED. */
+  code?: string | undefined;
   /** Milliseconds since 1970. */
   start: number;
   end: number;
@@ -37,6 +39,7 @@ export function buildSpans(
     status: string;
     startedAt: string;
     finishedAt: string | null;
+    code?: string | undefined;
     /** The step that failed, which has no execution of its own where it is a loop. */
     step_id?: string | undefined;
   },
@@ -71,6 +74,7 @@ export function buildSpans(
   markFailedGroup();
   sum(root);
   root.status = run.status;
+  root.code = run.code;
   root.start = Date.parse(run.startedAt);
   root.end = Math.max(
     run.finishedAt ? Date.parse(run.finishedAt) : run.status === 'started' ? now : 0,

@@ -107,6 +107,11 @@ describe('the spans of a run', () => {
     assert.equal(root.children.find(({ stepId }) => stepId === 'each')?.status, 'failed');
   });
 
+  it('say of a run that it was cancelled, as its badge does', () => {
+    const root = buildSpans({ ...RUN, status: 'failed', code: 'CANCELLED' }, STEPS, [], T0);
+    assert.deepEqual([root.status, root.code], ['failed', 'CANCELLED']);
+  });
+
   it('show a loop that failed before it ran any block, inside another loop too', () => {
     const run = { ...RUN, status: 'failed' };
     const root = buildSpans({ ...run, step_id: 'each' }, STEPS, [ran('first', 10, 20)], T0);
