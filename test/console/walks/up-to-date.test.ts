@@ -127,6 +127,29 @@ describeWalks('what the console shows', (walk) => {
     await showsIn(name, before);
   });
 
+  walk('of the name of a flow is what was typed, also when no answer came', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    allow(/ERR_FAILED|status of 412/);
+    const flow = await createFlow(weir, 'named-twice', [code('a', 'return 1')]);
+    await open(flow.path);
+    await page.getByRole('button', { name: 'More about this flow' }).click();
+    await page.getByRole('menuitem', { name: 'Name and description' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Mine');
+    await weir.db.updateTable('flow').set({ name: 'Theirs' }).where('id', '=', flow.id).execute();
+    await page.route('**/flows/*', (route) =>
+      route.request().method() === 'PUT' ? route.abort() : route.continue(),
+    );
+    const readAgain = page.waitForResponse('**/me');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('No answer came, so the change may have been made.').waitFor();
+    await readAgain;
+    await page.unrouteAll();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('This flow was changed elsewhere').waitFor();
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'Mine');
+  });
+
   walk('of two versions is what differs between them, not between two others', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'compared', [code('a', 'return 1')]);
