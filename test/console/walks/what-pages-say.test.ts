@@ -61,7 +61,7 @@ describeWalks('what pages of the console say', (walk) => {
 
   walk('of recovered deliveries is of those that are chosen', 'owner', async ({ page, open }) => {
     await page.route('**/webhooks/recover', (route) =>
-      route.fulfill({ json: { recovered: 1_000, hasMore: true } }),
+      route.fulfill({ json: { recovered: 1_000, hasMore: true, nextCursor: 'next' } }),
     );
     await open('orgs/demo/webhooks');
     await page.getByRole('button', { name: 'Recover …' }).click();
