@@ -103,8 +103,6 @@ export function createBlockExecutor(
       name: block.name,
       processorType: block.processor_type,
       input: execution.input,
-      // An attempt that was lost with its worker may have asked a model, and nobody else.
-      attempts: block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals,
       startedAt: performance.now(),
     };
     const kept = attempt.kept as Kept | undefined;
@@ -122,7 +120,10 @@ export function createBlockExecutor(
       attempt.keep({ end } satisfies Kept);
     const { value } = end;
     const result = execution.ends ? value : undefined;
-    const recorded = await recordBlockEnd(deps, attempt, payerOf(context), trace, end, result);
+    // An attempt that was lost with its worker may have asked a model, and nobody else.
+    const attempts = block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals;
+    const ended = { ...trace, attempts };
+    const recorded = await recordBlockEnd(deps, attempt, payerOf(context), ended, end, result);
     if (Buffer.isBuffer(end.output)) freeBytes(end.output);
     if (end.error) {
       const failure = new ServiceError(end.error.code, end.error.message);

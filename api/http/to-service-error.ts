@@ -29,9 +29,7 @@ export function toServiceError(
   }
   if (error instanceof ConnectionFailed && tellOutage(error)) {
     const mayBeMade = mayWrite && (mayBeStored || error.mayBeCarriedOut);
-    const [known, unknown] = error.refusesWrites
-      ? [TAKES_NO_CHANGES, `${TAKES_NO_CHANGES} ${MAY_BE_MADE}`]
-      : [DATABASE_UNAVAILABLE, CHANGES_UNKNOWN];
+    const [known, unknown] = sentencesOf(error);
     return new ServiceError('DATABASE_UNAVAILABLE', mayBeMade ? unknown : known);
   }
   if (error instanceof ThreadStarved) {
@@ -47,6 +45,8 @@ export function toServiceError(
 }
 
 export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
+const TOOK_TOO_LONG =
+  'A question to the database took over 20 s, and was given up: ask for less, or try again later.';
 export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
 const TAKES_NO_CHANGES = 'The database takes no changes at the moment: try again later.';
 const TOO_BUSY = 'The service is too busy to check a JSON Schema: send the request again.';
@@ -56,3 +56,10 @@ export const OBJECT_STORE_UNAVAILABLE =
 const MAY_BE_MADE =
   'The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';
 export const CHANGES_UNKNOWN = `The database does not answer. ${MAY_BE_MADE}`;
+
+/** The sentences for callers: where a change was not made, and where it may have been. */
+function sentencesOf({ refusesWrites, failure }: ConnectionFailed): [known: string, unknown: string] {
+  if (refusesWrites) return [TAKES_NO_CHANGES, `${TAKES_NO_CHANGES} ${MAY_BE_MADE}`];
+  if (failure === 'slow') return [TOOK_TOO_LONG, `${TOOK_TOO_LONG} ${MAY_BE_MADE}`];
+  return [DATABASE_UNAVAILABLE, CHANGES_UNKNOWN];
+}

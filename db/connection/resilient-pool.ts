@@ -130,6 +130,8 @@ function createBorrowed(
 ): PostgresPoolClient {
   let held: Taken | undefined = taken;
   let broken: ConnectionFailed | undefined;
+  /** Whether PostgreSQL may still work on a statement. A commit is not to be cancelled: it may wait for another server. */
+  let mayGoOn = false;
 
   async function ask(sql: string, parameters: readonly unknown[]) {
     if (broken || !held) throw broken;
@@ -143,6 +145,7 @@ function createBorrowed(
       const failed = error instanceof ConnectionFailed ? error : toQueryFailure(error, isLost(client));
       // Not used again, also when it is silent or its server is read-only: after a failover there is another server.
       if (failed instanceof ConnectionFailed) broken = failed;
+      mayGoOn = sql !== 'commit' && (broken?.failure === 'slow' || broken?.failure === 'silent');
       if (broken?.failure === 'slow')
         log.warn(
           { statement: sql.slice(0, LOGGED_SQL_MAX_LENGTH) },
@@ -155,7 +158,7 @@ function createBorrowed(
   function giveBack(): void {
     const given = held;
     held = undefined;
-    if (broken?.failure !== 'slow' && broken?.failure !== 'silent') given?.release(broken !== undefined);
+    if (!mayGoOn) given?.release(broken !== undefined);
     else if (given) void cancelStatement(given.client).then(() => given.release(true));
   }
 

@@ -9,7 +9,7 @@ const OPEN = ['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW'];
 /**
  * Finds those of `workflowIds` whose workflow is not open, with its state: `missing`, or its status in lower case
  * (`terminated`, `timed_out`, …). The engine counts first. Only when fewer are open than expected is it asked which, and
- * then about each of the others, since its list lags behind. It may also have workflows that the engine has lost, so a few of
+ * then about each of the others, since its list lags behind. The list may also have workflows that the engine has lost, so a few of
  * those that it has are asked about each time, chosen at random.
  */
 export async function findEndedWorkflows(

@@ -8,12 +8,10 @@ import { startRun } from '../../engine/start-run.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { log } from '../../observability/log.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
-import { cancelOpenWorkflow, withOpenWorkflow } from './with-open-workflow.ts';
+import { cancelOpenWorkflow, terminateUnheard } from './with-open-workflow.ts';
 
 const TERMINATED =
   "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir operator runs cancel.";
-
-const UNHEARD = 'The run was cancelled minutes ago, and no worker has ended it.';
 
 /**
  * Repairs all unfinished runs older than `quietSeconds`: starts a missing workflow, records the end of a run whose workflow
@@ -33,11 +31,10 @@ async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
   const { db, client, taskQueue } = deps;
   const { id, workflowId, cancelled } = run;
   if (run.state === 'open') {
-    if (run.unheard)
-      await withOpenWorkflow(client, { workflowId }, (workflow) => workflow.terminate(UNHEARD));
+    if (run.unheard) await terminateUnheard(client, workflowId);
     else if (await cancelOpenWorkflow(client, workflowId)) return;
   }
-  // It is now, or the engine's list alone still had it.
+  // Its workflow is gone: terminated just now, or in the engine's list alone.
   const state = run.state === 'open' ? 'missing' : run.state;
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);
@@ -53,11 +50,13 @@ async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
       ? TERMINATED
       : `The run's workflow ended as ${state} before its result was recorded.`;
   const code = state === 'cancelled' || state === 'terminated' ? 'CANCELLED' : 'INTERNAL_ERROR';
+  // One that was cancelled may have been terminated by an earlier round, which could not record its end.
+  const isCancelled = cancelled && ['missing', 'terminated', 'cancelled'].includes(state);
   const ended = await endRun(deps, id, {
     status: 'failed',
-    error: state === 'missing' ? CANCELLED : { code, message: reason, reason: 'error' },
+    error: isCancelled ? CANCELLED : { code, message: reason, reason: 'error' },
   });
-  if (ended && state !== 'missing')
+  if (ended && !isCancelled)
     log.warn(
       { execution_id: run.continues ?? id, reason },
       'A run without its workflow was ended as failed.',

@@ -18,6 +18,13 @@ export function withOpenWorkflow(
   });
 }
 
+/** Ends a workflow of what was cancelled so long ago that no worker has heard of it. */
+export function terminateUnheard(client: Client, workflowId: string): Promise<void> {
+  return withOpenWorkflow(client, { workflowId }, (workflow) =>
+    workflow.terminate('It was cancelled minutes ago, and no worker has ended it.'),
+  );
+}
+
 /** Cancels a workflow; false when it has ended or is missing. */
 export async function cancelOpenWorkflow(client: Client, workflowId: string): Promise<boolean> {
   let isOpen = false;

@@ -7,6 +7,7 @@ import { preparePartitions } from '../../../db/upkeep/prepare-partitions.ts';
 import { findRunDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';
+import { CANCELLED } from '../../../flow/run.ts';
 import { performDuties } from '../../../worker/duties/perform-duties.ts';
 import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
 import { repairEach } from '../../../worker/duties/repair-each.ts';
@@ -83,20 +84,25 @@ describe('what workers look after', () => {
   });
 
   it('is ended when it was cancelled and no worker has heard of that for five minutes, and not before', async () => {
-    const [early, late] = [await start(), await start()];
-    await untilListed([early, late]);
+    const [early, late, terminated] = [await start(), await start(), await start()];
+    await untilListed([early, late, terminated]);
     const cancel = (id: string, minutes: number) =>
       sql`update run set cancel_requested_at = now() - ${minutes} * interval '1 minute'
         where execution_id = ${id}`.execute(weir.db);
     await cancel(early, 4);
     await cancel(late, 6);
+    // By a round that could not record the end.
+    await cancel(terminated, 6);
+    await weir.client.workflow.getHandle(terminated).terminate();
     await reconcileRuns(deps(), 0);
-    const { status, error } = await weir.db
-      .selectFrom('run')
-      .select(['status', 'error'])
-      .where('execution_id', '=', late)
-      .executeTakeFirstOrThrow();
-    assert.deepEqual([status, error?.code], ['failed', 'CANCELLED']);
+    for (const id of [late, terminated]) {
+      const { status, error } = await weir.db
+        .selectFrom('run')
+        .select(['status', 'error'])
+        .where('execution_id', '=', id)
+        .executeTakeFirstOrThrow();
+      assert.deepEqual([status, error], ['failed', CANCELLED]);
+    }
     assert.deepEqual([await state(early), await state(late)], ['RUNNING', 'TERMINATED']);
   });
 
