@@ -20,8 +20,8 @@ type Work = {
 
 /**
  * Walks over all unfinished rows older than `quietSeconds`, until `signal` aborts, and calls `repair` for those that have no
- * open workflow or are to be cancelled. Rows in order cost nine questions at most for each 500, and no write. Rejects at the end when
- * some rows could not be repaired.
+ * open workflow or are to be cancelled. Rows in order cost nine questions at most for each 500, and no write. Rejects at the
+ * end when some rows could not be repaired.
  */
 export async function reconcileUnfinished(
   { db, client }: { db: Db; client: Client },

@@ -1,5 +1,6 @@
 // Test runs whose caller, workflow or engine has gone, or was never there.
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { traceRun } from '../../../api/mcp/trace-run.ts';
 import { runTestCase } from '../../../api/test-runs/run-tests.ts';
@@ -101,6 +102,26 @@ describe('test runs', () => {
       assert.equal((await read()).test_run?.errors, 1);
       // The worker would wait for it when it stops.
       answer('late')(response);
+    });
+
+    it('end when they were cancelled and no worker has heard of that for five minutes', async () => {
+      const flowId = await tests.draft([passthrough('a')]);
+      const id = await tests.testCase(flowId, { type: 'equals', value: 'hello' });
+      const { weir } = tests;
+      const { test_run_id } = await runTestCase(away(tests.deps), tests.ada, id);
+      // No worker polls this task queue.
+      await startTestRun({ ...tests.deps, taskQueue: 'nobody' }, test_run_id);
+      const cancel = (minutes: number) =>
+        sql`update test_run set cancel_requested_at = now() - ${minutes} * interval '1 minute'
+          where id = ${test_run_id}`.execute(weir.db);
+      const reconcile = async () => {
+        await reconcileTestRuns({ db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue }, 0);
+        return (await traceRun(tests.deps, tests.ada.access, { flow_run_id: test_run_id })).test_run?.status;
+      };
+      await cancel(4);
+      assert.equal(await reconcile(), 'started');
+      await cancel(6);
+      assert.notEqual(await reconcile(), 'started');
     });
 
     it('end with a case whose run was cancelled as an error', async () => {
