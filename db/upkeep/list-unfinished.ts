@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 /**
- * A row that has not ended; `unheard`: it was cancelled over five minutes ago. `startedAt`, as exact
- * as PostgreSQL stores it, and `id` say where the next page begins.
+ * A row that has not ended; `unheard`: it was cancelled over five minutes ago. `startedAt`, as exact as PostgreSQL stores
+ * it, and `id` say where the next page begins.
  */
 export type UnfinishedRow = {
   id: string;

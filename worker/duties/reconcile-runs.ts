@@ -8,7 +8,7 @@ import { startRun } from '../../engine/start-run.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { log } from '../../observability/log.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
-import { cancelOpenWorkflow, terminateUnheard } from './with-open-workflow.ts';
+import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 const TERMINATED =
   "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir operator runs cancel.";
@@ -29,11 +29,8 @@ export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: A
 
 async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
   const { db, client, taskQueue } = deps;
-  const { id, workflowId, cancelled } = run;
-  if (run.state === 'open') {
-    if (run.unheard) await terminateUnheard(client, workflowId);
-    else if (await cancelOpenWorkflow(client, workflowId)) return;
-  }
+  const { id, cancelled } = run;
+  if (run.state === 'open' && (await cancelOpenWorkflow(client, run))) return;
   // Its workflow is gone: terminated just now, or in the engine's list alone.
   const state = run.state === 'open' ? 'missing' : run.state;
   if (state === 'missing' && !cancelled) {

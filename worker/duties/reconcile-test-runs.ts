@@ -3,7 +3,7 @@ import { finishTestRun } from '../../db/test-runs/test-runs.ts';
 import type { EngineDeps } from '../../engine/deps.ts';
 import { startTestRun } from '../../engine/start-test-run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
-import { cancelOpenWorkflow, terminateUnheard } from './with-open-workflow.ts';
+import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 /** Repairs all unfinished test runs older than `quietSeconds`; the runs of their cases are left to `reconcileRuns`. */
 export function reconcileTestRuns(
@@ -16,9 +16,8 @@ export function reconcileTestRuns(
 }
 
 async function reconcileTestRun(deps: EngineDeps, run: Reconciled): Promise<void> {
-  const { id, state, cancelled, unheard } = run;
-  if (state === 'open' && unheard) await terminateUnheard(deps.client, id);
-  else if (state === 'open' && (await cancelOpenWorkflow(deps.client, id))) return;
+  const { id, state, cancelled } = run;
+  if (state === 'open' && (await cancelOpenWorkflow(deps.client, run))) return;
   if (state === 'missing' && !cancelled) await startTestRun(deps, id);
   else await finishTestRun(deps.db, id);
 }

@@ -18,19 +18,19 @@ export function withOpenWorkflow(
   });
 }
 
-/** Ends a workflow of what was cancelled so long ago that no worker has heard of it. */
-export function terminateUnheard(client: Client, workflowId: string): Promise<void> {
-  return withOpenWorkflow(client, { workflowId }, (workflow) =>
-    workflow.terminate('It was cancelled minutes ago, and no worker has ended it.'),
-  );
-}
-
-/** Cancels a workflow; false when it has ended or is missing. */
-export async function cancelOpenWorkflow(client: Client, workflowId: string): Promise<boolean> {
+/**
+ * Cancels a workflow, and terminates it where that is `unheard`: no worker has heard of it for minutes. Returns false when the
+ * workflow has ended by now or is missing, so that nobody else records the end.
+ */
+export async function cancelOpenWorkflow(
+  client: Client,
+  { workflowId, unheard }: { workflowId: string; unheard: boolean },
+): Promise<boolean> {
   let isOpen = false;
   await withOpenWorkflow(client, { workflowId }, async (workflow) => {
-    await workflow.cancel();
-    isOpen = true;
+    if (unheard) await workflow.terminate('It was cancelled minutes ago, and no worker has ended it.');
+    else await workflow.cancel();
+    isOpen = !unheard;
   });
   return isOpen;
 }
