@@ -1,4 +1,4 @@
-import { MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/credits/credit-amount.ts';
 import { releaseReservation, reserveCredits } from '../db/credits/reservations.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';

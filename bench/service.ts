@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mintApiKey } from '../api/auth/api-key.ts';
 import type { Db } from '../db/connect.ts';
-import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../db/credits/credit-amount.ts';
+import { grantCredits } from '../db/credits/ledger.ts';
 import { insertFlow } from '../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../db/flows/versions.ts';
 import { DEFAULT_KEY_SCOPES, type KeyScope } from '../db/tables/access.ts';

@@ -1,4 +1,5 @@
 // The demo request, which a start both sends and prints as a `curl` line.
+import { askService } from './ask-service.ts';
 
 type DemoRequest = { url: string; headers: Record<string, string>; body: string };
 
@@ -22,10 +23,9 @@ export function curlLine(request: DemoRequest): string {
 /** Sends the request. `text` is the answer without its blocks, or the reason why there is none. */
 export async function send(request: DemoRequest): Promise<{ completed: boolean; text: string }> {
   const { url, headers, body } = request;
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, signal });
-    const { blocks: _, ...answer } = (await response.json()) as { status?: string; blocks?: unknown };
+    const { text } = await askService(url, { headers, body, timeoutMs: TIMEOUT_MS });
+    const { blocks: _, ...answer } = JSON.parse(text) as { status?: string; blocks?: unknown };
     return { completed: answer.status === 'completed', text: JSON.stringify(answer, null, 2) };
   } catch (error) {
     // The service runs all the same: somebody may have changed the flow, or many runs may be waiting.

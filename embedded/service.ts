@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVE_END_MAX_SECONDS } from '../process/end-times.ts';
+import { askService } from './ask-service.ts';
 import { type Child, startChild } from './processes/child.ts';
 
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
@@ -62,7 +63,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
 
 async function isReady(baseUrl: string): Promise<boolean> {
   try {
-    return (await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) })).ok;
+    return (await askService(`${baseUrl}/readyz`, { timeoutMs: 5_000 })).status === 200;
   } catch {
     return false;
   }

@@ -6,6 +6,7 @@ import { refuseArguments } from '../process/refuse-arguments.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { buildConsole } from './build-console.ts';
 import { bypassProxy } from './bypass-proxy.ts';
+import { startPreparer } from './database/prepare-database.ts';
 import { startDemoModelServer } from './demo-model/server.ts';
 import { curlLine, demoRequest, send } from './demo-request.ts';
 import type { IdentityProvider } from './identity/identity-provider.ts';
@@ -15,7 +16,6 @@ import {
   firstMembers,
   provideIdentity,
 } from './identity/provide-identity.ts';
-import { prepareDatabase } from './prepare-database.ts';
 import { endRecordedProcesses } from './processes/end-process.ts';
 import { chooseApiPort } from './processes/ports.ts';
 import { restartOnExit } from './processes/restart-on-exit.ts';
@@ -24,7 +24,14 @@ import { takeStartLock } from './processes/start-lock.ts';
 import { startWatchdog } from './processes/watchdog.ts';
 import { createProgress } from './progress.ts';
 import { startService } from './service.ts';
-import { openStateFolder, provideSecrets, readState, writeState } from './state-folder.ts';
+import {
+  LOCAL_ENVIRONMENT,
+  type LocalEnvironment,
+  openStateFolder,
+  provideSecrets,
+  readState,
+  writeState,
+} from './state-folder.ts';
 
 const BACKEND_RESTARTS_MAX = 5;
 
@@ -76,6 +83,7 @@ async function start(
   const ports = readState<Record<string, number>>(stateFolder, 'ports.json') ?? {};
   const port = await chooseApiPort(config.host, given.WEIR_PORT, ports.api, (line) => progress.line(line));
   const context = { stateFolder, ports, progress };
+  const prepareDatabase = startPreparer();
   const consoleBuilt = buildConsole(stateFolder, progress, signal);
   const [database, temporal] = await Promise.all([
     provideDatabase(context, secrets.postgresPassword, given.DATABASE_URL),
@@ -127,7 +135,16 @@ async function start(
     temporal: temporal.env,
     ...identity.local,
   };
-  const apiKey = await prepareDatabase(stateFolder, local, firstMembers(identity.own), progress);
+  const apiKey = await prepareDatabase(
+    {
+      databaseUrl,
+      apiKeyPepper: config.apiKeyPepper,
+      knownKey: readState<LocalEnvironment>(stateFolder, LOCAL_ENVIRONMENT)?.WEIR_API_KEY,
+      members: firstMembers(identity.own),
+    },
+    progress,
+  );
+  writeState(stateFolder, LOCAL_ENVIRONMENT, { ...local, WEIR_API_KEY: apiKey } satisfies LocalEnvironment);
 
   const task = progress.begin('Service');
   const startOnce = () => startService({ stateFolder, env, baseUrl });

@@ -4,7 +4,10 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync
 import path from 'node:path';
 import { ENCRYPTION_KEY_BYTES } from '../db/encrypt.ts';
 
-/** The content of `env.json`, which a start writes for `npx weir` and for the next start. */
+/** The file with what a start writes for `npx weir` and for the next start. */
+export const LOCAL_ENVIRONMENT = 'env.json';
+
+/** The content of that file. */
 export type LocalEnvironment = {
   DATABASE_URL: string;
   WEIR_API_KEY_PEPPER: string;

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { importFlow } from '../cli/operator/import-flow.ts';
-import { provideDemoData } from '../embedded/demo-data.ts';
+import { provideDemoData } from '../embedded/database/demo-data.ts';
 import { startDemoModelServer } from '../embedded/demo-model/server.ts';
 import { type FaultyProxy, startFaultyProxy } from './fakes/faulty-proxy.ts';
 import { startWeir, type Weir } from './harness.ts';

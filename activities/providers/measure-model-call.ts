@@ -1,5 +1,5 @@
 import type { Provider } from '../../config.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Registry, TokenUsage } from '../../models/registry.ts';
 import {

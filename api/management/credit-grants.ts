@@ -1,8 +1,7 @@
 // POST /organizations/{org_id}/credits/grants: operators of the service grant credits.
 import type { Middleware } from 'koa';
 import { z } from 'zod';
-import { toMicrocredits } from '../../db/credits/credit-amount.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { authorizeOperator, operatorsOnly } from '../auth/authorize-operator.ts';
 import { identifyUser } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';

@@ -1,8 +1,7 @@
 // The endpoints of an organization's credits: what it has, and how they came and went.
 import type { z } from 'zod';
 import { type CreditAccount, getCreditAccount, setLowBalanceMark } from '../../db/credits/credit-accounts.ts';
-import { toMicrocredits } from '../../db/credits/credit-amount.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { type LedgerEntryRow, listLedger } from '../../db/credits/list-ledger.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';

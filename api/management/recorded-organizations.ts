@@ -2,13 +2,8 @@
 // itself in the audit log.
 
 import type { Tx } from '../../db/connect.ts';
-import { toMicrocredits } from '../../db/credits/credit-amount.ts';
-import {
-  type Grant,
-  grantCredits,
-  grantStartingCredits,
-  MICROCREDITS_PER_CREDIT,
-} from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../db/credits/credit-amount.ts';
+import { type Grant, grantCredits, grantStartingCredits } from '../../db/credits/ledger.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
 import { deleteProjects } from '../../db/tenants/projects.ts';

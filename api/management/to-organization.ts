@@ -1,4 +1,4 @@
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import type { Role } from '../../db/schema.ts';
 import type { UserOrganization } from '../../db/tenants/user-organizations.ts';
 

@@ -1,4 +1,4 @@
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { CODE } from '../../db/usage/count-usage.ts';
 import type { UsageDimension, UsageRow } from '../../db/usage/find-usage.ts';
 

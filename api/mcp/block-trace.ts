@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { loadReferences } from '../../db/stored-values/load-references.ts';

@@ -1,23 +1,13 @@
 // The MCP endpoint: assistants manage flows by tools (tools.ts). A request comes in with a JWT and one JSON-RPC
 // message; the answer goes out as JSON or as a stream. The tools call the same functions as the HTTP API and the `weir`
 // command. POST /api/v1/mcp/ and /api/v1/mcp serve MCP over stateless Streamable HTTP (docs/mcp.md).
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
-import { createMcpHandler } from '@modelcontextprotocol/server';
-import { toCaller } from '../auth/caller.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
-import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
-import { holdMadeAnswer } from '../http/hold-made-answers.ts';
-import { readerSignal } from '../http/reader-signal.ts';
+import type { ApiMiddleware, Route } from '../http/context.ts';
 import { authenticateMcp } from './authenticate-mcp.ts';
-import { createMcpServer } from './create-mcp-server.ts';
 import { mcpOperation } from './operation.ts';
 import { readMessage } from './read-message.ts';
 import { requireAllowedOrigin } from './require-allowed-origin.ts';
-import { resourceMetadataUrl } from './resource-metadata.ts';
-import type { McpCall } from './tool.ts';
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
@@ -33,52 +23,11 @@ export function mcpRoutes(deps: ApiDeps): Route[] {
   return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(), handlers }));
 }
 
+/** The package of the protocol and the schemas of all tools take some 10 MB: they are loaded when an assistant asks. */
 function serveMcp(deps: ApiDeps): ApiMiddleware {
-  const { url } = deps.config.mcp;
-  // The tools do not change while the process runs: a subscription is acknowledged, and ends without a notification.
-  const handler = createMcpHandler(({ authInfo }) =>
-    createMcpServer({ deps, ...(authInfo?.extra as Omit<McpCall, 'deps'>) }),
-  );
-  return async function serveMcp(ctx) {
-    const { user, requestId, endLargeWork } = ctx.state;
-    // A process that stops still answers what is under way.
-    const gone = readerSignal(ctx.res);
-    const goneOrStopping = readerSignal(ctx.res, deps.stopping);
-    const holdAnswer: McpCall['holdAnswer'] = (owner, bytes, { isMade } = { isMade: false }) =>
-      (isMade ? holdMadeAnswer : holdBytesAlone)(deps.largeValues, ctx, owner, bytes);
-    const response = await handler.fetch(
-      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone }),
-      {
-        parsedBody: ctx.state.body,
-        authInfo: {
-          token: '',
-          clientId: '',
-          scopes: user.scopes,
-          resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
-          extra: {
-            user,
-            gone,
-            goneOrStopping,
-            endLargeWork,
-            holdAnswer,
-            ...toCaller({ principal: user, requestId }),
-          } satisfies Omit<McpCall, 'deps'>,
-        },
-      },
-    );
-    if (response.status === 500) throw new Error(`The MCP handler failed: ${await response.text()}`);
-    // Whether the connection stays open is decided by the HTTP server: a process that stops closes it.
-    response.headers.delete('connection');
-    for (const [name, value] of response.headers) ctx.set(name, value);
-    ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);
-    ctx.status = response.status;
+  let loaded: Promise<ApiMiddleware> | undefined;
+  return async function serveMcp(ctx, next) {
+    loaded ??= import('./call-tools.ts').then(({ callTools }) => callTools(deps));
+    return (await loaded)(ctx, next);
   };
-}
-
-/** Picks the headers that the protocol reads. */
-function mcpHeaders(sent: ApiContext['headers']): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(sent))
-    if (/^(accept|content-type|mcp-.*)$/.test(name) && typeof value === 'string') headers.set(name, value);
-  return headers;
 }

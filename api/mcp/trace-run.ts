@@ -1,6 +1,6 @@
 // get_test_run_trace and get_step_trace show the input of each block of a run, what it sent, and its output.
 import { z } from 'zod';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { listBlockTraces, measureTrace } from '../../db/runs/block-traces.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';

@@ -1,4 +1,4 @@
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import type { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { iterationsOf } from '../../flow/plan.ts';
 

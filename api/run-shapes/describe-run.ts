@@ -1,4 +1,4 @@
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import type { RunRow } from '../../db/runs/runs.ts';
 import type { ApiDeps } from '../deps.ts';
 import { describeRunError } from './describe-run-error.ts';

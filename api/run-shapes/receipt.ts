@@ -1,7 +1,7 @@
 // The receipt of a run: what each block execution used and cost.
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { BLOCK_RUN_BYTES, countBlockRuns, listBlockRuns } from '../../db/runs/block-runs.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';

@@ -1,6 +1,6 @@
 // Test runs as callers read them.
 import { z } from 'zod';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
 import type { TestRunRow } from '../../db/test-runs/list-test-runs.ts';

@@ -1,14 +1,14 @@
 // The state that `npm start` leaves for this command: where the service is on this machine, and a credential for it.
 import path from 'node:path';
 import { isStarting } from '../../embedded/processes/start-lock.ts';
-import { type LocalEnvironment, readState } from '../../embedded/state-folder.ts';
+import { LOCAL_ENVIRONMENT, type LocalEnvironment, readState } from '../../embedded/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 const CHECKOUT = path.join(import.meta.dirname, '../..');
 
 /** Reads what `npm start` wrote; undefined where none ran. */
 export function findLocalStart(): LocalEnvironment | undefined {
-  return readState<LocalEnvironment>(stateFolder(), 'env.json');
+  return readState<LocalEnvironment>(stateFolder(), LOCAL_ENVIRONMENT);
 }
 
 export function stateFolder(): string {

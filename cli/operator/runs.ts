@@ -3,7 +3,7 @@ import { describeBlockUnderWay } from '../../api/run-shapes/block-under-way.ts';
 import { describeBlockExecution } from '../../api/run-shapes/describe-block-execution.ts';
 import { describeRunError } from '../../api/run-shapes/describe-run-error.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlockInputs, readOutputText } from '../../db/runs/block-traces.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';

@@ -1,5 +1,5 @@
 // Amounts of credits, which are stored in microcredits.
-import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
+export const MICROCREDITS_PER_CREDIT = 1_000_000;
 
 /** The largest amount that anybody may name: far above the cost of any run, and exact in microcredits. */
 export const CREDITS_MAX = 1_000_000_000;

@@ -3,8 +3,6 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { organizationNotFound } from '../tenants/organizations.ts';
 
-export const MICROCREDITS_PER_CREDIT = 1_000_000;
-
 /** `granted`: whether it was made now; otherwise it was made before, and `microcredits` is what it granted then. */
 export type Grant = { granted: boolean; microcredits: number; balanceMicrocredits: number };
 

@@ -6,7 +6,7 @@ import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import type { BlockId } from '../stored-values/block-id.ts';
 import { callNotFound } from '../stored-values/run-not-found.ts';
-import { MICROCREDITS_PER_CREDIT } from './ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from './credit-amount.ts';
 
 export type Reservation = BlockId & {
   organizationId: string;

@@ -6,7 +6,7 @@ import type { Value } from '../../flow/value.ts';
 import type { StoredObject } from '../../object-store/object-store.ts';
 import { blockDuration, blockFailures, creditsCharged } from '../../observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../credits/credit-amount.ts';
 import { outputNotFound, rethrowAsRunNotFound } from '../stored-values/run-not-found.ts';
 import { isBeingDeleted } from '../stored-values/store-output.ts';
 import { outputBytes, outputObject, readStoredOutput } from '../stored-values/stored-outputs.ts';

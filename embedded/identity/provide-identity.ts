@@ -1,12 +1,11 @@
 // The identity provider for a local start: the configured one, else our own.
 import { MANAGEMENT_SCOPE } from '../../api/auth/scopes.ts';
 import { type Config, isLoopback, readAudiences } from '../../config.ts';
-import { connect } from '../../db/connect.ts';
-import { isDisconnected } from '../../db/tenants/connected-assistants.ts';
-import type { FirstMember } from '../demo-data.ts';
+import type { FirstMember } from '../database/demo-data.ts';
 import type { Progress } from '../progress.ts';
 import type { LocalEnvironment } from '../state-folder.ts';
 import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID, SCRIPT_CLIENT_ID } from './client-ids.ts';
+import type { IsDisconnected } from './configuration.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 
 export type ProvidedIdentity = {
@@ -41,13 +40,12 @@ export async function provideIdentity(options: {
       return { env: {}, local: {} };
     }
     const audiences = readAudiences(process.env, config.publicUrl ?? baseUrl);
-    const db = connect(databaseUrl, 1);
     const own = await startIdentityProvider({
       stateFolder,
       port,
       audiences,
       consoleUrls: [...new Set([baseUrl, config.publicUrl ?? baseUrl])],
-      isDisconnected: (consent) => isDisconnected(db, consent),
+      isDisconnected: readDisconnections(databaseUrl),
     });
     const { issuer, scriptSecret } = own;
     task.done(issuer);
@@ -61,17 +59,27 @@ export async function provideIdentity(options: {
         WEIR_CONSOLE_CLIENT_ID: CONSOLE_CLIENT_ID,
         WEIR_CONSOLE_SCOPES: `openid ${MANAGEMENT_SCOPE}`,
       },
-      own: {
-        ...own,
-        async close() {
-          await own.close();
-          await db.destroy();
-        },
-      },
+      own,
       local: { identity: { issuer, ...audiences, scriptSecret } },
     };
   } finally {
     task.drop();
+  }
+}
+
+/** Returns what asks the database. Its packages take some 10 MB and are loaded for the first question. */
+function readDisconnections(databaseUrl: string): IsDisconnected {
+  let opened: Promise<IsDisconnected> | undefined;
+  return async (consent) => {
+    opened ??= open();
+    return (await opened)(consent);
+  };
+
+  async function open(): Promise<IsDisconnected> {
+    const { connect } = await import('../../db/connect.ts');
+    const { isDisconnected } = await import('../../db/tenants/connected-assistants.ts');
+    const db = connect(databaseUrl, 1);
+    return (consent) => isDisconnected(db, consent);
   }
 }
 

@@ -77,6 +77,8 @@ function settings(durable: boolean): string[] {
     // No socket in /tmp: nothing to collide with, nothing to clean up.
     unix_socket_directories: '',
     max_connections: 200,
+    // Three processes that read ahead bring nothing to a database that fits into memory.
+    io_method: 'sync',
     ...(durable ? { fsync: 'on' } : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

@@ -57,7 +57,7 @@ const SQLITE_CONFIG = {
   // A development server reads the search attributes from the database for each run that starts; it has Weir's from the first.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
   // The server keeps the state of so many workflows in memory, ended ones too: 128,000 by itself, of some 20 KB each.
-  'history.hostLevelCacheMaxSize': 2_000,
+  'history.hostLevelCacheMaxSize': 1_000,
 };
 
 type TemporalOptions = {

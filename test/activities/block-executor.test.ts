@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { Db } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';

@@ -1,7 +1,7 @@
 // The metrics of what waits, which one worker at a time asks the database and the engine for.
 import type { Client } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { findBacklog } from '../../db/upkeep/find-backlog.ts';
 import { askEngine } from '../../engine/ask-engine.ts';
 import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';

@@ -25,6 +25,8 @@ export type Duty = {
 /** A process that dies holds its duty no longer than this; a living process renews its hold. */
 const HELD_SECONDS = 30;
 const HOLD_AGAIN_MS = 10_000;
+/** A rest is up to this part longer: otherwise all duties ask the database at one moment, on a connection each. */
+const SPREAD = 0.25;
 /** A duty that goes on failing in the same way is logged so often. */
 const TELL_AGAIN_MS = 600_000;
 
@@ -60,7 +62,7 @@ export async function repeatDuty(
         failing = { error: what, quietUntil: now() + TELL_AGAIN_MS };
       }
     }
-    await setTimeout(restMs, undefined, { signal }).catch(() => undefined);
+    await setTimeout(restMs * (1 + Math.random() * SPREAD), undefined, { signal }).catch(() => undefined);
   }
 }
 

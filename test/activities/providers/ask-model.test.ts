@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { estimateUsage } from '../../../activities/providers/estimate-usage.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/credit-amount.ts';
 import type { JsonSchema } from '../../../flow/definition.ts';
 import { ANSWER_TOKENS_DEFAULT } from '../../../flow/limits.ts';
 import { createRegistry } from '../../../models/registry.ts';

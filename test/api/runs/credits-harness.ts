@@ -1,7 +1,7 @@
 // Runs whose model calls cost a known amount, against a model that a test scripts.
 import assert from 'node:assert/strict';
 import { estimateUsage } from '../../../activities/providers/estimate-usage.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/credit-amount.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { createRegistry } from '../../../models/registry.ts';
 import { llm } from '../../blocks.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { MANAGEMENT_SCOPE } from '../../../api/auth/scopes.ts';
 import { buildConsole } from '../../../console/build/build-console.ts';
 import { isDisconnected } from '../../../db/tenants/connected-assistants.ts';
-import { provideDemoData } from '../../../embedded/demo-data.ts';
+import { provideDemoData } from '../../../embedded/database/demo-data.ts';
 import { startDemoModelServer } from '../../../embedded/demo-model/server.ts';
 import { demoRequest, send } from '../../../embedded/demo-request.ts';
 import { CONSOLE_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';

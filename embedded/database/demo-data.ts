@@ -1,17 +1,18 @@
 // The demo data of a local start: an organization with credits, a project, a published flow and an API key.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { mintApiKey, parseApiKey, secretMatches } from '../api/auth/api-key.ts';
-import { parseFlowFile } from '../api/flows/flow-file.ts';
-import type { Db } from '../db/connect.ts';
-import { grantCredits, MICROCREDITS_PER_CREDIT } from '../db/credits/ledger.ts';
-import { findFlowBySlug, insertFlow } from '../db/flows/flows.ts';
-import { publishVersion, setProductionVersion } from '../db/flows/versions.ts';
-import type { Role } from '../db/schema.ts';
-import { findApiKey, insertApiKey, listApiKeys, revokeApiKey } from '../db/tenants/api-keys.ts';
-import { insertMember, listMembers } from '../db/tenants/memberships.ts';
-import { findOrganizationBySlug, insertOrganization } from '../db/tenants/organizations.ts';
-import { findProjectBySlug, insertProject } from '../db/tenants/projects.ts';
+import { mintApiKey, parseApiKey, secretMatches } from '../../api/auth/api-key.ts';
+import { parseFlowFile } from '../../api/flows/flow-file.ts';
+import type { Db } from '../../db/connect.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
+import { grantCredits } from '../../db/credits/ledger.ts';
+import { findFlowBySlug, insertFlow } from '../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
+import type { Role } from '../../db/schema.ts';
+import { findApiKey, insertApiKey, listApiKeys, revokeApiKey } from '../../db/tenants/api-keys.ts';
+import { insertMember, listMembers } from '../../db/tenants/memberships.ts';
+import { findOrganizationBySlug, insertOrganization } from '../../db/tenants/organizations.ts';
+import { findProjectBySlug, insertProject } from '../../db/tenants/projects.ts';
 
 const CREDITS = 1_000;
 const KEY_NAME = 'npm start';

@@ -1,0 +1,64 @@
+// The answer to one message of an assistant, by the package that speaks MCP and the tools (tools.ts).
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { toCaller } from '../auth/caller.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
+import { holdMadeAnswer } from '../http/hold-made-answers.ts';
+import { readerSignal } from '../http/reader-signal.ts';
+import { createMcpServer } from './create-mcp-server.ts';
+import { resourceMetadataUrl } from './resource-metadata.ts';
+import type { McpCall } from './tool.ts';
+
+/** Answers the message of `ctx.state.body` for the user of its token. */
+export function callTools(deps: ApiDeps): ApiMiddleware {
+  const { url } = deps.config.mcp;
+  // The tools do not change while the process runs: a subscription is acknowledged, and ends without a notification.
+  const handler = createMcpHandler(({ authInfo }) =>
+    createMcpServer({ deps, ...(authInfo?.extra as Omit<McpCall, 'deps'>) }),
+  );
+  return async function callTools(ctx) {
+    const { user, requestId, endLargeWork } = ctx.state;
+    // A process that stops still answers what is under way.
+    const gone = readerSignal(ctx.res);
+    const goneOrStopping = readerSignal(ctx.res, deps.stopping);
+    const holdAnswer: McpCall['holdAnswer'] = (owner, bytes, { isMade } = { isMade: false }) =>
+      (isMade ? holdMadeAnswer : holdBytesAlone)(deps.largeValues, ctx, owner, bytes);
+    const response = await handler.fetch(
+      new Request(url, { method: 'POST', headers: mcpHeaders(ctx.headers), signal: gone }),
+      {
+        parsedBody: ctx.state.body,
+        authInfo: {
+          token: '',
+          clientId: '',
+          scopes: user.scopes,
+          resourceMetadataUrl: resourceMetadataUrl(deps.config.mcp, ctx),
+          extra: {
+            user,
+            gone,
+            goneOrStopping,
+            endLargeWork,
+            holdAnswer,
+            ...toCaller({ principal: user, requestId }),
+          } satisfies Omit<McpCall, 'deps'>,
+        },
+      },
+    );
+    if (response.status === 500) throw new Error(`The MCP handler failed: ${await response.text()}`);
+    // Whether the connection stays open is decided by the HTTP server: a process that stops closes it.
+    response.headers.delete('connection');
+    for (const [name, value] of response.headers) ctx.set(name, value);
+    ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);
+    ctx.status = response.status;
+  };
+}
+
+/** Picks the headers that the protocol reads. */
+function mcpHeaders(sent: ApiContext['headers']): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(sent))
+    if (/^(accept|content-type|mcp-.*)$/.test(name) && typeof value === 'string') headers.set(name, value);
+  return headers;
+}

@@ -1,0 +1,36 @@
+// main of the process that prepares the database of a local start: schema and demo data. It reads one request from the start
+// and answers it with messages; once it has no connection to the start any more, it ends.
+import { connect } from '../../db/connect.ts';
+import { migrate } from '../../db/migrate.ts';
+import { provideDemoData } from './demo-data.ts';
+import type { Answer, Preparation } from './prepare-database.ts';
+
+process.once('message', (request: Preparation) => void prepare(request));
+
+async function prepare({ databaseUrl, apiKeyPepper, knownKey, members }: Preparation): Promise<void> {
+  const db = connect(databaseUrl, 2);
+  try {
+    answer({ doing: 'updating the schema' });
+    const applied = await migrate(db);
+    answer({ doing: 'adding the demo data' });
+    const apiKey = await provideDemoData(db, apiKeyPepper, knownKey, members);
+    answer({ apiKey, migrations: applied.length });
+  } catch (error) {
+    const { host } = new URL(databaseUrl);
+    answer({ problem: `The database at ${host} could not be prepared: ${describe(error)}` });
+  } finally {
+    await db.destroy();
+    if (process.connected) process.disconnect();
+  }
+}
+
+/** The start may have ended meanwhile; this process then ends by itself. */
+function answer(message: Answer): void {
+  if (process.connected) process.send?.(message, () => undefined);
+}
+
+/** Unwraps AggregateError, which a refused connection to a host with several addresses throws. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
