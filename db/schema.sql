@@ -351,8 +351,10 @@ AS $function$
   declare
     counted record;
   begin
-    if tg_op = 'DELETE' and old.version is null then return old; end if;
-    if tg_op = 'UPDATE' and old.block_count is null then
+    if tg_op = 'DELETE' then
+      if old.version is null then return old; end if;
+      if exists (select from flow where id = old.flow_id and deleted_at is not null) then return old; end if;
+    elsif old.block_count is null then
       counted := old;
       counted.block_count := new.block_count;
       if row_to_json(counted)::text = row_to_json(new)::text then return new; end if;

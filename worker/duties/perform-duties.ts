@@ -4,6 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
+import { deleteDefinitions } from '../../db/upkeep/delete-definitions.ts';
 import { deleteDraftSnapshots } from '../../db/upkeep/delete-draft-snapshots.ts';
 import { dropPartitions } from '../../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
@@ -26,6 +27,7 @@ const QUIET_SECONDS = 30;
 const EXPIRED_KEYS_MAX = 2_000;
 const COUNTED_MAX = 2_000;
 const SNAPSHOTS_MAX = 100;
+const DEFINITIONS_MAX = 100;
 const EVERY_MS = 15_000;
 const EVERY_MINUTE_MS = 60_000;
 const EVERY_TEN_MINUTES_MS = 600_000;
@@ -107,6 +109,11 @@ function duties(deps: Deps): Duty[] {
       name: 'Deleting expired idempotency keys',
       everyMs: EVERY_MS,
       perform: async () => (await deleteExpiredKeys(db, EXPIRED_KEYS_MAX)) === EXPIRED_KEYS_MAX,
+    },
+    {
+      name: 'Deleting definitions of deleted flows',
+      everyMs: EVERY_TEN_MINUTES_MS,
+      perform: () => deleteDefinitions(db, DEFINITIONS_MAX),
     },
     {
       // Also without retention, which may have been set until a moment ago: what it left half made refuses rows.

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import type { Db } from '../connect.ts';
+
+const IS_DELETED = sql`flow.deleted_at is not null`;
+/** An empty draft takes less. */
+const DRAFT_MIN_BYTES = 32;
+
+/**
+ * Deletes what deleted flows had: drafts, test cases, and versions and snapshots of drafts to which no run or test run refers
+ * any more, up to `limit` of each. Answers whether there may be more. Several processes may do this.
+ */
+export async function deleteDefinitions(db: Db, limit: number): Promise<boolean> {
+  const drafts = await sql`
+    with left_over as (
+      select id from flow
+      where ${IS_DELETED} and (production_version is not null or pg_column_size(draft) > ${DRAFT_MIN_BYTES})
+      limit ${limit} for no key update skip locked
+    )
+    update flow set draft = '{"steps":[]}', production_version = null from left_over
+    where flow.id = left_over.id`.execute(db);
+  const testCases = await sql`
+    delete from test_case where id in (
+      select test_case.id from flow join test_case on test_case.flow_id = flow.id
+      where ${IS_DELETED} limit ${limit} for update of test_case skip locked
+    )`.execute(db);
+  const versions = await deleteVersions(db, limit);
+  return [drafts.numAffectedRows, testCases.numAffectedRows, versions].some((rows) => Number(rows) === limit);
+}
+
+async function deleteVersions(db: Db, limit: number): Promise<bigint> {
+  const isUnused = sql`not exists (select from run where run.flow_version_id = flow_version.id)
+    and not exists (select from test_run where test_run.flow_version_id = flow_version.id)`;
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: string }>`
+      select flow_version.id from flow join flow_version on flow_version.flow_id = flow.id
+      where ${IS_DELETED} and flow.production_version is null and ${isUnused}
+      limit ${limit} for update of flow_version skip locked`.execute(tx);
+    // Looked at again now that nothing more can refer to them: a run may have begun just before they were locked.
+    const { numAffectedRows = 0n } = await sql`
+      delete from flow_version where id = any(${rows.map(({ id }) => id)}::uuid[]) and ${isUnused}`.execute(
+      tx,
+    );
+    return numAffectedRows;
+  });
+}
