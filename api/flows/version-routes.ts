@@ -1,6 +1,12 @@
 // The endpoints of a flow's versions: list, read, publish, and the one in production.
 import { z } from 'zod';
-import { getVersion, listVersions, measureVersion, versionNotFound } from '../../db/flows/versions.ts';
+import {
+  getVersion,
+  listVersions,
+  measureVersion,
+  tooLargeVersions,
+  versionNotFound,
+} from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -16,7 +22,7 @@ import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import * as example from '../reference/flow-examples.ts';
 import { changed } from '../reference/if-match.ts';
-import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
+import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import {
   answer,
   BODY_ERRORS,
@@ -75,6 +81,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
               INVALID_TREE: example.incomplete,
             },
           ),
+          ...conflict('The versions of the flow take as much room as they may.', tooLargeVersions().message),
           ...changed('draft'),
         },
       },

@@ -4,7 +4,13 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { flowIdNotFound } from './flows.ts';
 
-/** Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND. */
+/** As many bytes the versions of a flow may take in the database, where they are compressed. */
+export const VERSIONS_MAX_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND,
+ * and CONFLICT when the versions of the flow take as much room as they may.
+ */
 export function publishVersion(
   db: Db | Tx,
   flowId: string,
@@ -21,6 +27,7 @@ export function publishVersion(
       .forNoKeyUpdate()
       .executeTakeFirst();
     if (!flow) throw flowIdNotFound();
+    if ((await measureVersions(tx, flowId)) >= VERSIONS_MAX_BYTES) throw tooLargeVersions();
     const { version } = await tx
       .insertInto('flow_version')
       .columns(['flow_id', 'version', 'note', 'definition', 'published_by'])
@@ -43,6 +50,24 @@ export function publishVersion(
       .executeTakeFirstOrThrow();
     return version;
   });
+}
+
+async function measureVersions(tx: Tx, flowId: string): Promise<number> {
+  const { bytes } = await tx
+    .selectFrom('flow_version')
+    .select(sql<number>`coalesce(sum(pg_column_size(definition)), 0)::bigint`.as('bytes'))
+    .where('flow_id', '=', flowId)
+    .where('version', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return bytes;
+}
+
+export function tooLargeVersions(): ServiceError {
+  const most = VERSIONS_MAX_BYTES / 1024 / 1024;
+  return new ServiceError(
+    'CONFLICT',
+    `The versions of the flow take ${most} MiB, the most they can: publish further ones from another flow, or delete this flow and create it anew.`,
+  );
 }
 
 /** Makes a published version the production version, which unversioned calls run. Throws NOT_FOUND. */

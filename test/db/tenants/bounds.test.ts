@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { FLOWS_MAX, insertFlow } from '../../../db/flows/flows.ts';
+import { listVersions, publishVersion, VERSIONS_MAX_BYTES } from '../../../db/flows/versions.ts';
 import { insertProject, PROJECTS_MAX } from '../../../db/tenants/projects.ts';
-import { createProject } from '../project-fixture.ts';
+import { createFlow, createProject } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 describe('an organization', () => {
@@ -41,5 +42,33 @@ describe('an organization', () => {
     const outcomes = await Promise.allSettled(['a', 'b', 'c'].map(add));
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
     await assert.rejects(add('d'), conflict);
+  });
+});
+
+describe('the versions of a flow', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  it('take a bounded room in the database together; those of another flow are not counted', async () => {
+    const { db } = database;
+    const { id } = await createFlow(db);
+    // So that the texts below take as much room as they have characters.
+    await sql`alter table flow_version alter column definition set storage external`.execute(db);
+    const add = (version: number, bytes: number) =>
+      sql`insert into flow_version (flow_id, version, note, definition)
+        values (${id}, ${version}, '', json_build_object('steps', repeat('x', ${bytes})))`.execute(db);
+    await add(1, VERSIONS_MAX_BYTES / 2);
+    await add(2, VERSIONS_MAX_BYTES / 2 - 1_000);
+    assert.equal(await publishVersion(db, id, 'fits'), 3);
+    await add(4, 1_000);
+    await assert.rejects(publishVersion(db, id, 'does not fit'), {
+      code: 'CONFLICT',
+      message: /take 256 MiB, the most they can: publish further ones from another flow/,
+    });
+    assert.equal((await listVersions(db, id)).length, 4);
+    assert.equal(await publishVersion(db, (await createFlow(db)).id, 'of another flow'), 1);
   });
 });
