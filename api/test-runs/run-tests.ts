@@ -99,13 +99,11 @@ async function runTests(
         const now = await requireLockedFlow(tx, caller, flow);
         const flowVersionId = await snapshotDraft(tx, flowId, draft);
         const testRun = { id: testRunId, flowId, flowVersionId, startedBy: caller.author.actor, tests };
-        if (!(await insertTestRun(tx, testRun))) return;
+        if (!(await insertTestRun(tx, testRun).catch(refuse))) return;
         // Perhaps the organization was suspended while the request waited for its place, as a key may have been revoked.
         requireMayRun(now);
         // Its cases are runs that are under way too. Once it is accepted, none of them is refused.
-        await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch((error: unknown) => {
-          throw toRetryLater(error);
-        });
+        await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(refuse);
         const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
         await recordChange(tx, caller.author, { ...change, details: { flow_id: flowId } });
       });
@@ -130,4 +128,8 @@ async function waitForTestRun(
   const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
   if (over.aborted) return;
   await Promise.race([untilClosed(client, testRunId, over), once(over, 'abort')]).catch(() => undefined);
+}
+
+function refuse(error: unknown): never {
+  throw toRetryLater(error);
 }

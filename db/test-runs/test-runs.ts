@@ -14,6 +14,9 @@ import { createTimedId } from '../timed-id.ts';
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
 const NOTHING_CAME = 'The case could not be run or judged because of a failure inside the service.';
 
+/** Test runs of a flow that are under way: each holds a copy of its cases. */
+export const TEST_RUNS_UNDER_WAY_MAX = 20;
+
 type NewTestRun = {
   id: string;
   flowId: string;
@@ -26,7 +29,8 @@ type NewTestRun = {
 /**
  * Accepts a test run, once, with its cases as they are now; answers whether this call did it. From here on its workflow finishes
  * it; the reconciler starts one that has no workflow. The caller has locked the flow, so that two test runs of it come one after
- * the other. A case that has been deleted is left out. Throws CONFLICT when all have.
+ * the other. A case that has been deleted is left out. Throws CONFLICT when all have, and RATE_LIMITED while as many
+ * test runs of the flow are under way as may be.
  */
 export function insertTestRun(
   db: Db | Tx,
@@ -39,6 +43,7 @@ export function insertTestRun(
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirst();
     if (numInsertedOrUpdatedRows === 0n) return false;
+    await requireFewUnderWay(tx, flowId);
     const executionIds = tests.map(({ executionId }) => executionId);
     const testCaseIds = tests.map(({ testCaseId }) => testCaseId);
     const { numAffectedRows } = await sql`
@@ -55,6 +60,22 @@ export function insertTestRun(
   });
 }
 
+/** Counts the test run that was just inserted, too. */
+async function requireFewUnderWay(tx: Tx, flowId: string): Promise<void> {
+  const underWay = await tx
+    .selectFrom('test_run')
+    .select('id')
+    .where('flow_id', '=', flowId)
+    .where('status', '=', 'started')
+    .limit(TEST_RUNS_UNDER_WAY_MAX + 1)
+    .execute();
+  if (underWay.length > TEST_RUNS_UNDER_WAY_MAX)
+    throw new ServiceError(
+      'RATE_LIMITED',
+      `${TEST_RUNS_UNDER_WAY_MAX} test runs of the flow are under way, as many as may be: try again when one has ended, or cancel one.`,
+    );
+}
+
 function testCasesDeleted(): ServiceError {
   return new ServiceError(
     'CONFLICT',
@@ -68,7 +89,7 @@ export async function isTestOfCase(db: Db, executionId: string): Promise<boolean
   return (await results.where('execution_id', '=', executionId).executeTakeFirst()) !== undefined;
 }
 
-/** Gets a case of a test run, with its flow. */
+/** Gets a case of a test run, with its flow. Throws CANCELLED when the test run has ended. */
 export function getTest(db: Db, executionId: string) {
   return db
     .selectFrom('test_result')
@@ -86,7 +107,8 @@ export function getTest(db: Db, executionId: string) {
       'test_result.judge_execution_id as judgeId',
     ])
     .where('test_result.execution_id', '=', executionId)
-    .executeTakeFirstOrThrow();
+    .where('test_run.status', '=', 'started')
+    .executeTakeFirstOrThrow(() => new ServiceError(CANCELLED.code, 'The test run has ended.'));
 }
 type Test = Awaited<ReturnType<typeof getTest>>;
 
@@ -160,7 +182,10 @@ export async function recordVerdict(db: Db, executionId: string, { status, why }
     .execute();
 }
 
-/** Records the end of a test run: as cancelled where that was requested. A case without a verdict becomes an error. */
+/**
+ * Records the end of a test run: as cancelled where that was requested. A case without a verdict becomes an error. The copies of
+ * the cases go: nothing reads them any more.
+ */
 export function finishTestRun(db: Db, testRunId: string): Promise<void> {
   return db.transaction().execute(async (tx) => {
     const ended = await tx
@@ -173,12 +198,18 @@ export function finishTestRun(db: Db, testRunId: string): Promise<void> {
       .where('status', '=', 'started')
       .returning('status')
       .executeTakeFirst();
-    const why = ended?.status === 'cancelled' ? TEST_RUN_CANCELLED : NOTHING_CAME;
+    if (!ended) return;
+    const why = ended.status === 'cancelled' ? TEST_RUN_CANCELLED : NOTHING_CAME;
+    const isPending = sql`status = 'pending'`;
     await tx
       .updateTable('test_result')
-      .set({ status: 'error', why: JSON.stringify(why) })
+      .set({
+        input: '{}',
+        expectation: '{}',
+        status: sql`case when ${isPending} then 'error' else status end`,
+        why: sql`case when ${isPending} then ${JSON.stringify(why)}::json else why end`,
+      })
       .where('test_run_id', '=', testRunId)
-      .where('status', '=', 'pending')
       .execute();
   });
 }

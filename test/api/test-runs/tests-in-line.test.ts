@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createAdmission } from '../../../api/http/admission.ts';
+import { RETRY_AFTER_SECONDS } from '../../../api/http/retry-later.ts';
 import { runAllTests } from '../../../api/test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
+import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
+import { TEST_RUNS_UNDER_WAY_MAX } from '../../../db/test-runs/test-runs.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { passthrough } from '../../blocks.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
@@ -38,6 +42,24 @@ describe('test runs that wait for a place among the runs being started', () => {
       await admission.enter(tests.tenant.organizationId, () => signal);
     await refused(admission, 'REQUEST_TIMEOUT', new AbortController());
     admission.stopMeasuring();
+  });
+
+  it('are told when to try again while as many of their flow are under way as may be', async () => {
+    const { db } = tests.weir;
+    const flowId = await tests.draft([passthrough('a')]);
+    await tests.testCase(flowId, { type: 'equals', value: 1 });
+    const draft = await snapshotDraft(db, flowId, { steps: [] });
+    const underWay = Array.from({ length: TEST_RUNS_UNDER_WAY_MAX }, () => ({
+      id: randomUUID(),
+      flow_id: flowId,
+      flow_version_id: draft,
+    }));
+    await db.insertInto('test_run').values(underWay).execute();
+    await assert.rejects(runAllTests(tests.deps, tests.ada, flowId), {
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+    await db.deleteFrom('test_run').where('flow_id', '=', flowId).execute();
   });
 
   it('run the cases as they are once they have their place, and are refused when none is left', async () => {

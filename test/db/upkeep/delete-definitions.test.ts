@@ -24,7 +24,7 @@ describe('what a deleted flow had', () => {
   });
   afterEach(() => database.drop());
 
-  /** A flow with a run of version 1, a test run of a stored draft, nothing of version 2, which is in production, and a test case. */
+  /** A flow with a run of version 1, a test run of a stored draft, a test case, and version 2 in production without a run. */
   async function createUsedFlow(): Promise<string> {
     const [run = ''] = (await openAccount(db, 0, 1)).runs;
     const { flow_id: id } = await db
