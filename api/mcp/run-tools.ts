@@ -1,9 +1,8 @@
 // list_runs and cancel_run
 import { z } from 'zod';
-import { listRuns } from '../../db/runs/list-runs.ts';
+import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { toPage } from '../http/page.ts';
 import { runState } from '../run-shapes/answers.ts';
 import { testRun } from '../test-runs/describe-test-run.ts';
 import { cancelRunOrTestRun } from './cancel-run-or-test-run.ts';
@@ -40,12 +39,8 @@ const listRunsTool = defineTool({
         'VALIDATION_ERROR',
         'after: must be the `next` of an earlier page of this flow’s runs',
       );
-    const runs = await listRuns(db, { flowId: flow.id, status, after, limit: limit + 1 });
-    const { page, end } = toPage(runs, limit, (run) => run.execution_id);
-    return {
-      runs: await Promise.all(page.map((run) => describeToolRun(call.deps, run))),
-      next: end.nextCursor,
-    };
+    const { runs, next } = await listRunPage(db, { flowId: flow.id, status, after, limit });
+    return { runs: await Promise.all(runs.map((run) => describeToolRun(call.deps, run))), next };
   },
 });
 

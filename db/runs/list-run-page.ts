@@ -1,21 +1,23 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
-import { type ListedRun, listRuns, listRunsById } from './list-runs.ts';
+import { type ListedRun, listRunsById, selectRuns } from './list-runs.ts';
+import { withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** How many runs are looked through for one page where no index finds those that match. */
 const LOOKED_THROUGH_MAX = 500;
 /** After so many block executions, whose costs are added up, no further run is looked at. */
-const LOOKED_THROUGH_MAX_BLOCKS = 20_000;
+const BLOCKS_MAX = 20_000;
 
-type Seen = { id: string; cost: number; blocks: number; version: number; errorCode: string | null };
+/** `place`: 1 for the newest. `blocks`: how many block executions there are up to this run. */
+type Seen = { place: number; id: string; cost: number; blocks: number };
 
 /**
  * Lists a page of runs as `listRuns` does, of those that have cost at least `minMicrocredits` and failed with `errorCode`.
- * `next`: the run after which the next page begins; null on the last page. Where no index finds the runs that match (by their
- * cost, by their error, by key and version together, of drafts), a page looks through a bounded number of runs and of their
- * blocks, and may hold fewer than `limit`, or none, with a `next` all the same.
+ * `next`: the run after which the next page begins; null on the last page. A page looks at a bounded number of block executions,
+ * and, where no index finds the runs that match (by their cost, by their error, by key and version together, of drafts), of runs:
+ * it may hold fewer than `limit`, or none, with a `next` all the same.
  */
 export async function listRunPage(
   db: Db,
@@ -23,12 +25,8 @@ export async function listRunPage(
 ): Promise<{ runs: ListedRun[]; next: string | null }> {
   const { minMicrocredits = 0, errorCode, key, version, limit } = filter;
   const looksAtVersion = version !== undefined && (key !== undefined || version === DRAFT_VERSION);
-  if (minMicrocredits === 0 && errorCode === undefined && !looksAtVersion) {
-    const rows = await listRuns(db, { ...filter, limit: limit + 1 });
-    const runs = rows.slice(0, limit);
-    return { runs, next: (rows.length > limit && runs.at(-1)?.execution_id) || null };
-  }
-  const byIndex = { ...filter, version: looksAtVersion ? undefined : version };
+  if (minMicrocredits === 0 && errorCode === undefined && !looksAtVersion) return listFound(db, filter);
+  const byIndex = { ...filter, version: looksAtVersion ? undefined : version, limit: LOOKED_THROUGH_MAX };
   const seen = await lookThrough(db, byIndex, minMicrocredits > 0);
   const found = seen.filter(
     (run) =>
@@ -38,39 +36,56 @@ export async function listRunPage(
   );
   const ids = found.slice(0, limit).map(({ id }) => id);
   const end = seen.at(-1);
-  const isCut = seen.length === LOOKED_THROUGH_MAX || (end?.blocks ?? 0) >= LOOKED_THROUGH_MAX_BLOCKS;
+  const isCut = seen.length === LOOKED_THROUGH_MAX || (end?.blocks ?? 0) >= BLOCKS_MAX;
   const last = found.length > limit ? ids.at(-1) : isCut ? end?.id : undefined;
   return { runs: ids.length > 0 ? await listRunsById(db, ids) : [], next: last ?? null };
 }
 
-/**
- * Lists the newest runs that a filter finds by index, with what it does not look at. `blocks`: how many block executions were read
- * up to this run, to add up costs; the list ends where these are many.
- */
+/** Lists a page of the runs that a filter finds by index. */
+async function listFound(db: Db, filter: RunFilter): Promise<{ runs: ListedRun[]; next: string | null }> {
+  const rows = await selectRuns(db)
+    .innerJoin(walk({ ...filter, limit: filter.limit + 1 }, true).as('seen'), 'seen.id', 'run.execution_id')
+    .select(['seen.cost as cost_microcredits', 'seen.blocks'])
+    .orderBy('seen.place')
+    .execute();
+  const runs = rows.slice(0, filter.limit).map(({ blocks, ...run }) => withoutEarlierEnd(run));
+  const isCut = rows.length > runs.length || (rows.at(-1)?.blocks ?? 0) >= BLOCKS_MAX;
+  return { runs, next: (isCut && runs.at(-1)?.execution_id) || null };
+}
+
+/** Lists the newest runs that a filter finds by index, with what it does not look at. */
 async function lookThrough(db: Db, filter: RunFilter, hasCosts: boolean) {
+  const { rows } = await sql<Seen & { version: number; errorCode: string | null }>`
+    select looked.*,
+      (select coalesce(flow_version.version, ${sql.lit(DRAFT_VERSION)}) from run
+        join flow_version on flow_version.id = run.flow_version_id
+        where run.execution_id = looked.id) as version,
+      (select run.error->>'code' from run where run.execution_id = looked.id) as "errorCode"
+    from ${walk(filter, hasCosts)} as looked
+    order by looked.place`.execute(db);
+  return rows;
+}
+
+/** Selects the newest runs that a filter finds by index, with their costs where asked; it ends where they have many blocks. */
+function walk(filter: RunFilter, hasCosts: boolean): RawBuilder<Seen> {
+  // Without costs, an index alone has the number of blocks.
+  const cost = hasCosts ? sql`coalesce(sum(block_run.cost_microcredits), 0)::bigint` : sql`0::bigint`;
   // Subqueries of one run each, which are never carried out by a walk over all runs.
-  const { rows } = await sql<Seen>`
+  return sql`(
     with recursive page as materialized (
-      select array(${selectRunPage({ ...filter, limit: LOOKED_THROUGH_MAX })}) as ids
+      select array(${selectRunPage(filter)}) as ids
     ), seen as (
       select 0 as place, 0::bigint as cost, 0::bigint as blocks
       union all
       select seen.place + 1, run.cost, seen.blocks + run.blocks
       from seen cross join lateral (
-        select coalesce(sum(block_run.cost_microcredits), 0)::bigint as cost, count(*) as blocks
-        from block_run where ${hasCosts} and block_run.execution_id in (
+        select ${cost} as cost, count(*) as blocks
+        from block_run where block_run.execution_id in (
           select call.execution_id from run as call
           where call.execution_id = ((select ids from page))[seen.place + 1]
             or call.continues = ((select ids from page))[seen.place + 1])) as run
-      where seen.place < cardinality((select ids from page)) and seen.blocks < ${LOOKED_THROUGH_MAX_BLOCKS}
+      where seen.place < cardinality((select ids from page)) and seen.blocks < ${BLOCKS_MAX}
     )
-    select looked.id, looked.cost, looked.blocks,
-      (select coalesce(flow_version.version, ${sql.lit(DRAFT_VERSION)}) from run
-        join flow_version on flow_version.id = run.flow_version_id
-        where run.execution_id = looked.id) as version,
-      (select run.error->>'code' from run where run.execution_id = looked.id) as "errorCode"
-    from (select seen.*, ((select ids from page))[seen.place] as id from seen) as looked
-    where looked.place > 0
-    order by looked.place`.execute(db);
-  return rows;
+    select seen.*, ((select ids from page))[seen.place] as id from seen where seen.place > 0
+  )`;
 }

@@ -4,7 +4,10 @@ import type { Db } from '../connect.ts';
 import { costOfRun, hasParkedCall, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
-/** Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits. */
+/**
+ * Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits, which is added up however many
+ * blocks they have: a page for callers is `listRunPage`.
+ */
 export async function listRuns(db: Db, filter: RunFilter) {
   return (await selectRunsIn(db, selectRunPage(filter)).execute()).map(withoutEarlierEnd);
 }
@@ -20,6 +23,7 @@ export async function listRunsById(db: Db, executionIds: string[]): Promise<List
 
 function selectRunsIn(db: Db, ids: RawBuilder<unknown>) {
   return selectRuns(db)
+    .select(costOfRun)
     .where(sql<boolean>`run.execution_id in (${ids})`)
     .orderBy('run.started_at', 'desc')
     .orderBy('run.execution_id', 'desc');
@@ -49,13 +53,14 @@ export async function hasRun(db: Db, scope: RunScope, executionId: string): Prom
 /** Finds one run with its result. */
 export async function findListedRun(db: Db, executionId: string) {
   const row = await selectRuns(db)
-    .select(['run.result', 'run.concluded_by'])
+    .select(['run.result', 'run.concluded_by', costOfRun])
     .where('run.execution_id', '=', executionId)
     .executeTakeFirst();
   return row && withoutEarlierEnd(row);
 }
 
-function selectRuns(db: Db) {
+/** Selects runs with what their callers see, but for their cost. */
+export function selectRuns(db: Db) {
   return db
     .selectFrom('run')
     .innerJoin('organization', 'organization.id', 'run.organization_id')
@@ -81,6 +86,5 @@ function selectRuns(db: Db) {
       'run.finished_at',
       'flow_version.block_count',
     ])
-    .select([costOfRun, hasParkedCall().as('parked')])
-    .select([statusOfRun().as('status'), versionOfRun().as('version')]);
+    .select([hasParkedCall().as('parked'), statusOfRun().as('status'), versionOfRun().as('version')]);
 }

@@ -94,25 +94,28 @@ describe('with many runs', () => {
   const queries: { [name: string]: (db: Db) => Promise<unknown> } = {
     ...Object.fromEntries(
       Object.entries(filters).flatMap(([name, filter]) => [
-        [`runs ${name}`, (db: Db) => listRuns(db, { flowId, ...filter, limit: LIMIT })],
+        [`runs ${name}`, (db: Db) => listRunPage(db, { flowId, ...filter, limit: LIMIT - 1 })],
         [
           `runs ${name}, the last page`,
-          (db: Db) => listRuns(db, { flowId, ...filter, after: oldest, limit: LIMIT }),
+          (db: Db) => listRunPage(db, { flowId, ...filter, after: oldest, limit: LIMIT - 1 }),
         ],
       ]),
     ),
     ...Object.fromEntries(
       Object.entries(filters).flatMap(([name, filter]) => [
-        [`runs of a project ${name}`, (db: Db) => listRuns(db, { projectId, ...filter, limit: LIMIT })],
+        [
+          `runs of a project ${name}`,
+          (db: Db) => listRunPage(db, { projectId, ...filter, limit: LIMIT - 1 }),
+        ],
         [
           `runs of an organization ${name}, the last page`,
-          (db: Db) => listRuns(db, { organizationId, ...filter, after: oldest, limit: LIMIT }),
+          (db: Db) => listRunPage(db, { organizationId, ...filter, after: oldest, limit: LIMIT - 1 }),
         ],
       ]),
     ),
     'runs of a project by the beginning of an id': (db) =>
-      listRuns(db, { projectId, id: oldest.slice(0, 8), status: 'failed', limit: LIMIT }),
-    'runs of everybody': (db) => listRuns(db, { limit: LIMIT }),
+      listRunPage(db, { projectId, id: oldest.slice(0, 8), status: 'failed', limit: LIMIT - 1 }),
+    'runs of everybody': (db) => listRunPage(db, { limit: LIMIT - 1 }),
     'parked runs of everybody': (db) => listRuns(db, { parked: true, limit: LIMIT }),
     'unfinished runs of an organization': (db) =>
       listRuns(db, { organization: 'org-1', status: 'started', limit: LIMIT }),

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { listRunPage } from '../../../db/runs/list-run-page.ts';
+import { listRuns } from '../../../db/runs/list-runs.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase } from '../test-database.ts';
 
-describe('a page of runs by their cost', () => {
-  it('looks at no more runs once it has added up 20,000 blocks, and the next page goes on', async () => {
+describe('a page of runs', () => {
+  it('looks at no more runs once it has added up the costs of 20,000 blocks, and the next page goes on', async () => {
     const database = await createTestDatabase();
     try {
       const { db } = database;
@@ -15,17 +16,25 @@ describe('a page of runs by their cost', () => {
           latency_ms, attempts, started_at, finished_at)
         select run, 'b#' || place, 'b', 'b', 'llm', 'completed', '{"ref":"$message"}', 1, 1, 1, now(), now()
         from unnest(${runs}::uuid[]) as run, generate_series(1, 10000) as place`.execute(db);
+      const newest = (await listRuns(db, { limit: 10 })).map((run) => run.execution_id);
+      const { runs: first, next: nextOfAll } = await listRunPage(db, { limit: 10 });
+      assert.deepEqual(
+        first.map((run) => [run.execution_id, run.cost_microcredits]),
+        newest.slice(0, 2).map((id) => [id, 10_000]),
+      );
+      assert.equal(nextOfAll, newest[1]);
+      const { runs: rest, next: end } = await listRunPage(db, { after: newest[1], limit: 10 });
+      assert.deepEqual([rest.map((run) => run.execution_id), end], [newest.slice(2), null]);
       const page = async (minMicrocredits: number, after?: string) => {
         const { runs: found, next } = await listRunPage(db, { minMicrocredits, after, limit: 10 });
         return { found: found.map((run) => run.execution_id), next };
       };
-      const newest = (await listRunPage(db, { limit: 10 })).runs.map((run) => run.execution_id);
       assert.deepEqual(await page(10_001), { found: [], next: newest[1] });
       assert.deepEqual(await page(10_001, newest[1]), { found: [], next: null });
       assert.deepEqual(await page(10_000), { found: newest.slice(0, 2), next: newest[1] });
       assert.deepEqual(await page(10_000, newest[1]), { found: newest.slice(2), next: null });
       const { runs: failed, next } = await listRunPage(db, { errorCode: 'MODEL_REFUSED', limit: 10 });
-      assert.deepEqual({ failed, next }, { failed: [], next: null });
+      assert.deepEqual({ failed, next }, { failed: [], next: newest[1] });
     } finally {
       await database.drop();
     }
