@@ -756,6 +756,7 @@ CREATE TABLE test_result (
   status text not null default 'pending'::text,
   why json,
   judge_execution_id uuid,
+  cost_microcredits bigint,
   constraint test_result_pkey PRIMARY KEY (execution_id),
   constraint test_result_position_key UNIQUE (test_run_id, "position"),
   constraint test_result_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'passed'::text, 'failed'::text, 'error'::text])))

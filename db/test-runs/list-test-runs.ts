@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { COST_OF_TEST } from './cost-of-test.ts';
 
 /** Lists the test runs of a flow, newest first, from the one after `after`, with how many cases have come to what. */
 export function listTestRuns(
@@ -20,25 +21,22 @@ export function listTestRuns(
     .orderBy('id', 'desc')
     .limit(limit);
   const count = (status: string) =>
-    sql<number>`count(*) filter (where result.status = ${sql.lit(status)})::int`;
+    sql<number>`count(*) filter (where test_result.status = ${sql.lit(status)})::int`;
   return db
     .selectFrom(page.as('page'))
     .innerJoinLateral(
       (eb) =>
         eb
-          .selectFrom('test_result as result')
+          .selectFrom('test_result')
           .select([
             sql<number>`count(*)::int`.as('total'),
             count('passed').as('passed'),
             count('failed').as('failed'),
             count('error').as('errors'),
             count('pending').as('pending'),
-            sql<number>`coalesce(sum((select sum(block.cost_microcredits) from block_run as block
-              where block.execution_id in (result.execution_id, result.judge_execution_id))), 0)::bigint`.as(
-              'cost_microcredits',
-            ),
+            sql<number>`coalesce(sum(${COST_OF_TEST}), 0)::bigint`.as('cost_microcredits'),
           ])
-          .whereRef('result.test_run_id', '=', 'page.id')
+          .whereRef('test_result.test_run_id', '=', 'page.id')
           .as('counts'),
       (join) => join.onTrue(),
     )

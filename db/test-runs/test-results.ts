@@ -1,6 +1,7 @@
 // The results of test runs, as callers read them.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { COST_OF_TEST } from './cost-of-test.ts';
 
 /**
  * Lists the results of a test run in the order of its cases, with its status. Throws when there is no such test run.
@@ -42,21 +43,8 @@ function selectResults(db: Db) {
       'run.result',
       'run.started_at',
       'run.finished_at',
-    ])
-    .select((eb) =>
-      eb
-        .selectFrom('block_run')
-        .select(sql<number>`coalesce(sum(cost_microcredits), 0)::bigint`.as('sum'))
-        .where((block) =>
-          block.or([
-            block('block_run.execution_id', '=', block.ref('test_result.execution_id')),
-            block('block_run.execution_id', '=', block.ref('test_result.judge_execution_id')),
-          ]),
-        )
-        .$asScalar()
-        .$notNull()
-        .as('cost_microcredits'),
-    );
+      COST_OF_TEST.as('cost_microcredits'),
+    ]);
 }
 
 /** Finds a test run. */

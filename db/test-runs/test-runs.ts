@@ -10,6 +10,7 @@ import { snapshotDraft } from '../flows/draft-snapshots.ts';
 import { insertCalls, type NewCall } from '../runs/insert-calls.ts';
 import { storeInputs } from '../stored-values/store-inputs.ts';
 import { createTimedId } from '../timed-id.ts';
+import { COST_OF_TEST } from './cost-of-test.ts';
 
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
 const NOTHING_CAME = 'The case could not be run or judged because of a failure inside the service.';
@@ -172,11 +173,11 @@ function toNewCall(
   };
 }
 
-/** Records the verdict on a case, once. */
+/** Records the verdict on a case whose runs have ended, once, with what they have cost. */
 export async function recordVerdict(db: Db, executionId: string, { status, why }: Verdict): Promise<void> {
   await db
     .updateTable('test_result')
-    .set({ status, why: JSON.stringify(why) })
+    .set({ status, why: JSON.stringify(why), cost_microcredits: COST_OF_TEST })
     .where('execution_id', '=', executionId)
     .where('status', '=', 'pending')
     .execute();
@@ -208,6 +209,8 @@ export function finishTestRun(db: Db, testRunId: string): Promise<void> {
         expectation: '{}',
         status: sql`case when ${isPending} then 'error' else status end`,
         why: sql`case when ${isPending} then ${JSON.stringify(why)}::json else why end`,
+        // Nothing is charged any more for what was cancelled.
+        ...(ended.status === 'cancelled' && { cost_microcredits: COST_OF_TEST }),
       })
       .where('test_run_id', '=', testRunId)
       .execute();

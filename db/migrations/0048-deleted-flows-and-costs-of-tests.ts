@@ -1,11 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Versions of a deleted flow may be deleted, once nothing refers to them; those of other flows still never change. */
+/**
+ * Versions of a deleted flow may be deleted, once nothing refers to them; those of other flows still never change. The result of a
+ * test has its cost, so that no list adds up the blocks of thousands of runs; null before the verdict, and in older ones.
+ */
 export async function up(db: Kysely<never>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
 }
 
 const STATEMENTS = [
+  `alter table test_result add column cost_microcredits bigint`,
   `create or replace function refuse_version_change() returns trigger language plpgsql as $$
   declare
     counted record;

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
+import { listTestRuns } from '../../db/test-runs/list-test-runs.ts';
+import { listResultsOf } from '../../db/test-runs/test-results.ts';
+import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import {
   finishTestRun,
   getTest,
   insertTestRun,
+  recordVerdict,
   TEST_RUNS_UNDER_WAY_MAX,
 } from '../../db/test-runs/test-runs.ts';
 import { createFlow } from './project-fixture.ts';
@@ -36,7 +40,7 @@ describe('the test runs of a flow', () => {
         startedBy: 'ada',
         tests: [{ executionId, testCaseId }],
       });
-    return { start };
+    return { start, flowId };
   }
 
   it('are refused while as many are under way as may be, but not their repetitions or those of another flow', async () => {
@@ -64,5 +68,36 @@ describe('the test runs of a flow', () => {
       .executeTakeFirstOrThrow();
     assert.deepEqual(result, { input: {}, expectation: {}, status: 'error' });
     await assert.rejects(getTest(db, executionId), { code: 'CANCELLED' });
+  });
+
+  it('keep what a case has cost from its verdict on, and from its end on where it is cancelled', async () => {
+    const { db } = database;
+    const { start, flowId } = await createTested();
+    const costs = async () =>
+      (await listTestRuns(db, flowId, { limit: 10 })).map((run) => run.cost_microcredits);
+    const blocks = async (executionId: string) => {
+      await sql`insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input,
+          cost_microcredits, latency_ms, attempts, started_at, finished_at)
+        select ${executionId}::uuid, 'b#' || n, 'b', 'b', 'llm', 'completed', '{"ref":"$message"}', 1, 1, 1, now(), now()
+        from generate_series(1, 21) n`.execute(db);
+    };
+    const [judged, cancelled] = [randomUUID(), randomUUID()];
+    await start(randomUUID(), judged);
+    await blocks(judged);
+    assert.deepEqual(await costs(), [21]);
+    await recordVerdict(db, judged, { status: 'passed', why: null });
+    const testRunId = randomUUID();
+    await start(testRunId, cancelled);
+    await blocks(cancelled);
+    await db.transaction().execute((tx) => requestTestRunCancel(tx, testRunId));
+    await finishTestRun(db, testRunId);
+    // What they add up to is not looked at again.
+    await sql`delete from block_run`.execute(db);
+    assert.deepEqual(await costs(), [21, 21]);
+    const results = await listResultsOf(db, [judged, cancelled]);
+    assert.deepEqual(
+      results.map((result) => result.cost_microcredits),
+      [21, 21],
+    );
   });
 });
