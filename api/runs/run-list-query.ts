@@ -52,7 +52,9 @@ export const runListQuery = z.strictObject({
     false,
     'true: only runs that make no progress, each with the reason in `stuck`. Of the 5,000 under way that started first.',
   ),
-  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT).meta({
+    description: 'A page ends once its runs have 20,000 block executions, also while `hasMore` is true.',
+  }),
   cursor: z
     .uuid('must be a nextCursor of this list')
     .optional()
