@@ -7,6 +7,8 @@ import type { Progress } from './progress.ts';
 import { startTemporal } from './temporal/temporal.ts';
 
 const UI_PORT = 8233;
+/** The service opens 24 at most; the rest is for commands, and for a second service on this database. */
+const CONNECTIONS_MAX = 60;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** A backend: `env` is for the service; `local` is set when the server is our own, to keep it running. */
@@ -29,7 +31,14 @@ export async function provideDatabase(
   if (configured) return { env: {}, ports: {} };
   const task = progress.begin('PostgreSQL');
   const start = (port: number | undefined): Promise<Postgres> =>
-    startPostgres({ stateFolder, password, database: 'weir', port, report: task.note });
+    startPostgres({
+      stateFolder,
+      password,
+      database: 'weir',
+      port,
+      maxConnections: CONNECTIONS_MAX,
+      report: task.note,
+    });
   try {
     const { url, port, child, folder } = await start(context.ports.postgres);
     task.done(folder);

@@ -27,6 +27,8 @@ type PostgresOptions = {
   database?: string;
   /** False turns fsync off, for data that nobody will miss. */
   durable?: boolean;
+  /** 200 unless given. The server keeps some 40 KB for each, used or not. */
+  maxConnections?: number;
   report?: Report;
 };
 
@@ -49,7 +51,13 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       name: 'postgres',
       order: 3,
       command: binaries.postgres,
-      args: ['-D', data, '-p', String(port), ...settings(options.durable ?? true)],
+      args: [
+        '-D',
+        data,
+        '-p',
+        String(port),
+        ...settings(options.durable ?? true, options.maxConnections ?? 200),
+      ],
       env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
       account: account?.ids,
       // SIGINT is PostgreSQL's fast shutdown: it closes connections and writes everything to disk.
@@ -71,12 +79,12 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 }
 
-function settings(durable: boolean): string[] {
+function settings(durable: boolean, maxConnections: number): string[] {
   const values = {
     listen_addresses: '127.0.0.1',
     // No socket in /tmp: nothing to collide with, nothing to clean up.
     unix_socket_directories: '',
-    max_connections: 200,
+    max_connections: maxConnections,
     // Three processes that read ahead bring nothing to a database that fits into memory.
     io_method: 'sync',
     ...(durable ? { fsync: 'on' } : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
