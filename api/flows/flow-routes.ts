@@ -10,7 +10,7 @@ import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
-import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
 import { changed, etagOfWhat, ifMatch } from '../reference/if-match.ts';
@@ -28,9 +28,14 @@ import { flowIdOf, flowOfProjectNotFound, writeFlow } from './flow-of-path.ts';
 import { createFlow, removeFlow, renameFlow } from './recorded-flow-writes.ts';
 import { createFlowRequest, flowList, flowRecord, updateFlowRequest } from './schemas.ts';
 import { toFlowRecord } from './to-flow-record.ts';
+import { nameSchema } from './written-flow.ts';
 
 const FLOW = `${FLOWS_PATH}/:flow_id`;
-const listQuery = pageQuery(z.string().regex(/^[a-z0-9-]+$/, 'must be a nextCursor of this list'));
+const listQuery = pageQuery(z.string().regex(/^[a-z0-9-]+$/, 'must be a nextCursor of this list')).extend({
+  search: nameSchema
+    .optional()
+    .meta({ description: 'Only flows that have this text in their name or slug, in upper or lower case.' }),
+});
 const common = { tags: ['Flows'] };
 const one = answer(
   'The flow.',
@@ -136,8 +141,12 @@ function addFlow(deps: ApiDeps): ApiMiddleware {
 
 function listPage({ db }: ApiDeps): ApiMiddleware {
   return async function listPage(ctx) {
-    const { limit, cursor = '' } = ctx.state.query as PageQuery;
-    const rows = await listFlowSummaries(db, ctx.state.project.id, { after: cursor, limit: limit + 1 });
+    const { limit, cursor = '', search } = ctx.state.query as z.output<typeof listQuery>;
+    const rows = await listFlowSummaries(db, ctx.state.project.id, {
+      after: cursor,
+      limit: limit + 1,
+      search,
+    });
     const { page, end } = toPage(rows, limit, ({ slug }) => slug);
     ctx.body = { flows: page.map(toFlowRecord), ...end };
   };

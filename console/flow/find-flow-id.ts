@@ -7,7 +7,10 @@ export async function findFlowId(project_id: string, slug: string): Promise<stri
   let cursor: string | undefined;
   do {
     const { data } = await api.GET('/api/v1/projects/{project_id}/flows', {
-      params: { path: { project_id }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } },
+      params: {
+        path: { project_id },
+        query: { limit: PAGE, search: slug, ...(cursor !== undefined && { cursor }) },
+      },
     });
     const found = data?.flows.find((flow) => flow.slug === slug);
     if (found) return found.id;

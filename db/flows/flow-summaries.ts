@@ -71,14 +71,17 @@ export function findFlowSummary(db: Db | Tx, projectId: string, flowId: string) 
   return summariesOf(db, projectId).where('flow.id', '=', flowId).executeTakeFirst();
 }
 
-/** Lists the flows of a project by slug, from the one after the slug `after`. */
+/** Lists the flows of a project by slug, from the one after the slug `after`; with a `search`, those that have it. */
 export function listFlowSummaries(
   db: Db,
   projectId: string,
-  { after, limit }: { after: string; limit: number },
+  { after, limit, search }: { after: string; limit: number; search?: string | undefined },
 ): Promise<FlowSummary[]> {
   return summariesOf(db, projectId)
     .where('flow.slug', '>', after)
+    .$if(search !== undefined, (query) =>
+      query.where(sql<boolean>`strpos(lower(flow.name || ' ' || flow.slug), lower(${search})) > 0`),
+    )
     .orderBy('flow.slug')
     .limit(limit)
     .execute();

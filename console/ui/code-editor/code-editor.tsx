@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { classes } from '../classes.ts';
 import { ErrorNote } from '../error-note.tsx';
 import field from '../field.module.css';
+import { useSettled } from '../use-settled.ts';
 import style from './code-editor.module.css';
 import type { Editor } from './create-editor.ts';
 import type { EditorLanguage, EditorProblem, VariableScope } from './editor-types.ts';
@@ -129,14 +130,4 @@ export function CodeEditor(props: Props) {
       </div>
     </div>
   );
-}
-
-/** A text once it has stayed the same for some time. */
-function useSettled(text: string, ms: number): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), ms);
-    return () => clearTimeout(timer);
-  }, [text, ms]);
-  return settled;
 }

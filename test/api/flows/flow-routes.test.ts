@@ -85,6 +85,29 @@ describe('flows over HTTP', () => {
     assert.deepEqual([repeated.status, repeated.body.detail.message], [422, 'limit: must be given once']);
   });
 
+  it('are found by a part of their name or slug, in pages', async () => {
+    for (const [slug, name] of [
+      ['orders-in', 'Read what comes'],
+      ['out', 'Send 100% of the ORDERS_'],
+      ['other', 'Étude'],
+    ])
+      assert.equal((await create(slug as string, { name })).status, 201);
+    const find = async (query: string) => (await call('GET', `${flows()}?${query}`)).body;
+    const slugsOf = async (text: string) =>
+      (await find(`search=${encodeURIComponent(text)}`)).flows.map(({ slug }: { slug: string }) => slug);
+    assert.deepEqual(await slugsOf('Orders'), ['orders-in', 'out']);
+    assert.deepEqual(await slugsOf('%'), ['out']);
+    assert.deepEqual(await slugsOf('orders_'), ['out']);
+    assert.deepEqual(await slugsOf('étude'), ['other']);
+    assert.deepEqual(await slugsOf('nothing'), []);
+    const { flows: first, nextCursor } = await find('search=orders&limit=1');
+    assert.deepEqual([first.length, nextCursor], [1, 'orders-in']);
+    const rest = await find(`search=orders&limit=1&cursor=${nextCursor}`);
+    assert.deepEqual([rest.flows[0].slug, rest.hasMore], ['out', false]);
+    for (const query of ['search=', 'search=%00', `search=${'x'.repeat(201)}`])
+      assert.equal((await call('GET', `${flows()}?${query}`)).status, 422, query);
+  });
+
   it('show how the draft stands to the versions', async () => {
     const { flowId } = management.acme;
     const { db } = management.weir;

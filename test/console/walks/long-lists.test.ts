@@ -79,6 +79,28 @@ describeWalks('long lists in the console', (walk) => {
       );
     });
 
+  walk('of flows are searched whole', 'owner', async ({ page, weir, open }) => {
+    await sql`
+      insert into flow (project_id, slug, name, draft, draft_digest)
+      select project_id, 'many-' || number, 'Number ' || number, draft, draft_digest
+      from flow, generate_series(1, 4900) as number where slug = 'hello'`.execute(weir.db);
+    await open('orgs/demo/projects/demo');
+    const field = page.getByRole('searchbox', { name: 'Find a flow' });
+    const found = (text: string) => page.getByRole('status').filter({ hasText: text });
+    await field.fill('number 4321');
+    await page.getByRole('link', { name: 'Number 4321', exact: true }).waitFor();
+    await found('1 found').waitFor();
+    await field.fill('Number');
+    await found('50 or more found').waitFor();
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await found('100 or more found').waitFor();
+    await field.fill('number 9999');
+    await page.getByText('No flow has “number 9999” in its name or slug.').waitFor();
+    await field.fill('');
+    await page.getByRole('link', { name: 'Hello', exact: true }).first().waitFor();
+    assert.equal(await page.locator('input:focus').getAttribute('type'), 'search');
+  });
+
   walk(
     'of organizations and projects end at 200, and the others open at their addresses',
     'member',

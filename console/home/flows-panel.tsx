@@ -1,0 +1,92 @@
+import { keepPreviousData } from '@tanstack/react-query';
+import { useState } from 'react';
+import { $api, type Schemas } from '../api/client.ts';
+import { PAGES, refreshPages } from '../api/pages.ts';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Loading } from '../ui/loading.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
+import { Panel } from '../ui/page.tsx';
+import { QueryView } from '../ui/query-view.tsx';
+import { TextField } from '../ui/text-field.tsx';
+import { useSettled } from '../ui/use-settled.ts';
+import { FlowsTable } from './flows-table.tsx';
+import style from './project-page.module.css';
+
+const SEARCH_FROM = 8;
+const SEARCH_MAX_LENGTH = 200;
+const SEARCH_DELAY_MS = 250;
+
+/** Finds the flows of a project that have a text in their name or slug, page by page; all of them without a text. */
+export function useFlows(project_id: string, search = '') {
+  return $api.useInfiniteQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows',
+    { params: { path: { project_id }, query: { limit: 50, ...(search !== '' && { search }) } } },
+    {
+      ...PAGES,
+      refetchInterval: refreshPages,
+      // What an earlier text found; never what another project has.
+      ...(search !== '' && { placeholderData: keepPreviousData }),
+    },
+  );
+}
+
+/** The flows of a project, with a field to find some of them where there are many. */
+export function FlowsPanel({
+  projectId,
+  slugs,
+}: {
+  projectId: string;
+  slugs: { org: string; project: string };
+}) {
+  const [search, setSearch] = useState('');
+  const text = search.trim();
+  const settled = useSettled(text, SEARCH_DELAY_MS);
+  const asked = text && settled;
+  const flows = useFlows(projectId, asked);
+  const isAnswered = asked === text && flows.data !== undefined && !flows.isPlaceholderData;
+  const fetched = flows.data?.pages.flatMap((page) => page.flows) ?? [];
+  // Until the answer comes, those that have been fetched are looked through.
+  const found = isAnswered ? fetched : fetched.filter((flow) => has(flow, text));
+  return (
+    <Panel
+      title="Flows"
+      isFlush
+      actions={
+        (text !== '' || fetched.length > SEARCH_FROM) && (
+          <div className={style.search}>
+            <TextField
+              label="Find a flow"
+              hideLabel
+              placeholder="Find a flow"
+              type="search"
+              maxLength={SEARCH_MAX_LENGTH}
+              value={search}
+              onChange={setSearch}
+            />
+          </div>
+        )
+      }
+    >
+      <QueryView query={flows}>
+        {() =>
+          found.length > 0 ? (
+            <FlowsTable flows={found} slugs={slugs} />
+          ) : isAnswered ? (
+            <EmptyState title="No such flow" text={`No flow has “${text}” in its name or slug.`} />
+          ) : (
+            <Loading />
+          )
+        }
+      </QueryView>
+      {isAnswered && <MoreButton query={flows} />}
+      <p className="visually-hidden" role="status">
+        {text !== '' && isAnswered && `${found.length}${flows.hasNextPage ? ' or more' : ''} found`}
+      </p>
+    </Panel>
+  );
+}
+
+function has({ name, slug }: Schemas['Flow'], text: string): boolean {
+  return `${name} ${slug}`.toLowerCase().includes(text.toLowerCase());
+}
