@@ -11,7 +11,7 @@ import { Loading } from '../ui/loading.tsx';
 import { Note } from '../ui/note.tsx';
 import { Page } from '../ui/page.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { BeyondShown } from './beyond-shown.tsx';
+import { type Beyond, BeyondShown } from './beyond-shown.tsx';
 import { BlockDetail } from './detail/block-detail.tsx';
 import { RunDetail } from './detail/run-detail.tsx';
 import { useTypedResults } from './detail/use-typed-results.ts';
@@ -98,17 +98,8 @@ export function RunPage() {
               />
             ) : (
               <>
-                {view.block !== undefined && beyond && (
-                  <Note tone="warn">
-                    <BeyondShown
-                      block={
-                        <>
-                          The block <code>{view.block}</code>
-                        </>
-                      }
-                      beyond={beyond}
-                    />
-                  </Note>
+                {view.block !== undefined && blocks.data && (
+                  <NoBlock block={view.block} beyond={beyond} isRunning={run.data.status === 'started'} />
                 )}
                 <RunDetail
                   run={run.data}
@@ -124,6 +115,34 @@ export function RunPage() {
         </div>
       </div>
     </Page>
+  );
+}
+
+/** Says that the block that the address names is not there. */
+function NoBlock({
+  block,
+  beyond,
+  isRunning,
+}: {
+  block: string;
+  beyond: Beyond | undefined;
+  isRunning: boolean;
+}) {
+  const name = (
+    <>
+      The block <code>{block}</code>
+    </>
+  );
+  return (
+    <Note tone="warn">
+      {beyond ? (
+        <BeyondShown block={name} beyond={beyond} />
+      ) : (
+        <span>
+          {name} {isRunning ? 'has not begun in this run.' : 'is not among those that this run executed.'}
+        </span>
+      )}
+    </Note>
   );
 }
 

@@ -21,6 +21,18 @@ describeWalks('what pages of the console say', (walk) => {
     assert.equal(await page.title(), 'Flow · Weir');
   });
 
+  walk('of a run names a block that it does not have', 'member', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'one-block', [code('a', 'return 1')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body } = await weir.call('POST', 'demo/demo/one-block/v1/execute', request);
+    await open(`${flow.path}/runs/${body.executionId}?block=b`);
+    await page.getByText('The block b is not among those that this run executed.').waitFor();
+    await page.getByRole('treeitem', { name: /^a, / }).click();
+    await page.getByRole('heading', { level: 2, name: 'a', exact: true }).waitFor();
+    assert.equal(await page.getByText('is not among').count(), 0);
+  });
+
   walk('before a run is cancelled does not call the way out Cancel, too', 'member', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'to-keep', [code('a', 'return 1'), code('b', 'return 2')]);
