@@ -19,11 +19,15 @@ export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> 
       cost: (before?.cost ?? 0) + (block.usage?.cost ?? 0),
     });
   }
+  // A step that holds others can fail by itself: a loop without an array, outputs that are too large together.
+  const failedId = run.status === 'failed' ? run.failure?.stepId : undefined;
   for (const { step, parents } of eachStep(steps)) {
+    if (step.step_id === failedId) statuses.set(failedId, { ...statuses.get(failedId), status: 'failed' });
+    else if (step.type !== 'sequential') continue;
     const inner = statuses.get(step.step_id)?.status;
-    if (inner && step.type === 'sequential')
-      for (const { step_id } of parents)
-        statuses.set(step_id, { status: worseStatus(statuses.get(step_id)?.status, inner) });
+    if (!inner) continue;
+    for (const { step_id } of parents)
+      statuses.set(step_id, { status: worseStatus(statuses.get(step_id)?.status, inner) });
   }
   return statuses;
 }

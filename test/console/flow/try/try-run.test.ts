@@ -102,6 +102,19 @@ describe('a try', () => {
     );
   });
 
+  it('marks a step that failed by itself, though what is in it completed', () => {
+    const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
+      ['block_completed', ended('a#0', 'completed')],
+      ['block_completed', ended('b#0', 'completed')],
+    ]);
+    const failure = { message: 'Too large.', code: 'OUTPUT_TOO_LARGE', stepId: 'both' };
+    const statuses = statusesOf({ ...run, status: 'failed', failure }, STEPS);
+    assert.deepEqual(
+      ['outer', 'both', 'a', 'b'].map((id) => statuses.get(id)?.status),
+      ['failed', 'failed', 'completed', 'completed'],
+    );
+  });
+
   describe('step by step', () => {
     const first: [string, object][] = [
       [
