@@ -129,5 +129,7 @@ describeWalks('what pages of the console say', (walk) => {
     await page.route('**/deliveries?**', (route) => route.fulfill({ json: none }));
     await open('orgs/demo/webhooks');
     await isWithin(page.getByText('Submit a run with POST'), page.getByRole('main'));
+    await isWithin(page.getByText('Your receiver runs on this machine?'), page.getByRole('main'));
+    await isWithin(page.getByRole('region', { name: 'the command' }), page.getByRole('main'));
   });
 });
