@@ -52,7 +52,8 @@ export function toTryInput(started: Started): TryInput {
   };
 }
 
-function toText(value: object | null): string {
+/** Writes a field of a request as JSON; the text of one that is missing or empty is empty. */
+export function toText(value: object | null | undefined): string {
   return value && Object.keys(value).length > 0 ? JSON.stringify(value, null, 2) : '';
 }
 

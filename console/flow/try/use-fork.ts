@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useDraft } from '../draft/draft-context.ts';
-import type { TryInput } from './try-input.ts';
+import { type TryInput, toText } from './try-input.ts';
 import { toPlan } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
 
@@ -22,11 +22,7 @@ export function useFork(
     begun.current = fork;
     store
       .fork(fork, Number(at ?? 0), toPlan(steps))
-      .then(
-        ({ message, parameters }) =>
-          onForked({ message, parameters: parameters ? JSON.stringify(parameters, null, 2) : '' }),
-        onRefused,
-      );
+      .then(({ message, parameters }) => onForked({ message, parameters: toText(parameters) }), onRefused);
     const search = (({ fork: _, at: __, ...rest }: Record<string, unknown>) => rest) as never;
     void navigate({ to: '.', search, replace: true });
   });

@@ -54,6 +54,16 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByRole('region', { name: 'Result' }).getByText('kept').waitFor();
   });
 
+  walk('takes no parameters from a run that had none', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'no-parameters', [code('a', 'return 1'), code('b', 'return 2')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body } = await weir.call('POST', 'demo/demo/no-parameters/v1/execute', request);
+    await open(`${flow.path}?fork=${body.executionId}&at=1&try=true`);
+    await page.getByRole('button', { name: 'Run b' }).waitFor();
+    await page.getByText('Parameters as JSON', { exact: true }).waitFor();
+  });
+
   walk('goes on with a run of an earlier version: with its steps, or its input', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'from-a-run', [code('a', 'return 1'), code('gone', 'return input')]);
