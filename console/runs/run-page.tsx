@@ -9,7 +9,7 @@ import { shortId } from '../ui/format.ts';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Note } from '../ui/note.tsx';
-import { Page } from '../ui/page.tsx';
+import { Page, Stack } from '../ui/page.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { type Beyond, BeyondShown } from './beyond-shown.tsx';
 import { BlockDetail } from './detail/block-detail.tsx';
@@ -97,7 +97,7 @@ export function RunPage() {
                 onSelect={choose}
               />
             ) : (
-              <>
+              <Stack>
                 {view.block !== undefined && blocks.data && (
                   <NoBlock block={view.block} beyond={beyond} isRunning={run.data.status === 'started'} />
                 )}
@@ -109,7 +109,7 @@ export function RunPage() {
                   steps={steps}
                   typed={typed}
                 />
-              </>
+              </Stack>
             )}
           </section>
         </div>
