@@ -4,6 +4,7 @@ import { CodeBlock } from './code-block.tsx';
 import { Row } from './page.tsx';
 import { TextField } from './text-field.tsx';
 import style from './tool-calls-form.module.css';
+import { useReturnFocus } from './use-return-focus.ts';
 
 type ToolCall = { id: string; function: { name: string; arguments: string } };
 type Result = { tool_call_id: string; content: string };
@@ -26,6 +27,8 @@ export function ToolCallsForm({
   onAnswer: (results: Result[]) => void;
 }) {
   const [isSent, setSent] = useState(false);
+  // The form goes once the run goes on.
+  useReturnFocus();
   const results = calls.map(({ id }) => ({ tool_call_id: id, content: texts[id] ?? '' }));
   const errorOf = ({ content }: Result) =>
     new TextEncoder().encode(content).length > RESULT_MAX_BYTES ? 'A result has at most 256 KB.' : undefined;

@@ -18,7 +18,8 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
   const [error, setError] = useState<string>();
   const isBusy = isUnderWay(run);
   const next = plan.find(({ index }) => index === nextIndex);
-  const canGoOn = !isBusy && run.status !== 'tools' && run.status !== 'cancelled';
+  const mayGoOn = run.status !== 'tools' && run.status !== 'cancelled';
+  const canGoOn = mayGoOn && !isBusy;
   if (plan.length === 0) return null;
 
   /** Opens the output of a step, or of none. What was typed is used first; what is not JSON stays open. */
@@ -37,13 +38,14 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
 
   return (
     <div className={style.fields}>
-      {canGoOn && next && (
+      {/* They stay while a step runs, and keep the focus for the next one. */}
+      {mayGoOn && next && (
         <Row>
-          <Button variant="primary" onPress={() => goOn(next.index)}>
+          <Button variant="primary" isPending={isBusy} onPress={() => goOn(next.index)}>
             <StepForward size={14} aria-hidden /> Run {next.name}
           </Button>
           {next.index < plan.length - 1 && (
-            <Button onPress={() => goOn(next.index, { runRemaining: true })}>
+            <Button isPending={isBusy} onPress={() => goOn(next.index, { runRemaining: true })}>
               <FastForward size={14} aria-hidden /> Run the rest
             </Button>
           )}

@@ -7,6 +7,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { JsonView } from '../../ui/json-view.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { useReturnFocus } from '../../ui/use-return-focus.ts';
 import type { Run, RunPath } from '../run-path.ts';
 import { runRequestQuery } from '../use-run-request.ts';
 import style from './detail.module.css';
@@ -25,6 +26,8 @@ type Props = {
 /** A form for the results of the tool calls that a run waits for; each is the text that its model gets. */
 export function AnswerTools({ run, calls, path, projectId, steps, typed }: Props) {
   const client = useQueryClient();
+  // The form goes once the run goes on.
+  useReturnFocus();
   const textOf = ({ id }: { id: string }) => typed.results[id]?.text ?? '';
   const send = useMutation({
     mutationKey: sendingKey(path),
