@@ -3,6 +3,7 @@ import { Button as AriaButton, type ButtonProps, TooltipTrigger } from 'react-ar
 import style from './button.module.css';
 import { classes } from './classes.ts';
 import { Tooltip } from './tooltip.tsx';
+import { useButtonProps } from './use-button-props.ts';
 
 type Props = Omit<ButtonProps, 'className' | 'style' | 'children' | 'aria-label'> & {
   /** Says what the button does: its name for assistive technology, and its tooltip. */
@@ -17,7 +18,7 @@ export function IconButton({ label, children, variant = 'quiet', size = 'normal'
   return (
     <TooltipTrigger delay={500}>
       <AriaButton
-        {...props}
+        {...useButtonProps(props)}
         aria-label={label}
         className={classes(style.button, style.icon, style[variant], size === 'small' && style.small)}
       >
