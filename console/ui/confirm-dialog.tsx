@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
-import { useReturnFocus } from './use-return-focus.ts';
+import { ReturnFocus } from './use-return-focus.ts';
 
 type Props = {
   title: string;
@@ -52,10 +52,4 @@ export function ConfirmDialog({
       </DialogActions>
     </Dialog>
   );
-}
-
-/** Moves the focus to the page where what opened the dialog has gone with what was deleted. */
-function ReturnFocus() {
-  useReturnFocus();
-  return null;
 }

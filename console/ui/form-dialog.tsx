@@ -5,6 +5,7 @@ import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
 import style from './page.module.css';
+import { ReturnFocus } from './use-return-focus.ts';
 
 type Props = {
   title: string;
@@ -51,6 +52,7 @@ export function FormDialog(props: Props) {
       awaitsAnswer={awaitsAnswer}
       {...(width !== undefined && { width })}
     >
+      <ReturnFocus />
       <Form
         className={style.stack}
         validationBehavior="aria"

@@ -16,3 +16,9 @@ export function useReturnFocus(): void {
     return () => void requestAnimationFrame(() => requestAnimationFrame(restore));
   }, [opener]);
 }
+
+/** As `useReturnFocus`, for a part that is shown and gone within a component that stays, such as the inside of a dialog. */
+export function ReturnFocus(): null {
+  useReturnFocus();
+  return null;
+}

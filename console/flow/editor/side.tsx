@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { classes } from '../../ui/classes.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
-import { useReturnFocus } from '../../ui/use-return-focus.ts';
+import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import style from './editor.module.css';
 
 type Props = {
@@ -44,9 +44,4 @@ export function Side({ label, isOpen, onClose, children }: Props) {
       <div className={classes(style.padded)}>{(isOpen || wasOpen) && children}</div>
     </aside>
   );
-}
-
-function ReturnFocus() {
-  useReturnFocus();
-  return null;
 }

@@ -49,9 +49,9 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
   );
   const [form, setForm] = useState(start.expectation ? toForm(start.expectation) : EMPTY_EXPECTATION);
   const [isSent, setSent] = useState(false);
-  const done = () => {
+  const done = async () => {
+    await refetch(CASES, CASE);
     if (isShown.current) onClose();
-    return refetch(CASES, CASE);
   };
   const options = { meta: { quiet: true }, onSuccess: done };
   const create = $api.useMutation('post', CASES, options);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { code, llm } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
@@ -52,5 +53,68 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.getByRole('button', { name: 'I have copied it' }).press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.locator('button:focus', { hasText: 'New API key' }).waitFor();
+  });
+
+  walk('leaves the focus on the button that runs one step after the other', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(
+      weir,
+      'by-steps',
+      ['a', 'b', 'c'].map((id) => code(id, 'return 1')),
+    );
+    await open(`${flow.path}?try=true`);
+    const panel = page.getByRole('complementary', { name: 'Try it' });
+    await panel.getByRole('textbox', { name: 'Message' }).fill('m');
+    await panel.getByRole('button', { name: 'Step through' }).press('Enter');
+    await panel.getByRole('button', { name: 'Run b' }).press('Enter');
+    await panel.locator('button:focus:not([aria-disabled])', { hasText: 'Run c' }).waitFor();
+    await page.keyboard.press('Enter');
+    await panel.getByRole('heading', { name: 'Result' }).waitFor();
+  });
+
+  walk('moves the focus to the page when results of tool calls are sent', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'waits', [
+      llm('ask', 'Use lookup', 'demo/chat', { processor_config: { tools_enabled: true } }),
+    ]);
+    await flow.publish();
+    const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }];
+    const request = { key: weir.demoKey, body: { message: 'm', tools } };
+    const { body } = await weir.call('POST', 'demo/demo/waits/v1/execute', request);
+    await open(`${flow.path}/runs/${body.executionId}`);
+    await page.getByLabel('Result', { exact: true }).fill('42');
+    await page.getByRole('button', { name: 'Send the result' }).press('Enter');
+    await page.getByRole('heading', { name: 'Result', exact: true }).waitFor();
+    await page.locator('#main:focus').waitFor();
+  });
+
+  walk('leaves the focus on a button that is disabled once it has been pressed', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    await open('orgs/demo/settings');
+    await page.getByLabel('Description').fill('changed');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await page.locator('button:focus[aria-disabled]', { hasText: 'Save' }).waitFor();
+    await page.getByText('Saved.').waitFor();
+    await page.locator('button:focus[aria-disabled]', { hasText: 'Save' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.locator('button:disabled', { hasText: 'Save' }).waitFor();
+    const flow = await createFlow(weir, 'to-undo', [code('a', 'return 1')]);
+    await open(flow.path);
+    await page.getByRole('treeitem', { name: /^a, / }).press('d');
+    await page.getByRole('button', { name: /^Undo: / }).press('Enter');
+    await page.locator('button:focus[aria-disabled][aria-label="Undo"]').waitFor();
+  });
+
+  walk('moves the focus to the page when a form has made its opener go', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'first-case', [code('a', 'return 1')]);
+    await open(`${flow.path}/tests`);
+    await page.getByRole('heading', { name: 'No test case yet' }).waitFor();
+    await page.getByRole('main').getByRole('button', { name: 'New test case' }).press('Enter');
+    await page.getByRole('textbox', { name: 'Name' }).fill('first');
+    await page.getByRole('textbox', { name: 'Text' }).fill('1');
+    await page.getByRole('button', { name: 'Create' }).press('Enter');
+    await page.getByRole('table', { name: 'Test cases' }).waitFor();
+    await page.locator('#main:focus').waitFor();
   });
 });
