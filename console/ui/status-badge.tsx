@@ -13,6 +13,7 @@ const LOOKS: Record<string, Look> = {
   completed: { tone: 'good', label: 'Completed', Icon: CircleCheck },
   passed: { tone: 'good', label: 'Passed', Icon: CircleCheck },
   failed: { tone: 'bad', label: 'Failed', Icon: CircleAlert },
+  error: { tone: 'bad', label: 'Error', Icon: CircleAlert },
   succeeded: { tone: 'good', label: 'Delivered', Icon: CircleCheck },
   failed_permanent: { tone: 'bad', label: 'Refused', Icon: CircleAlert },
   dead_letter: { tone: 'bad', label: 'Dead letter', Icon: CircleAlert },

@@ -128,6 +128,17 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await runs.getByText('Completed').waitFor();
   });
 
+  walk('says of a test case that its run ended in an error', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'throws', [code('a', 'throw new Error("no")')]);
+    await open(`${flow.path}/tests`);
+    await page.getByRole('button', { name: 'New test case' }).click();
+    await page.getByLabel('Name').fill('any');
+    await page.getByRole('textbox', { name: 'Text' }).fill('1');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('button', { name: 'Run all on the draft' }).click();
+    await page.getByRole('cell', { name: 'Error', exact: true }).waitFor();
+  });
+
   walk(
     'makes a test case, and shows why its answer is not as expected',
     'owner',
