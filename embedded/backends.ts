@@ -7,8 +7,8 @@ import type { Progress } from './progress.ts';
 import { startTemporal } from './temporal/temporal.ts';
 
 const UI_PORT = 8233;
-/** The service opens 24 at most; the rest is for commands, and for a second service on this database. */
-const CONNECTIONS_MAX = 60;
+/** Connections beyond those of the service's pool: its own four, commands, another process on this database. */
+const MORE_CONNECTIONS = 40;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** A backend: `env` is for the service; `local` is set when the server is our own, to keep it running. */
@@ -25,6 +25,7 @@ type Context = { stateFolder: string; ports: Record<string, number>; progress: P
 export async function provideDatabase(
   context: Context,
   password: string,
+  poolConnections: number,
   configured: string | undefined,
 ): Promise<Backend> {
   const { stateFolder, progress } = context;
@@ -36,7 +37,7 @@ export async function provideDatabase(
       password,
       database: 'weir',
       port,
-      maxConnections: CONNECTIONS_MAX,
+      maxConnections: poolConnections + MORE_CONNECTIONS,
       report: task.note,
     });
   try {

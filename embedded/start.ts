@@ -86,7 +86,7 @@ async function start(
   const prepareDatabase = startPreparer();
   const consoleBuilt = buildConsole(stateFolder, progress, signal);
   const [database, temporal] = await Promise.all([
-    provideDatabase(context, secrets.postgresPassword, given.DATABASE_URL),
+    provideDatabase(context, secrets.postgresPassword, config.databaseConnections, given.DATABASE_URL),
     provideTemporal(context, config.temporal),
   ]);
   const baseUrl = `http://${addressFor(config.host)}:${port}`;
