@@ -1,10 +1,11 @@
-// main of the process that prepares the database of a local start: schema and demo data. It reads one request from the start
-// and answers it with messages; once it has no connection to the start any more, it ends.
+// main of the process that prepares the database of a local start: schema and demo data. It reads one request from the start,
+// answers it with messages, and ends with its connection to the start.
 import { connect } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import { provideDemoData } from './demo-data.ts';
 import type { Answer, Preparation } from './prepare-database.ts';
 
+process.once('disconnect', () => process.exit());
 process.once('message', (request: Preparation) => void prepare(request));
 
 async function prepare({ databaseUrl, apiKeyPepper, knownKey, members }: Preparation): Promise<void> {
