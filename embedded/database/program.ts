@@ -11,23 +11,23 @@ process.once('message', (request: Preparation) => void prepare(request));
 async function prepare({ databaseUrl, apiKeyPepper, knownKey, members }: Preparation): Promise<void> {
   const db = connect(databaseUrl, 2);
   try {
-    answer({ doing: 'updating the schema' });
+    await answer({ doing: 'updating the schema' });
     const applied = await migrate(db);
-    answer({ doing: 'adding the demo data' });
+    await answer({ doing: 'adding the demo data' });
     const apiKey = await provideDemoData(db, apiKeyPepper, knownKey, members);
-    answer({ apiKey, migrations: applied.length });
+    await answer({ apiKey, migrations: applied.length });
   } catch (error) {
     const { host } = new URL(databaseUrl);
-    answer({ problem: `The database at ${host} could not be prepared: ${describe(error)}` });
+    await answer({ problem: `The database at ${host} could not be prepared: ${describe(error)}` });
   } finally {
     await db.destroy();
     if (process.connected) process.disconnect();
   }
 }
 
-/** The start may have ended meanwhile; this process then ends by itself. */
-function answer(message: Answer): void {
-  if (process.connected) process.send?.(message, () => undefined);
+/** Resolves when the start has it; where the start has ended, this process does too. */
+function answer(message: Answer): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
 
 /** Unwraps AggregateError, which a refused connection to a host with several addresses throws. */
