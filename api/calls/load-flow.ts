@@ -49,13 +49,14 @@ export async function loadRunnableFlow(
 
 /**
  * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
- * the same 404. Throws INVALID_TREE as `loadRunnableFlow` does.
+ * the same 404. Throws INVALID_VERSION for the draft of one that is there, and INVALID_TREE as `loadRunnableFlow` does.
  */
 export function loadFlow(deps: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
     const path: FlowPath = ctx.params;
     const version = path.version === undefined ? 'production' : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
+    if (query && version === DRAFT_VERSION) await refuseDraft(deps, query);
     const found = query && (await loadRunnableFlow(deps, { ...query, version }));
     if (!query || !found) throw flowNotFound(version);
     const { organization, project, flow } = query;
@@ -64,6 +65,12 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
     ctx.state.flowIds = found;
     await forOrganization(found.organizationId, next);
   };
+}
+
+/** Throws INVALID_VERSION for a flow that the caller can reach, published or not, and the 404 for any other. */
+async function refuseDraft({ db }: Pick<ApiDeps, 'db'>, query: NonNullable<ReturnType<typeof queryOf>>) {
+  const found = await findFlowOfRuns(db, { ...query, version: undefined, executionId: undefined });
+  throw found ? versionIsDraft() : flowNotFound();
 }
 
 /** The problems of definitions, which never change, from when they are looked for. */
@@ -84,8 +91,8 @@ function findProblems(
 }
 
 /**
- * Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same 404. With
- * `deletedToo`, the flow of the path's run may have been deleted.
+ * Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same errors for
+ * flows that are not there and for drafts. With `deletedToo`, the flow of the path's run may have been deleted.
  */
 export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMiddleware {
   return async function loadFlowIds(ctx, next) {
@@ -94,8 +101,10 @@ export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMi
     const query = queryOf(path, ctx.state.principal);
     const { executionId: asRun = '' } = ctx.params;
     const executionId = deletedToo && UUID_PATTERN.test(asRun) ? asRun : undefined;
-    const found = query && (await findFlowOfRuns(db, { ...query, version: asked, executionId }));
-    if (!found) throw flowNotFound(asked);
+    const version = asked === DRAFT_VERSION ? undefined : asked;
+    const found = query && (await findFlowOfRuns(db, { ...query, version, executionId }));
+    if (!found) throw flowNotFound(version);
+    if (asked === DRAFT_VERSION) throw versionIsDraft();
     ctx.state.flowIds = found;
     await forOrganization(found.organizationId, next);
   };
@@ -118,17 +127,18 @@ export function flowNotFound(version?: number | 'production'): ServiceError {
   return new ServiceError('FLOW_NOT_FOUND', `${none}, or it has ${missing}.`);
 }
 
+/** The error for a path that names the draft of a flow. */
+export function versionIsDraft(): ServiceError {
+  return new ServiceError(
+    'INVALID_VERSION',
+    'Version 0 is the draft: publish it, and run the version you get.',
+  );
+}
+
 /**
- * Reads the number of a published version as it is written: without leading zeros. VERSION_MAX stands for every number and
- * text that cannot be a version. Throws INVALID_VERSION for the draft.
+ * Reads a version's number as it is written: without leading zeros. VERSION_MAX stands for every number and text that
+ * cannot be a version.
  */
-export function parseVersion(text: string): number {
-  if (!/^(0|[1-9]\d{0,9})$/.test(text)) return VERSION_MAX;
-  const version = Number(text);
-  if (version === DRAFT_VERSION)
-    throw new ServiceError(
-      'INVALID_VERSION',
-      'Version 0 is the draft: publish it, and run the version you get.',
-    );
-  return Math.min(version, VERSION_MAX);
+function parseVersion(text: string): number {
+  return /^(0|[1-9]\d{0,9})$/.test(text) ? Math.min(Number(text), VERSION_MAX) : VERSION_MAX;
 }

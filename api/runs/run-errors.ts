@@ -5,7 +5,7 @@ import { outputsTooLarge } from '../../db/stored-values/load-references.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
 import { requireParameterNames } from '../calls/accept-run.ts';
-import { flowNotFound, parseVersion } from '../calls/load-flow.ts';
+import { flowNotFound, versionIsDraft } from '../calls/load-flow.ts';
 import { noCredits, suspended } from '../calls/require-may-run.ts';
 import { requireSoundTree } from '../calls/require-sound-tree.ts';
 import { flowOfProjectNotFound } from '../flows/flow-of-path.ts';
@@ -38,7 +38,7 @@ const EMPTY_LOOP = { type: 'loop' as const, step_id: 'each', name: 'Each', max_i
 /** The 400s of every endpoint that names a flow. */
 const FLOW_ERROR_EXAMPLES = {
   ...examplesOf(
-    thrownBy(() => parseVersion('0')),
+    versionIsDraft(),
     thrownBy(() => requireSoundTree({ steps: [EMPTY_LOOP] })),
   ),
   BAD_REQUEST,

@@ -175,6 +175,26 @@ describe('POST …/execute', () => {
         assert.equal(answers[0]?.body.detail.code, 'FLOW_NOT_FOUND');
       }
     });
+
+    it('comes before the 400 of the draft, and after the 401, at every path with a version', async () => {
+      const flow = await weir.createFlow(tenant, []);
+      const foreign = await weir.createFlow(await weir.createTenant(), []);
+      const { executionId } = (await execute(flow, { message: '' })).body;
+      for (const [method, path, body] of [
+        ['POST', 'execute', { message: '' }],
+        ['POST', 'jobs', { message: '' }],
+        ['POST', 'step', { executionId: null, stepIndex: 0, message: '' }],
+        ['GET', `jobs/${executionId}`, undefined],
+        ['POST', `jobs/${executionId}/cancel`, undefined],
+      ] as const) {
+        const codeOf = async (of: string, key = tenant.key) =>
+          (await weir.call(method, `${of}/v0/${path}`, { key, body })).body.detail.code;
+        for (const unknown of [`${flow}x`, foreign, 'none/project/x', `${flow}%00`])
+          assert.equal(await codeOf(unknown), 'FLOW_NOT_FOUND', `${unknown} ${path}`);
+        assert.equal(await codeOf(flow), 'INVALID_VERSION', path);
+        assert.equal(await codeOf(`${flow}x`, 'none'), 'UNAUTHENTICATED', path);
+      }
+    });
   });
 
   describe('422', () => {
