@@ -178,6 +178,8 @@ describe('MCP endpoint', () => {
       ['a tool named constructor', tool('constructor'), 200, -32_602],
       ['a tool named __proto__', tool('__proto__'), 200, -32_602],
       ['arguments that are an array', tool('list_projects', []), 200, -32_602],
+      ['initialize without parameters', rpc({ method: 'initialize' }), 200, -32_602],
+      ['initialize with a list of parameters', rpc({ method: 'initialize', params: [] }), 400, -32_600],
     ];
     for (const [what, message, status, code] of messages)
       it(`answers ${status} ${code ?? ''} to ${what}`, async () => {
@@ -185,6 +187,14 @@ describe('MCP endpoint', () => {
         assert.equal(answer.status, status);
         assert.equal(answer.body?.error?.code, code);
       });
+
+    it('names what is wrong with the parameters of initialize, under the id of the request', async () => {
+      const params = { capabilities: {}, clientInfo: { name: 7 } };
+      const { body } = await send(rpc({ method: 'initialize', params }));
+      const message =
+        'protocolVersion: is required; clientInfo.name: must be text; clientInfo.version: is required';
+      assert.deepEqual(body, { jsonrpc: '2.0', error: { code: -32_602, message }, id: 1 });
+    });
 
     const strange: [string, Record<string, string>, number][] = [
       ['no type of answer accepted', { accept: 'text/html' }, 406],

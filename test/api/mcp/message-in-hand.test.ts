@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { tooManyLarge } from '../../../api/http/take-bytes.ts';
 import { LARGE_BYTES } from '../../../fairness/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -56,4 +57,23 @@ describe('a large message of MCP', () => {
         turns.stop();
       }
     });
+
+  it('is 429 with Retry-After while there is no room for it, as all requests are', async () => {
+    const { mcpUrl, token, weir } = tools.mcp;
+    const { bodies } = weir.largeValues;
+    const { take } = bodies;
+    bodies.take = () => Promise.reject(tooManyLarge());
+    try {
+      const response = await fetch(mcpUrl, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${await token('ada')}`, 'content-type': 'application/json' },
+        body: JSON.stringify('x'.repeat(LARGE_BYTES)),
+      });
+      const { detail } = (await response.json()) as { detail?: { code: string } };
+      assert.deepEqual([response.status, detail?.code], [429, 'RATE_LIMITED']);
+      assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);
+    } finally {
+      bodies.take = take;
+    }
+  });
 });
