@@ -24,4 +24,7 @@ export const errorCode = z.enum(ERROR_CODES).meta({ id: 'ErrorCode' });
 
 export const errorResponse = z
   .object({ detail: z.looseObject({ code: errorCode, message: z.string() }) })
-  .meta({ id: 'Error', description: 'Every error has this shape; `detail` may hold further fields.' });
+  .meta({
+    id: 'Error',
+    description: 'Every error but some of MCP has this shape; `detail` may hold further fields.',
+  });

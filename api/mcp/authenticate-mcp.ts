@@ -11,7 +11,8 @@ import type { ApiMiddleware } from '../http/context.ts';
 import { ownerOf, type UserPrincipal } from '../http/principal.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 
-const NOT_VALID =
+export const SIGN_IN_FIRST = 'Sign in first: the header WWW-Authenticate says where.';
+export const NOT_VALID =
   'The token is not valid here: it has expired, or was not issued for MCP. API keys are not accepted.';
 const DISCONNECTED =
   'The user has disconnected this client: it needs the consent of the user again, so let the user sign in anew.';
@@ -30,7 +31,7 @@ export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps):
       ctx.set('WWW-Authenticate', challenge(resourceMetadataUrl(config.mcp, ctx), header && problem));
       throw new ServiceError('UNAUTHENTICATED', problem);
     };
-    if (header === '') return refuse('Sign in first: the header WWW-Authenticate says where.');
+    if (header === '') return refuse(SIGN_IN_FIRST);
     const user = await signInLimiter.check(ctx.req, token, async () => {
       const found = (await tokens.verify(token, audiences)) ?? refuse(NOT_VALID);
       // Statements of the rest of the request take turns at connections from the rate limit on.

@@ -1,8 +1,10 @@
 // The entry of the MCP endpoint in the API reference.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { rateLimitHeaders } from '../http/headers.ts';
-import { answer, body, ERRORS, errorAnswer } from '../reference/operations.ts';
+import { errorBody } from '../http/errors.ts';
+import { errorResponse, rateLimitHeaders } from '../http/headers.ts';
+import { answer, body, ERRORS } from '../reference/operations.ts';
+import { NOT_VALID, SIGN_IN_FIRST } from './authenticate-mcp.ts';
 import { ORIGIN_NOT_ALLOWED } from './require-allowed-origin.ts';
 
 const id = z.union([z.string(), z.number(), z.null()]).optional();
@@ -16,6 +18,10 @@ const failure = z
     error: z.looseObject({ code: z.int(), message: z.string() }),
   })
   .meta({ id: 'McpError', description: 'A JSON-RPC error: why a message was refused.' });
+const lacksScope = z
+  .object({ error: z.literal('insufficient_scope'), error_description: z.string() })
+  .meta({ id: 'McpInsufficientScope', description: 'An error as OAuth has it: the token lacks a scope.' });
+const forbidden = z.union([errorResponse, lacksScope]).meta({ id: 'McpForbidden' });
 
 const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const callTool = {
@@ -51,9 +57,18 @@ export function mcpOperation(): ZodOpenApiOperationObject {
     summary: 'Model Context Protocol',
     description: DESCRIPTION,
     tags: ['MCP'],
+    security: [{ mcpJwt: [] }],
     requestBody: body(message, { list: listTools, call: callTool }),
     responses: {
       ...ERRORS,
+      401: {
+        ...answer('The token is missing, not valid, or not one for MCP.', errorResponse, {
+          missing: errorBody('UNAUTHENTICATED', SIGN_IN_FIRST),
+          invalid: errorBody('UNAUTHENTICATED', NOT_VALID),
+        }),
+        // The caller is unknown, so there is no quota to show.
+        headers: undefined,
+      },
       200: {
         description:
           'The answer, as JSON or as a stream that ends with it. An error of a tool is in the answer.',
@@ -71,12 +86,13 @@ export function mcpOperation(): ZodOpenApiOperationObject {
           batch: refused(-32_600, 'Send one message per request: batches are not accepted.'),
         },
       ),
-      403: errorAnswer(
-        'A web page whose origin is not allowed, or a token that lacks a scope (answered as in OAuth).',
-        {
-          FORBIDDEN: ORIGIN_NOT_ALLOWED,
+      403: answer('A web page whose origin is not allowed, or a token that lacks a scope.', forbidden, {
+        FORBIDDEN: errorBody('FORBIDDEN', ORIGIN_NOT_ALLOWED),
+        insufficient_scope: {
+          error: 'insufficient_scope',
+          error_description: 'This tool needs the scope flows:write',
         },
-      ),
+      }),
       404: answer('The method is not supported.', failure, {
         unknown: refused(-32_601, 'Method not found'),
       }),

@@ -36,7 +36,7 @@ you then ask for the run by its \`executionId\`. Send an API key of the flow’s
 \`npm start\` prints one, and \`weir key create\` makes more. Or send the JWT of a user; the management of organizations
 and projects accepts only a JWT. A key has scopes: each endpoint names those of which it needs one.
 
-Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error has the shape
+Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error but some of MCP has the shape
 \`{detail: {code, message, …}}\`, and every answer to a request that could be read has an \`X-Request-Id\`.`;
 
 const SCOPE_ERROR = errorAnswer(
@@ -108,6 +108,13 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
           bearerFormat: 'JWT',
           description:
             'A token that the identity provider issued to a user. After `npm start`, `npx weir token` prints one.',
+        },
+        mcpJwt: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'A token that the identity provider issued for MCP: its client got it by OAuth 2.1, or from `npx weir token --mcp`. Other endpoints do not take it, and API keys are not accepted.',
         },
       },
     },
