@@ -19,5 +19,8 @@ export const callbackFields = {
     .min(1, 'must name at least one event')
     .max(EVENTS_MAX)
     .optional()
-    .meta({ description: 'The events to send; both when absent.' }),
+    .meta({
+      description:
+        'The events to send; both when absent. Without `callbackUrl` it is refused unless it is empty.',
+    }),
 };

@@ -84,7 +84,9 @@ export const jobRequest = z
       .array(z.unknown())
       .optional()
       .meta({ description: 'Refused with 405: tool calls need /execute or /step.' }),
-    toolChoice: toolFields.toolChoice,
+    toolChoice: toolFields.toolChoice.meta({
+      description: 'Without tools only `auto` and `none` are accepted, and neither changes anything.',
+    }),
   })
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequest>;

@@ -120,8 +120,12 @@ describe('fields without effect', () => {
     only(await client.step(flow, { stepIndex: 0, message: 'm', iterationsUsed: 0 }), 'block_completed');
   });
 
-  it('are refused on /jobs: callbackEvents without callbackUrl', async () => {
+  it('are refused on /jobs: callbackEvents without callbackUrl, unless they are empty', async () => {
     await refused('jobs', { message: 'm', callbackEvents: ['flow.failed'] }, 'callbackEvents');
+    h.models.will(answer('1'), answer('2'));
+    const job = await post('jobs', { message: 'm', callbackEvents: [] });
+    assert.equal(job.status, 202, JSON.stringify(job.body));
+    await h.weir.finish(flow, job.body.executionId, h.tenant.key);
   });
 
   it('are left out when they are empty: a client may send the request of its first call again', async () => {
