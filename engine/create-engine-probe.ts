@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { askEngine } from './ask-engine.ts';
-import { GRPC, grpcCodeOf } from './grpc-code.ts';
+import { GRPC, grpcCodeOf, UNANSWERED } from './grpc-code.ts';
 import { ACTIVITY_TASKS } from './list-pollers.ts';
 
 /** The engine answers in milliseconds; who asks has other things to look at meanwhile. */
 const TIMEOUT_MS = 1_000;
 /** The engine is asked once in this time, however many ask for it. */
 const KEEP_MS = 1_000;
-/** Answers that come from the way to the engine: an engine that is busy, or refuses this process, was reached. */
-const UNREACHABLE: number[] = [GRPC.cancelled, GRPC.deadlineExceeded, GRPC.unavailable];
 
 /** Creates a function that tells whether the engine is away: whether nothing of it is heard about `taskQueue`. It never rejects. */
 export function createEngineProbe(
@@ -28,7 +26,7 @@ export function createEngineProbe(
     if (last && performance.now() - last.at <= KEEP_MS) return last.isAway;
     const asked = askEngine(client, describe, TIMEOUT_MS).then(
       () => false,
-      (error: unknown) => UNREACHABLE.includes(grpcCodeOf(error) ?? GRPC.cancelled),
+      (error: unknown) => UNANSWERED.includes(grpcCodeOf(error) ?? GRPC.cancelled),
     );
     // A connection that was lost is tried again for seconds, whatever the deadline.
     const isAway = Promise.race([asked, sleep(TIMEOUT_MS, true, { ref: false })]);

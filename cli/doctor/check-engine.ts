@@ -1,5 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { type Config, DEFAULT_ADDRESS } from '../../config.ts';
+import { grpcCodeOf, UNANSWERED } from '../../engine/grpc-code.ts';
 import { ACTIVITY_TASKS, listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { blockTaskQueue } from '../../flow/run.ts';
@@ -7,18 +8,20 @@ import { describeAttributes } from './describe-attributes.ts';
 import { describePollers, type PolledQueue } from './describe-pollers.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
+/** For all that the server is asked: a check may take 8 s. */
 const TIMEOUT_MS = 6_000;
 const DAY_SECONDS = 86_400;
 
 /** Looks whether Temporal, the namespace and workers are there, and whether the namespace has what Weir searches by. */
-export async function checkEngine({
-  temporal,
-  taskQueue,
-}: Pick<Config, 'temporal' | 'taskQueue'>): Promise<Result[]> {
+export async function checkEngine(
+  { temporal, taskQueue }: Pick<Config, 'temporal' | 'taskQueue'>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Result[]> {
   const address = temporal.connectionOptions.address ?? DEFAULT_ADDRESS;
   const { namespace } = temporal;
-  const connection = Connection.lazy({ ...temporal.connectionOptions, connectTimeout: TIMEOUT_MS });
-  const ask = <T>(question: () => Promise<T>) => connection.withDeadline(Date.now() + TIMEOUT_MS, question);
+  const connection = Connection.lazy({ ...temporal.connectionOptions, connectTimeout: timeoutMs });
+  const deadline = Date.now() + timeoutMs;
+  const ask = <T>(question: () => Promise<T>) => connection.withDeadline(deadline, question);
   try {
     await ask(() => connection.ensureConnected());
   } catch (error) {
@@ -28,7 +31,7 @@ export async function checkEngine({
   try {
     const { serverVersion } = await ask(() => connection.workflowService.getSystemInfo({}));
     const described = await ask(() => connection.workflowService.describeNamespace({ namespace })).catch(
-      describe,
+      (error: unknown) => describe(requireRefusal(error)),
     );
     if (typeof described === 'string')
       return [
@@ -42,7 +45,7 @@ export async function checkEngine({
       .then(({ customAttributes, systemAttributes }) =>
         Object.keys({ ...customAttributes, ...systemAttributes }),
       )
-      .catch(() => undefined);
+      .catch((error: unknown) => void requireRefusal(error));
     const polled = await Promise.all(
       queuesOf(taskQueue).map(async (queue) =>
         describePollers(
@@ -66,9 +69,22 @@ export async function checkEngine({
       ...describeAttributes(attributes),
       ...polled,
     ];
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    const mend =
+      'It may be restarting: repeat weir doctor in a minute. If it stays so, look at the log of the Temporal server, or correct TEMPORAL_ADDRESS.';
+    return [failure(`The Temporal server at ${address} did not answer: ${describe(error)}.`, mend)];
   } finally {
     connection.close().catch(() => undefined);
   }
+}
+
+const isUnanswered = (error: unknown) => UNANSWERED.includes(grpcCodeOf(error));
+
+/** Returns the error with which the server refused something; throws that of a server that did not answer. */
+function requireRefusal(error: unknown): unknown {
+  if (isUnanswered(error)) throw error;
+  return error;
 }
 
 type TypedQueue = PolledQueue & { type: typeof WORKFLOW_TASKS | typeof ACTIVITY_TASKS };
