@@ -51,9 +51,9 @@ export async function startFullTemporal(
   const address = `127.0.0.1:${env.FRONTEND_GRPC_PORT}`;
   const problem = await provideNamespace(child, address);
   if (!problem) return { address, child, stop: child.stop };
-  const end = child.logTail();
+  const end = child.describeLog();
   await child.stop();
-  throw new Error(`The Temporal server ${problem}. The end of ${child.logFile}:\n${end}`);
+  throw new Error(`The Temporal server ${problem}. ${end}`);
 }
 
 async function provide(

@@ -32,7 +32,7 @@ export async function startPlainTemporal(
   const address = `127.0.0.1:${port}`;
   const problem = await provideNamespace(child, address);
   if (!problem) return { address, child, stop: child.stop };
-  const end = child.logTail();
+  const end = child.describeLog();
   await child.stop();
-  throw new Error(`The plain Temporal server ${problem}. The end of ${child.logFile}:\n${end}`);
+  throw new Error(`The plain Temporal server ${problem}. ${end}`);
 }

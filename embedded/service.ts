@@ -52,9 +52,9 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
       const problem = child.hasExited()
         ? await child.exited
         : `was not ready after ${READY_TIMEOUT_MS / 1000} s`;
-      const end = child.logTail();
+      const end = child.describeLog();
       await child.stop();
-      throw new Error(`The service ${problem}. The end of ${child.logFile}:\n${end}`);
+      throw new Error(`The service ${problem}. ${end}`);
     }
     await sleep(100);
   }

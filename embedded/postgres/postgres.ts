@@ -69,11 +69,11 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       const url = urlOf(port, options, options.database ?? 'postgres');
       return { url, port, folder, child, stop: child.stop };
     }
-    const end = child.logTail();
+    const end = child.describeLog();
     await child.stop();
     const passing = /still in use|could not bind/.test(end);
     if (!passing || attempt === START_ATTEMPTS) {
-      throw new Error(`PostgreSQL ${problem}. The end of ${child.logFile}:\n${end}`);
+      throw new Error(`PostgreSQL ${problem}. ${end}`);
     }
     await sleep(1000);
   }

@@ -23,6 +23,8 @@ export type Child = {
   hasExited(): boolean;
   /** The last lines that this process has logged, or those around a panic; those of earlier ones are not among them. */
   logTail(): string;
+  /** The same as the last sentence of a message: it names the file, and says so where nothing was logged. */
+  describeLog(): string;
   /** Asks it to end and waits until it has ended; kills it after `stopTimeoutMs`. */
   stop(): Promise<void>;
 };
@@ -76,6 +78,10 @@ export function startChild(spec: ChildSpec): Child {
     exited,
     hasExited: () => ended,
     logTail: log.tail,
+    describeLog: () => {
+      const end = log.tail();
+      return end === '' ? `It logged nothing in ${logFile}.` : `The end of ${logFile}:\n${end}`;
+    },
     stop: async () => {
       if (!ended) await endProcess(record);
       await exited;

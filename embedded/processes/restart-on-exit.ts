@@ -26,22 +26,31 @@ export async function restartOnExit(options: RestartOptions): Promise<string | u
   const { name, start, report, signal } = options;
   let child = options.child;
   let what = await child.exited;
+  /** Why the last start failed, with the end of the log. */
+  let failed: string | undefined;
   let restarts: number[] = [];
   while (!signal.aborted) {
     restarts = restarts.filter((time) => performance.now() - time < WINDOW_MS);
     if (restarts.length >= options.maxRestarts) {
-      return `${name} ${what} and could not be restarted. The end of ${child.logFile}:\n${child.logTail()}`;
+      return failed === undefined
+        ? `${name} ${what} and could not be restarted. ${child.describeLog()}`
+        : `${name} could not be restarted: ${failed}`;
     }
     const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** restarts.length);
-    report(`${name} ${what}; starting it again in ${delayMs / 1000} s (log: ${child.logFile})`);
+    report(
+      failed === undefined
+        ? `${name} ${what}; starting it again in ${delayMs / 1000} s (log: ${child.logFile})`
+        : `${name} is started again in ${delayMs / 1000} s, as it did not start: ${failed}`,
+    );
     restarts.push(performance.now());
     try {
       await sleep(delayMs, undefined, { signal });
       child = await start();
       report(`${name} is back`);
+      failed = undefined;
       what = await child.exited;
     } catch (error) {
-      what = `did not start: ${error instanceof Error ? error.message : error}`;
+      failed = error instanceof Error ? error.message : String(error);
     }
   }
   return undefined;

@@ -68,6 +68,8 @@ type TemporalOptions = {
   uiPort?: number | undefined;
   /** False turns fsync off, for data that nobody will miss after a power loss. */
   durable?: boolean;
+  /** A server that does not answer within this time is given up. */
+  startTimeoutMs?: number;
   report?: Report;
   /** Gets the lines that stay. */
   note?: Report;
@@ -96,7 +98,12 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
     options.report?.('waiting until it answers');
     const child = startServer(binary, options, port, uiPort);
     const address = `127.0.0.1:${port}`;
-    const { problem, description = '' } = await describeNamespace(binary, child, address);
+    const { problem, description = '' } = await describeNamespace(
+      binary,
+      child,
+      address,
+      options.startTimeoutMs ?? START_TIMEOUT_MS,
+    );
     if (!problem) {
       dropIndexes(file, options, readSearchColumns(description));
       completeDatabase(file);
@@ -104,13 +111,11 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       return { address, namespace: NAMESPACE, uiUrl, port, uiPort, child, stop: child.stop };
     }
     // Before the stop, of which the server logs more than of its cause.
-    const end = child.logTail();
+    const end = child.describeLog();
     await child.stop();
     // Another program may have taken the port in the meantime.
     if (attempt < START_ATTEMPTS && end.includes('address already in use')) continue;
-    throw new Error(
-      `The Temporal server ${problem}.${adviceOn(end, file)} The end of ${child.logFile}:\n${end}`,
-    );
+    throw new Error(`The Temporal server ${problem}.${adviceOn(end, file)} ${end}`);
   }
 }
 
@@ -172,12 +177,13 @@ async function describeNamespace(
   binary: string,
   child: Child,
   address: string,
+  timeoutMs: number,
 ): Promise<{ description?: string; problem?: string }> {
   const question = [
     ...['operator', 'namespace', 'describe', '--namespace', NAMESPACE, '--output', 'json'],
     ...['--address', address, '--env-file', devNull],
   ];
-  const deadline = performance.now() + START_TIMEOUT_MS;
+  const deadline = performance.now() + timeoutMs;
   while (!child.hasExited()) {
     try {
       const { stdout } = await promisify(execFile)(binary, question, {
@@ -188,11 +194,18 @@ async function describeNamespace(
       return { description: stdout };
     } catch (error) {
       if (performance.now() > deadline)
-        return { problem: `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}` };
+        return { problem: `did not answer within ${timeoutMs / 1000} s: ${describeProbe(error)}` };
     }
     await sleep(100);
   }
   return { problem: await child.exited };
+}
+
+/** Describes a question that failed, as the end of a sentence: the error's own message begins with all its arguments. */
+function describeProbe(error: unknown): string {
+  const { stderr = '', killed, message } = error as Error & { stderr?: string; killed?: boolean };
+  if (killed) return `the last question took longer than ${PROBE_TIMEOUT_MS / 1000} s`;
+  return (stderr.trim() || message).split('\n').at(-1)?.replace(/\.$/, '') ?? '';
 }
 
 /** Returns variables with which the CLI asks the address that it is given, without the user's profiles and credentials. */

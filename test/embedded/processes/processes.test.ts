@@ -194,4 +194,26 @@ describe('processes of a local start', () => {
     assert.equal(starts, 3);
     assert.match(message ?? '', /^The engine ended with code 3 and could not be restarted\.[^\n]*\nstart 3$/);
   });
+
+  it('that do not start again are told of with the reason, in whole sentences', async () => {
+    const reports: string[] = [];
+    const reason = 'The Temporal server ended with code 1. The end of temporal.log:\nits last line';
+    const message = await restartOnExit({
+      name: 'Temporal',
+      child: start('failing', 1, 'exit 3'),
+      start: () => Promise.reject(new Error(reason)),
+      maxRestarts: 2,
+      report: (line) => reports.push(line),
+      signal: new AbortController().signal,
+    });
+    assert.equal(message, `Temporal could not be restarted: ${reason}`);
+    assert.match(reports[0] ?? '', /^Temporal ended with code 3; starting it again in 0\.5 s \(log: .*\)$/);
+    assert.equal(reports[1], `Temporal is started again in 1 s, as it did not start: ${reason}`);
+  });
+
+  it('that logged nothing are told of without an empty end of their log', async () => {
+    const child = start('silent', 1, 'exit 3');
+    await child.exited;
+    assert.equal(child.describeLog(), `It logged nothing in ${child.logFile}.`);
+  });
 });

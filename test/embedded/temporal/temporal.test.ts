@@ -104,6 +104,35 @@ describe('the embedded Temporal', () => {
     }
   });
 
+  for (const [what, server, message] of [
+    ['ends', 'exit 3', /^The Temporal server ended with code 3\. It logged nothing in \S+temporal\.log\.$/],
+    [
+      'answers nothing',
+      'exec sleep 60',
+      /^The Temporal server did not answer within 0\.5 s: connection refused\. It logged nothing in \S+temporal\.log\.$/,
+    ],
+  ] as const)
+    it(`says in whole sentences that a server ${what} that logs nothing`, async () => {
+      const stateFolder = path.join(folder, `silent-${what.split(' ')[0]}`);
+      mkdirSync(stateFolder);
+      const script = path.join(stateFolder, 'temporal');
+      const real = process.env.WEIR_TEMPORAL_CLI;
+      writeFileSync(
+        script,
+        `#!/bin/sh
+        if [ "$1" = operator ]; then printf 'a warning\\nconnection refused\\n' >&2; exit 1; fi
+        if [ "$1" = server ] && [ "$3" != --help ]; then ${server}; fi
+        exec '${real}' "$@"`,
+        { mode: 0o700 },
+      );
+      process.env.WEIR_TEMPORAL_CLI = script;
+      try {
+        await assert.rejects(startTemporal({ stateFolder, startTimeoutMs: 500 }), { message });
+      } finally {
+        process.env.WEIR_TEMPORAL_CLI = real;
+      }
+    });
+
   it('says which file is damaged and what to do, with the end of the log before the stop', async () => {
     const stateFolder = path.join(folder, 'damaged');
     mkdirSync(stateFolder);
