@@ -9,8 +9,9 @@ const USAGE_ERROR = 2;
 
 // A pipe such as `weir operator runs list | head` closes stdout early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
+  if (error.code === 'EPIPE') process.exit();
+  note(`The output of this command cannot be written: ${error.message}.`);
+  process.exit(1);
 });
 // Nothing is left to say it to.
 process.stderr.on('error', () => undefined);

@@ -80,7 +80,10 @@ export const deliveryDetail = deliveryRecord
       .uuid()
       .nullable()
       .meta({ description: 'The run that the delivery reports; null for a test.' }),
-    nextAttemptAt: time.nullable(),
+    nextAttemptAt: time.nullable().meta({
+      description:
+        'When the next attempt is due. It is in the past while the attempt waits for its turn, and after its worker was lost before the attempt had begun: that attempt counts, and the next one follows after about the delay of the schedule.',
+    }),
     requestBody: z.string().nullable().meta({
       description:
         'The body of every attempt, as it is sent. null before the first attempt, and for an API key when the run is of another project.',

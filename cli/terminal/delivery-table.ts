@@ -24,12 +24,17 @@ export function deliveryTable(deliveries: Delivery[]): string {
   );
 }
 
+/** An attempt that is overdue waits for its turn, or its worker was lost: when it is made is not known here. */
+function describeNext(at: string): string {
+  return `, next attempt ${Date.parse(at) > Date.now() ? '' : 'due since '}${formatTime(at)}`;
+}
+
 /** Formats a delivery with its attempts and its body. */
 export function formatDelivery(delivery: DetailedDelivery): string {
   const { nextAttemptAt, requestBody } = delivery;
   return [
     `${delivery.id}  ${delivery.eventType} to ${oneLine(delivery.targetUrl)}`,
-    `${delivery.status}, created ${formatTime(delivery.createdAt)}${nextAttemptAt ? `, next attempt ${formatTime(nextAttemptAt)}` : ''}`,
+    `${delivery.status}, created ${formatTime(delivery.createdAt)}${nextAttemptAt ? describeNext(nextAttemptAt) : ''}`,
     delivery.executionId ? `Run: ${delivery.executionId}` : 'A test, of no run.',
     ...(delivery.errorMessage === null ? [] : [`Error: ${oneLine(delivery.errorMessage)}`]),
     '',

@@ -5,7 +5,6 @@ import { refetchAfter } from '../api/refetch-after.ts';
 import { useOrganization } from '../shell/me.ts';
 import { RunLink } from '../shell/run-link.tsx';
 import { Button } from '../ui/button.tsx';
-import { Countdown } from '../ui/countdown.tsx';
 import { shortId } from '../ui/format.ts';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Note } from '../ui/note.tsx';
@@ -86,8 +85,8 @@ export function DeliveryPage() {
                     <Time at={delivery.createdAt} />
                   </Fact>
                   {delivery.nextAttemptAt && (
-                    <Fact name="Next attempt in">
-                      <Countdown until={delivery.nextAttemptAt} past="moments" />
+                    <Fact name="Next attempt due">
+                      <Time at={delivery.nextAttemptAt} />
                     </Fact>
                   )}
                 </Facts>

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { ROOT, weirIn } from '../cli-harness.ts';
 
 /** The completion script is our own text. */
@@ -22,6 +24,16 @@ describe('What a command prints', () => {
       found.filter((file) => !OWN.includes(file)),
       [],
     );
+  });
+
+  it('and cannot be written is told of in a sentence, and the command ends with 1', async function () {
+    if (!existsSync('/dev/full')) this.skip();
+    const command = '"$0" cli/weir.ts completion bash > /dev/full';
+    const ended = promisify(execFile)('sh', ['-c', command, process.execPath], { cwd: ROOT });
+    await assert.rejects(ended, {
+      code: 1,
+      stderr: /^The output of this command cannot be written: ENOSPC: no space left on device, write\.\n$/,
+    });
   });
 
   it('has no control characters of the service in errors', async () => {
