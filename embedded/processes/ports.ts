@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findAnyFreePort } from '../../observability/metrics/engine-metrics.ts';
+import { findAnyFreePort } from '../../observability/find-any-free-port.ts';
 import type { Report } from '../progress.ts';
 import { takeProcessLock } from './process-lock.ts';
 

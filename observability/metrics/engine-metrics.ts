@@ -1,7 +1,5 @@
 // The metrics of Temporal's SDK, which its native core keeps itself: slots, pollers, schedule-to-start latencies, requests.
-import { once } from 'node:events';
 import { request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import {
   EXPORT_INTERVAL_MS,
   hasOtlp,
@@ -67,17 +65,6 @@ export function engineMetricsOver(
       useSecondsForDurations: true,
     },
   };
-}
-
-/** Finds a port of this machine that is free now. */
-export async function findAnyFreePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, LOOPBACK);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The task queue of a process's own model calls ends in the process's id, which no label may have. */

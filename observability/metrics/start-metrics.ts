@@ -1,6 +1,7 @@
 // observability/metrics/ measures what the service does. The instruments are in the `…-metrics.ts` files, for whoever has
 // something to count; here they are connected to what asks for them.
-import { type EngineMetrics, engineMetricsOver, findAnyFreePort } from './engine-metrics.ts';
+import { findAnyFreePort } from '../find-any-free-port.ts';
+import { type EngineMetrics, engineMetricsOver } from './engine-metrics.ts';
 import { bindInstruments } from './instruments.ts';
 import { hasOtlp } from './otlp-settings.ts';
 
