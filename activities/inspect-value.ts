@@ -1,3 +1,4 @@
+import { leaveForObjects } from '../db/stored-values/leave-for-objects.ts';
 import type { Json } from '../flow/definition.ts';
 import type { Busy } from '../flow/run.ts';
 import { bytesToLoad, type Value } from '../flow/value.ts';
@@ -11,7 +12,7 @@ import type { createValueResolver } from './value-resolver.ts';
 
 /**
  * Returns what `look` finds in the JSON of a value of a call, which it waits to have memory for and, where that is large, its
- * organization's turn at. An attempt that may not wait returns BUSY.
+ * organization's turn at, which it leaves while the object store is awaited. An attempt that may not wait returns BUSY.
  */
 export type InspectValue = <T>(
   callId: string,
@@ -32,8 +33,8 @@ export function createInspectValue({ db, largeValues, loadContext, resolve }: De
       const { organizationId } = await loadContext(callId, attempt);
       const bytes = bytesToLoad(value);
       return reserveInputMemory(largeValues, organizationId, bytes, attempt, () =>
-        workInTurn(largeValues.work, organizationId, bytes, attempt, async () =>
-          look(await readInTime(db, attempt, resolve(callId, value))),
+        workInTurn(largeValues.work, organizationId, bytes, attempt, async (leave) =>
+          look(await readInTime(db, attempt, resolve(callId, value, leaveForObjects(db, leave)))),
         ),
       );
     });

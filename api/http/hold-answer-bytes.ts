@@ -1,8 +1,8 @@
 import type { Db } from '../../db/connect.ts';
+import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import type { LargeValues } from '../../large-values/large-values.ts';
 import type { ApiContext } from './context.ts';
-import { leaveForObjects } from './leave-for-objects.ts';
 import { readerSignal } from './reader-signal.ts';
 import { takeBytes, takeWorkToLeave } from './take-bytes.ts';
 

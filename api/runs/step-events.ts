@@ -1,5 +1,6 @@
 // The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
 import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
+import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
 import { loadReferences, measureOutputs, measureValue } from '../../db/stored-values/load-references.ts';
 import { measurePause } from '../../db/stored-values/measure-outcome.ts';
 import { readResultText } from '../../db/stored-values/read-result.ts';
@@ -16,7 +17,6 @@ import { describePlan } from '../calls/require-fresh-tree.ts';
 import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createHeartbeat, type HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';
-import { leaveForObjects } from '../http/leave-for-objects.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { JsonText } from '../http/write-json.ts';
 import { describeRunError } from '../run-shapes/describe-run-error.ts';

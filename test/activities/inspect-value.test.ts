@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createInspectValue } from '../../activities/inspect-value.ts';
 import type { Db } from '../../db/connect.ts';
@@ -32,4 +33,46 @@ describe('a look into a value of a run', () => {
     endTurn();
     assert.deepEqual(await waiting, [1, 2, 3]);
   });
+
+  for (const mayWait of [true, false])
+    it(`leaves its turn to others while the object store is awaited, ${mayWait ? '' : 'also '}where it may ${mayWait ? '' : 'not '}wait`, async () => {
+      const asked = Promise.withResolvers<void>();
+      const answer = Promise.withResolvers<Buffer>();
+      const objects = {
+        get() {
+          asked.resolve();
+          return answer.promise;
+        },
+      };
+      const inspectStored = createInspectValue({
+        db: { objects, withoutPlugins: () => ({}) } as unknown as Db,
+        largeValues,
+        loadContext: async () => ({ organizationId: 'acme' }) as never,
+        resolve: async (_callId, _value, from) =>
+          JSON.parse(String(await from?.objects?.get('acme', {} as never))),
+      });
+      mock.timers.enable({ apis: ['setTimeout'] });
+      try {
+        const attempt = { ...attemptOf(1), mayWait };
+        const looking = inspectStored('call', { ref: 'list', bytes: LARGE_BYTES }, attempt, (json) => json);
+        await asked.promise;
+        // Less than the time after which a turn is given up.
+        mock.timers.tick(900);
+        const endTurn = largeValues.work.takeNow('other', LARGE_BYTES);
+        assert(endTurn);
+        let hasLooked = false;
+        void looking.then(() => {
+          hasLooked = true;
+        });
+        answer.resolve(Buffer.from('[1]'));
+        await setImmediate();
+        assert.equal(hasLooked, false);
+        endTurn();
+        mock.timers.tick(99);
+        assert.deepEqual(await looking, [1]);
+        mock.timers.tick(900);
+      } finally {
+        mock.timers.reset();
+      }
+    });
 });

@@ -1,7 +1,7 @@
-import type { Db } from '../../db/connect.ts';
 import type { Leave } from '../../fairness/turn-to-leave.ts';
+import type { Db } from '../connect.ts';
 
-/** Makes the database of a request that has a turn at large work: the turn is left while the object store is awaited. */
+/** Makes the database of work that has a turn at large values: the turn is left while the object store is awaited. */
 export function leaveForObjects(db: Db, leave: Leave): Db {
   const { objects } = db;
   if (!objects) return db;
