@@ -123,10 +123,10 @@ export function createBlockExecutor(
     // An attempt that was lost with its worker may have asked a model, and nobody else.
     const attempts = block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals;
     const ended = { ...trace, attempts };
-    const recorded = await recordBlockEnd(deps, attempt, payerOf(context), ended, end, result);
+    const { recorded, error } = await recordBlockEnd(deps, attempt, payerOf(context), ended, end, result);
     if (Buffer.isBuffer(end.output)) freeBytes(end.output);
-    if (end.error) {
-      const failure = new ServiceError(end.error.code, end.error.message);
+    if (error) {
+      const failure = new ServiceError(error.code, error.message);
       if (recorded) throw failure;
       // By another attempt, unless the run has ended.
       return await recordedReply(execution, attempt).catch((error: unknown) => {

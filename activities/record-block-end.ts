@@ -29,9 +29,10 @@ export type BlockEnd = {
 export const UNUSED: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
 
 /**
- * Records the end of a block execution, and given a `result` the end of its run; returns whether this call recorded it. An
- * end that cannot be recorded is replaced by a failure, which is recorded and thrown. There is no charge when the database
- * refuses a value for good, since that is the service's fault. When the worker stops, what is kept is left to the next attempt.
+ * Records the end of a block execution, and given a `result` the end of its run; returns whether this call recorded it, and its
+ * error. An end that cannot be recorded is replaced by a failure: one for callers is thrown. When the database refuses a value for
+ * good, it is returned and there is no charge, since that is the service's fault. When the worker stops, what is kept is left to
+ * the next attempt.
  */
 export async function recordBlockEnd(
   { db, balanceLimit }: Pick<ActivityDeps, 'db' | 'balanceLimit'>,
@@ -40,7 +41,7 @@ export async function recordBlockEnd(
   trace: Omit<BlockRun, keyof ModelUsage | 'output' | 'error'>,
   end: BlockEnd,
   result: Value | undefined,
-): Promise<boolean> {
+): Promise<{ recorded: boolean; error: BlockEnd['error'] }> {
   const record = ({ usage, value, ...answer }: BlockEnd, completes?: Value) => {
     const run = { ...trace, ...usage, ...answer };
     return retryWrite((failed) => {
@@ -54,7 +55,7 @@ export async function recordBlockEnd(
   };
   try {
     const stored = await retryWrite(() => storeOutput(db, payer.organizationId, trace, end.output), attempt);
-    return await record({ ...end, stored }, result);
+    return { recorded: await record({ ...end, stored }, result), error: end.error };
   } catch (error) {
     if (isUnstorableValue(error)) {
       log.error(
@@ -63,8 +64,8 @@ export async function recordBlockEnd(
       );
       const failure = new ServiceError('INTERNAL_ERROR', 'The block failed for a reason inside the service.');
       const { reserved = false } = end.usage;
-      await record({ usage: { ...UNUSED, reserved }, error: toError(failure) });
-      throw failure;
+      const failed = { usage: { ...UNUSED, reserved }, error: toError(failure) };
+      return { recorded: await record(failed), error: failed.error };
     }
     if (error instanceof ServiceError && !end.error)
       await record({ usage: end.usage, error: toError(error) });

@@ -133,6 +133,24 @@ describe('a model call whose activity is repeated', () => {
     assert.deepEqual([block?.status, block?.error], ['failed', failure]);
   });
 
+  it('is answered with the record of another attempt when the database takes its own in no case', async () => {
+    const { db } = harness.database;
+    let other: unknown;
+    const overtaken = intercepting(db, async (send) => {
+      harness.costs(COST);
+      other ??= await harness.attempt(2, db, () => 'yes');
+      return send();
+    });
+    harness.costs(1e300);
+    const { stop } = captureLog();
+    try {
+      assert.deepEqual(await harness.attempt(1, overtaken, () => 'no'), other);
+    } finally {
+      stop();
+    }
+    await harness.assertChargedOnce();
+  });
+
   it('is given up at the third answer that cannot be read, however many attempts were lost with their workers', async () => {
     const unreadable = () => {
       throw new ModelUnavailable('garbled', { isUnreadable: true });
