@@ -25,6 +25,8 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_MAX_MS = 5_000;
 /** A value that has waited so long for its turn, or could not be written within the other, is kept in the database instead. */
 const PUT_TURN_MAX_MS = 2_000;
+/** Whoever writes may hold up one of the worker's workflow tasks, which are several times as many as may write and wait. */
+const PUTS_WAITING_MAX = 32;
 /** An output has 8 MiB at most, and a request rarely more than 12. */
 const PUT_MAX_MS = 8_000;
 const GET_TURN_MAX_MS = 10_000;
@@ -42,6 +44,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
   const signing = createClient(options, options.publicEndpoint ?? options.endpoint);
   const turns = createTurns(REQUESTS);
   const breaker = createCircuitBreaker(REST_MS, now);
+  let putsWaiting = 0;
   const encrypted = encryption && {
     ServerSideEncryption: encryption.algorithm,
     ...(encryption.keyId && { SSEKMSKeyId: encryption.keyId }),
@@ -54,9 +57,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const endTurn = await turns.wait(owner, AbortSignal.timeout(turnMaxMs)).catch(() => {
-      throw new ObjectStoreUnavailable(
-        'Too many large values of the organization are read or written at once.',
-      );
+      throw tooMany();
     });
     try {
       return await work(AbortSignal.timeout(maxMs));
@@ -65,6 +66,21 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
     } finally {
       endTurn();
     }
+  }
+
+  /** Waits for a turn to write, unless many wait already. */
+  async function writeInTurn(owner: string, command: PutObjectCommand): Promise<void> {
+    if (putsWaiting >= PUTS_WAITING_MAX && turns.isBusy(owner)) throw tooMany();
+    let waits = true;
+    const began = () => {
+      if (waits) putsWaiting -= 1;
+      waits = false;
+    };
+    putsWaiting += 1;
+    await inTurn(owner, PUT_TURN_MAX_MS, PUT_MAX_MS, (abortSignal) => {
+      began();
+      return write(command, abortSignal);
+    }).finally(began);
   }
 
   /** Writes, and notes whether the store takes writes. That an organization has too many of them says nothing of the store. */
@@ -95,7 +111,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
       });
       // The store compares the bytes with this hash; without it, the client would compute it again, and hold up the process.
       command.middlewareStack.add(withHeader('x-amz-content-sha256', sha256), { step: 'build' });
-      await inTurn(owner, PUT_TURN_MAX_MS, PUT_MAX_MS, (abortSignal) => write(command, abortSignal));
+      await writeInTurn(owner, command);
     },
 
     get: (owner, object) =>
@@ -164,6 +180,10 @@ function createClient({ region, pathStyle, credentials }: ObjectStoreOptions, en
       httpsAgent: new HttpsAgent({ keepAlive: true }),
     },
   });
+}
+
+function tooMany(): ObjectStoreUnavailable {
+  return new ObjectStoreUnavailable('Too many large values of the organization are read or written at once.');
 }
 
 function placeOf(location: StoredObject['location']): { Bucket: string; Key: string } {
