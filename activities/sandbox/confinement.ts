@@ -1,6 +1,7 @@
 // The command that starts guest processes: no network, no new privileges, bounded resources, empty environment.
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { PROCESS_CPU_SECONDS, PROCESS_DATA_MAX_BYTES } from './limits.ts';
+import { SandboxUnavailable } from './sandbox-errors.ts';
 
 /** `ulimit` works on every platform; a limit that the platform lacks is skipped. */
 const LIMITS = [
@@ -21,7 +22,10 @@ const NO_NEW_PRIVILEGES = ['setpriv', '--no-new-privs', '--inh-caps=-all'];
 /** A program and its arguments; the guest's own command follows them. */
 export type Confinement = { file: string; args: string[] };
 
-/** Finds out by trial which confinement this machine allows (containers and macOS lack some); never fails. */
+/**
+ * Finds out by trial which confinement this machine allows (containers and macOS lack some). Throws SandboxUnavailable where the
+ * machine cannot start a process at the moment, which says nothing of what it allows.
+ */
 export async function findConfinement(): Promise<Confinement> {
   const args = ['-c', SCRIPT, 'sh'];
   for (const command of [NO_NETWORK, NO_NEW_PRIVILEGES]) {
@@ -31,8 +35,17 @@ export async function findConfinement(): Promise<Confinement> {
 }
 
 function succeeds(args: string[]): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  // No timeout: one slow moment of the machine would leave guests unconfined from then on.
-  execFile('/bin/sh', args, { cwd: '/', env: {} }, (error) => resolve(error === null));
-  return promise;
+  return new Promise((resolve, reject) => {
+    // No timeout: one slow moment of the machine would leave guests unconfined from then on. So would one in which it has no
+    // memory, processes or files left.
+    const tell = (error: ExecFileException | null) => {
+      if (error === null || (typeof error.code !== 'string' && error.signal !== 'SIGKILL')) resolve(!error);
+      else reject(new SandboxUnavailable(`No process could start: ${error.code ?? error.signal}`));
+    };
+    try {
+      execFile('/bin/sh', args, { cwd: '/', env: {} }, tell);
+    } catch (error) {
+      tell(error as ExecFileException);
+    }
+  });
 }

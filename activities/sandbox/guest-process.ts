@@ -1,5 +1,5 @@
 // The service's side of one guest process: starts it, gives it one call at a time, kills it when it does not answer.
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Confinement } from './confinement.ts';
@@ -54,11 +54,7 @@ const START = {
 export async function startGuest(confinement: Confinement, signal: AbortSignal): Promise<GuestProcess> {
   const program = await findGuestProgram();
   signal.throwIfAborted();
-  const child = spawn(confinement.file, [...confinement.args, process.execPath, ...NODE_FLAGS, program], {
-    cwd: '/',
-    env: {},
-    stdio: 'pipe',
-  });
+  const child = spawnGuest(confinement, program);
   const { send, receive, end, exited } = createGuestConnection(child);
   try {
     await receive(START, signal);
@@ -89,6 +85,19 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       }
     },
   };
+}
+
+function spawnGuest({ file, args }: Confinement, program: string): ChildProcessWithoutNullStreams {
+  try {
+    return spawn(file, [...args, process.execPath, ...NODE_FLAGS, program], {
+      cwd: '/',
+      env: {},
+      stdio: 'pipe',
+    });
+  } catch (error) {
+    // Without memory, for instance. Most failures come as an event instead.
+    throw new SandboxUnavailable(`The sandbox process could not start: ${(error as Error).message}`);
+  }
 }
 
 /** Sets the priority of a process, which may have ended. Only a privileged service can raise it again. */

@@ -1,7 +1,7 @@
 // A pool of warm guest processes: each takes one call at a time; the pool grows on demand up to a bound and replaces processes
 // in the background.
 import { sandboxProcesses } from '../../observability/metrics/worker-metrics.ts';
-import { findConfinement } from './confinement.ts';
+import { type Confinement, findConfinement } from './confinement.ts';
 import { type GuestProcess, startGuest } from './guest-process.ts';
 import { BUSY_MAX_MS, IDLE_MAX_MS, RUNS_MAX } from './limits.ts';
 import { SandboxUnavailable } from './sandbox-errors.ts';
@@ -39,7 +39,7 @@ export type Pool = {
  * starts in the background now. All but one end when idle.
  */
 export function createPool({ size }: { size: number }): Pool {
-  const confinement = findConfinement();
+  let confinement: Promise<Confinement> | undefined;
   const members = new Set<Member>();
   const starts = new Set<Promise<void>>();
   const waiters: Waiter[] = [];
@@ -77,8 +77,17 @@ export function createPool({ size }: { size: number }): Pool {
       for (const waiter of waiters.splice(0)) waiter.reject(error);
   }
 
+  /** The confinement is the same for all; one that could not be found is looked for again. */
+  function confine(): Promise<Confinement> {
+    confinement ??= findConfinement().catch((error: unknown) => {
+      confinement = undefined;
+      throw error;
+    });
+    return confinement;
+  }
+
   async function startMember(): Promise<void> {
-    const guest = await startGuest(await confinement, closing.signal);
+    const guest = await startGuest(await confine(), closing.signal);
     const member: Member = {
       guest,
       idle: false,

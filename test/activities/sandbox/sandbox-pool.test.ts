@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import childProcess, { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { findConfinement } from '../../../activities/sandbox/confinement.ts';
 import type { GuestProcess } from '../../../activities/sandbox/guest-process.ts';
+import { findGuestProgram } from '../../../activities/sandbox/guest-program.ts';
 import { IDLE_MAX_MS } from '../../../activities/sandbox/limits.ts';
 import { createPool, type Pool } from '../../../activities/sandbox/pool.ts';
+import { SandboxUnavailable } from '../../../activities/sandbox/sandbox-errors.ts';
 import { guestsOf } from './guests.ts';
 
 type Held = { guest: GuestProcess; release(reusable: boolean): Promise<unknown> };
@@ -30,6 +35,10 @@ async function hold(pool: Pool, takesSpare: boolean): Promise<Held> {
   };
 }
 
+function failToStart(): never {
+  throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' });
+}
+
 describe('the pool of guest processes', () => {
   it('leaves the last idle one to callers without any, and starts another for the rest', async () => {
     const pool = createPool({ size: 3 });
@@ -48,6 +57,32 @@ describe('the pool of guest processes', () => {
       await pool.close();
     }
   });
+
+  for (const name of ['execFile', 'spawn'] as const)
+    it(`rejects those who wait when ${name} throws, as without memory, and starts processes as confined later`, async function () {
+      if (process.platform !== 'linux') this.skip();
+      await findGuestProgram();
+      const failing = mock.method(childProcess, name, failToStart);
+      syncBuiltinESMExports();
+      const pool = createPool({ size: 1 });
+      try {
+        await assert.rejects(
+          pool.use(async () => ({ reusable: true }), { takesSpare: true }),
+          SandboxUnavailable,
+        );
+        failing.mock.restore();
+        syncBuiltinESMExports();
+        const { guest, release } = await hold(pool, true);
+        const { args } = await findConfinement();
+        const status = readFileSync(`/proc/${guest.pid}/status`, 'latin1');
+        assert.equal(/^NoNewPrivs:\t1$/m.test(status), args.includes('--no-new-privs'));
+        await release(true);
+      } finally {
+        failing.mock.restore();
+        syncBuiltinESMExports();
+        await pool.close();
+      }
+    });
 
   it('without free file descriptors rejects all who wait, and the service goes on', async function () {
     if (process.platform !== 'linux') this.skip();
