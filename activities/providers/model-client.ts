@@ -1,8 +1,9 @@
 // The `openai` client of one provider, without retries of its own and with bounds on time and size.
+import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OpenAI } from 'openai';
-import { Agent } from 'undici';
+import type { Agent as UndiciAgent } from 'undici';
 import type { Provider } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
@@ -19,6 +20,9 @@ const ERROR_BODY_MAX_BYTES = 64 * 1024;
 const LARGE_ANSWER_BYTES = 1024 * 1024;
 /** After each further MiB the reading rests for as long as that took, at most this long: what comes slowly holds nobody up. */
 const REST_MAX_MS = 60;
+
+/** This file alone: the whole package, which has a `fetch` of its own, would take 5 MB more. */
+const Agent: typeof UndiciAgent = createRequire(import.meta.url)('undici/lib/dispatcher/agent.js');
 
 /** Practically none: the SDK's own timeout would also count the wait for memory. */
 const SDK_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
