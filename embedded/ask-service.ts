@@ -16,6 +16,10 @@ export async function askService(
   // An answer that is cut off makes `text` fail.
   sent.on('error', () => undefined);
   sent.end(body);
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  return { status: response.statusCode, text: await text(response) };
+  try {
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: response.statusCode, text: await text(response) };
+  } catch (error) {
+    throw signal.aborted ? new Error(`no whole answer within ${timeoutMs / 1_000} s`) : error;
+  }
 }

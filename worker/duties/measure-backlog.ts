@@ -14,7 +14,7 @@ import { backlog, backlogAge, parkedRuns } from '../../observability/metrics/wor
 
 export const MEASURE_EVERY_MS = 15_000;
 /** Longer than a duty rests, however long it took. */
-const LAST_MS = 90_000;
+const LAST_MS = 120_000;
 
 const tasks = lasting(backlog, LAST_MS);
 const ages = lasting(backlogAge, LAST_MS);
