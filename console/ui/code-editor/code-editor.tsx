@@ -72,7 +72,11 @@ export function CodeEditor(props: Props) {
       if (isGone) made.destroy();
       else setEditor(made);
     }
-    load().catch(() => setLoadError(new Error('The editor could not be loaded. Check that you are online.')));
+    load().catch(() =>
+      setLoadError(
+        new Error('The editor could not be loaded. Check that you are online, and reload the page.'),
+      ),
+    );
     return () => {
       isGone = true;
       made?.destroy();
