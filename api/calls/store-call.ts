@@ -5,11 +5,12 @@ import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertKeyed } from '../../db/runs/idempotency-keys.ts';
-import { insertCalls, type NewCall, SnapshotDeleted } from '../../db/runs/insert-calls.ts';
+import { insertCalls, type NewCall, VersionDeleted } from '../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../db/runs/runs.ts';
 import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../db/stored-values/store-inputs.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { RunStart } from '../../engine/start-run.ts';
+import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import type { RunOutcome } from '../../flow/run.ts';
@@ -18,6 +19,7 @@ import type { AcceptDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
 import { toRetryLater } from '../http/retry-later.ts';
 import type { CallRequest } from './call-request.ts';
+import { flowNotFound } from './load-flow.ts';
 
 /** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
 export type AcceptedCall = RunStart & {
@@ -49,7 +51,8 @@ export class PerhapsStored extends Error {
 /**
  * Stores a call, and on the first call of a session the `session` too; with it the snapshot of a draft that has none, and the
  * entry in the audit log where starts are recorded. Returns undefined when another request has taken the Idempotency-Key, or
- * stored the same resume, in the meantime. Throws PerhapsStored when nothing says whether the call is stored.
+ * stored the same resume, in the meantime. Throws PerhapsStored when nothing says whether the call is stored, and
+ * FLOW_NOT_FOUND when the flow and its version were deleted.
  */
 export async function storeCall(
   deps: AcceptDeps,
@@ -111,8 +114,9 @@ async function storeHeld(
   const accepted = await store()
     .catch((error: unknown) => {
       if (error instanceof InputBeingDeleted) inputs = NONE_STORED;
-      else if (error instanceof SnapshotDeleted) known = undefined;
-      else throw error;
+      else if (!(error instanceof VersionDeleted)) throw error;
+      else if (call.version === DRAFT_VERSION) known = undefined;
+      else throw flowNotFound(call.version);
       return store();
     })
     .catch((error: unknown) => {

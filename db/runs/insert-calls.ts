@@ -61,7 +61,7 @@ export type NewCall = {
  * again. A session comes before its first call. Returns whether the calls are new. A repetition, a resume and a later call of a
  * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over, or the session was cancelled or
  * has no room for a further call, EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when
- * the project was, SnapshotDeleted when the stored draft was, and RATE_LIMITED when the organization has too many runs under way.
+ * the project was, VersionDeleted when the version was, and RATE_LIMITED when the organization has too many runs under way.
  *
  * With inputs that were `stored` elsewhere it needs a transaction, too, and may throw InputBeingDeleted.
  */
@@ -167,14 +167,17 @@ function toColumn(input: StoredRunInput, stored: StoredInputs): string | null {
   return stored.has(input) ? null : JSON.stringify(input);
 }
 
-/** The snapshot of a draft was found at the beginning of the request, and deleted before its run was stored. */
-export class SnapshotDeleted extends Error {
-  override readonly name = 'SnapshotDeleted';
+/**
+ * The version was found at the beginning of the request, and deleted before its run was stored: the snapshot of a draft, or a
+ * published version of a flow that was deleted.
+ */
+export class VersionDeleted extends Error {
+  override readonly name = 'VersionDeleted';
 }
 
 /**
  * Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, the
- * stored draft or the run that they go on with was deleted.
+ * version or the run that they go on with was deleted.
  */
 function refuseCalls(calls: NewCall[]) {
   return (error: unknown): never => {
@@ -182,7 +185,7 @@ function refuseCalls(calls: NewCall[]) {
     const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
     if (constraint === 'run_project_not_deleted')
       throw new ServiceError('FLOW_NOT_FOUND', 'There is no such flow any more: its project was deleted.');
-    if (constraint === 'run_flow_version_id_fkey') throw new SnapshotDeleted();
+    if (constraint === 'run_flow_version_id_fkey') throw new VersionDeleted();
     if (constraint !== 'run_continues_fkey') throw error;
     const [call] = calls;
     throw call?.mode === 'step' && call.continues ? runNotFound(call.continues.executionId) : notPaused();

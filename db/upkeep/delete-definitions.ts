@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-const IS_DELETED = sql`flow.deleted_at is not null`;
+/** Requests that found the flow before it was deleted may still load its version and begin a run of it: they end sooner. */
+const KEPT_MINUTES = 10;
+const IS_DELETED = sql`flow.deleted_at < now() - ${sql.lit(KEPT_MINUTES)} * interval '1 minute'`;
 /** An empty draft takes less. */
 const DRAFT_MIN_BYTES = 32;
 
 /**
- * Deletes what deleted flows had: drafts, test cases, and versions and snapshots of drafts to which no run or test run refers
- * any more, up to `limit` of each. Answers whether there may be more. Several processes may do this.
+ * Deletes what flows had that were deleted ten minutes ago: drafts, test cases, and versions and snapshots of drafts to which
+ * no run or test run refers any more, up to `limit` of each. Answers whether there may be more. Several processes may do this.
  */
 export async function deleteDefinitions(db: Db, limit: number): Promise<boolean> {
   const drafts = await sql`

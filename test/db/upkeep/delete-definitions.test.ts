@@ -42,7 +42,10 @@ describe('what a deleted flow had', () => {
     return id;
   }
 
-  const remove = (id: string) => sql`update flow set deleted_at = now() where id = ${id}`.execute(db);
+  const remove = (id: string, minutesAgo = 11) =>
+    sql`update flow set deleted_at = now() - ${minutesAgo} * interval '1 minute' where id = ${id}`.execute(
+      db,
+    );
 
   async function left(id: string) {
     const { rows } = await sql`select draft, production_version as production,
@@ -62,6 +65,14 @@ describe('what a deleted flow had', () => {
     await sql`delete from run; delete from test_run`.execute(db);
     await deleteDefinitions(db, LIMIT);
     assert.deepEqual(await left(deleted), { ...nothing, versions: [] });
+  });
+
+  it('stays for ten minutes, for requests that found the flow before', async () => {
+    const id = await createUsedFlow();
+    const before = await left(id);
+    await remove(id, 9);
+    assert.equal(await deleteDefinitions(db, LIMIT), false);
+    assert.deepEqual(await left(id), before);
   });
 
   it('is deleted a limited number at once', async () => {
