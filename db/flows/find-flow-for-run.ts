@@ -29,7 +29,8 @@ export function findFlowForRun(
 
 /**
  * Finds a flow whose runs a caller may read, published or not; with a `version`, only when the flow has that one. With an
- * `executionId`, it may also be a deleted flow that had the slug, whose run that is: its runs stay.
+ * `executionId`, it may also be a deleted flow that had the slug, whose run that is: its runs stay, and of its versions only
+ * those of runs, which the path of a repeated run need not name.
  */
 export function findFlowOfRuns(
   db: Db,
@@ -46,13 +47,16 @@ export function findFlowOfRuns(
     .limit(1)
     .$if(version !== undefined, (flow) =>
       flow.where((eb) =>
-        eb.exists(
-          eb
-            .selectFrom('flow_version')
-            .select('flow_version.id')
-            .whereRef('flow_version.flow_id', '=', 'flow.id')
-            .where('flow_version.version', '=', version as number),
-        ),
+        eb.or([
+          eb('flow.deleted_at', 'is not', null),
+          eb.exists(
+            eb
+              .selectFrom('flow_version')
+              .select('flow_version.id')
+              .whereRef('flow_version.flow_id', '=', 'flow.id')
+              .where('flow_version.version', '=', version as number),
+          ),
+        ]),
       ),
     )
     .executeTakeFirst();

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { insertFlow } from '../../../db/flows/flows.ts';
+import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
+import { deleteDefinitions } from '../../../db/upkeep/delete-definitions.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer } from '../../fakes/model-server.ts';
 import { type EventsWeir, startEventsWeir } from './events-harness.ts';
@@ -12,10 +15,18 @@ describe('a run whose flow is deleted while it is under way', () => {
   });
   after(() => weir.stop());
 
-  async function startAndDelete() {
+  async function startAndDelete({ versions = 1 } = {}) {
     const flow = await weir.createFlow(weir.tenant, [llm('ask', 'x', 'demo/chat'), passthrough('last')]);
-    const { executionId, response } = await weir.startHeld(flow);
     const slug = flow.split('/')[2] as string;
+    if (versions === 2) {
+      const { id } = await weir.db
+        .selectFrom('flow')
+        .select('id')
+        .where('slug', '=', slug)
+        .executeTakeFirstOrThrow();
+      await setProductionVersion(weir.db, id, await publishVersion(weir.db, id, 'further'));
+    }
+    const { executionId, response } = await weir.startHeld(flow);
     await weir.db.updateTable('flow').set({ deleted_at: new Date() }).where('slug', '=', slug).execute();
     return { flow, slug, executionId, release: () => answer('done')(response) };
   }
@@ -32,6 +43,18 @@ describe('a run whose flow is deleted while it is under way', () => {
     assert.equal(events.at(-1), 'run_completed');
     for (const more of ['/blocks', '/request'])
       assert.equal((await weir.read(flow, `${executionId}${more}`)).status, 200, more);
+  });
+
+  it('is read and cancelled there also when the version of the path, another than that of the run, is deleted', async () => {
+    const { flow: unversioned, slug, executionId } = await startAndDelete({ versions: 2 });
+    const flow = `${unversioned}/v1`;
+    assert.equal((await weir.read(flow, executionId)).status, 200);
+    await sql`update flow set deleted_at = now() - interval '1 hour' where slug = ${slug}`.execute(weir.db);
+    await deleteDefinitions(weir.db, 100);
+    for (const more of ['', '/blocks', '/request'])
+      assert.equal((await weir.read(flow, `${executionId}${more}`)).status, 200, more);
+    assert.equal((await weir.cancel(flow, executionId)).status, 202);
+    assertCancelled((await weir.finish(flow, executionId, weir.tenant.key)).body);
   });
 
   it('is cancelled there, and among the runs of its project', async () => {
