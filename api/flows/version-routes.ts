@@ -4,7 +4,7 @@ import {
   getVersion,
   listVersions,
   measureVersion,
-  tooLargeVersions,
+  tooManyVersions,
   versionNotFound,
 } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
@@ -81,7 +81,10 @@ export function versionRoutes(deps: ApiDeps): Route[] {
               INVALID_TREE: example.incomplete,
             },
           ),
-          ...conflict('The versions of the flow take as much room as they may.', tooLargeVersions().message),
+          ...conflict(
+            'The flow has as many versions as it may (10,000), or they take as much room as they may (256 MiB).',
+            tooManyVersions().message,
+          ),
           ...changed('draft'),
         },
       },

@@ -4,12 +4,14 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { flowIdNotFound } from './flows.ts';
 
+/** As many versions a flow may have: each publication reads how much room they take, under the flow's lock. */
+export const VERSIONS_MAX = 10_000;
 /** As many bytes the versions of a flow may take in the database, where they are compressed. */
 export const VERSIONS_MAX_BYTES = 256 * 1024 * 1024;
 
 /**
  * Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND,
- * and CONFLICT when the versions of the flow take as much room as they may.
+ * and CONFLICT when the flow has as many versions as it may, or they take as much room as they may.
  */
 export function publishVersion(
   db: Db | Tx,
@@ -27,6 +29,8 @@ export function publishVersion(
       .forNoKeyUpdate()
       .executeTakeFirst();
     if (!flow) throw flowIdNotFound();
+    const newest = await findNewest(tx, flowId);
+    if (newest >= VERSIONS_MAX) throw tooManyVersions();
     if ((await measureVersions(tx, flowId)) >= VERSIONS_MAX_BYTES) throw tooLargeVersions();
     const { version } = await tx
       .insertInto('flow_version')
@@ -36,9 +40,7 @@ export function publishVersion(
           .selectFrom('flow')
           .select((flow) => [
             'flow.id',
-            sql<number>`(select coalesce(max(version), 0) + 1 from flow_version where flow_id = ${flowId})`.as(
-              'version',
-            ),
+            flow.val(newest + 1).as('version'),
             flow.val(note).as('note'),
             'flow.draft',
             flow.val(publishedBy).as('published_by'),
@@ -52,6 +54,16 @@ export function publishVersion(
   });
 }
 
+/** Finds the number of the newest version, which is how many there are; 0 when there is none. */
+async function findNewest(tx: Tx, flowId: string): Promise<number> {
+  const { newest } = await tx
+    .selectFrom('flow_version')
+    .select(sql<number>`coalesce(max(version), 0)`.as('newest'))
+    .where('flow_id', '=', flowId)
+    .executeTakeFirstOrThrow();
+  return newest;
+}
+
 async function measureVersions(tx: Tx, flowId: string): Promise<number> {
   const { bytes } = await tx
     .selectFrom('flow_version')
@@ -62,11 +74,20 @@ async function measureVersions(tx: Tx, flowId: string): Promise<number> {
   return bytes;
 }
 
-export function tooLargeVersions(): ServiceError {
+const PUBLISH_ELSEWHERE = 'publish further ones from another flow, or delete this flow and create it anew.';
+
+function tooLargeVersions(): ServiceError {
   const most = VERSIONS_MAX_BYTES / 1024 / 1024;
   return new ServiceError(
     'CONFLICT',
-    `The versions of the flow take ${most} MiB, the most they can: publish further ones from another flow, or delete this flow and create it anew.`,
+    `The versions of the flow take ${most} MiB, the most they can: ${PUBLISH_ELSEWHERE}`,
+  );
+}
+
+export function tooManyVersions(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    `A flow can have at most ${VERSIONS_MAX} versions: ${PUBLISH_ELSEWHERE}`,
   );
 }
 

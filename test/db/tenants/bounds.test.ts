@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { FLOWS_MAX, insertFlow } from '../../../db/flows/flows.ts';
-import { listVersions, publishVersion, VERSIONS_MAX_BYTES } from '../../../db/flows/versions.ts';
+import {
+  listVersions,
+  publishVersion,
+  VERSIONS_MAX,
+  VERSIONS_MAX_BYTES,
+} from '../../../db/flows/versions.ts';
 import { insertProject, PROJECTS_MAX } from '../../../db/tenants/projects.ts';
 import { createFlow, createProject } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
@@ -70,5 +75,18 @@ describe('the versions of a flow', () => {
     });
     assert.equal((await listVersions(db, id)).length, 4);
     assert.equal(await publishVersion(db, (await createFlow(db)).id, 'of another flow'), 1);
+  });
+
+  it('are bounded in number, however small they are', async () => {
+    const { db } = database;
+    const { id } = await createFlow(db);
+    await sql`insert into flow_version (flow_id, version, note, definition)
+      values (${id}, ${VERSIONS_MAX - 1}, '', '{"steps":[]}')`.execute(db);
+    assert.equal(await publishVersion(db, id, 'the last one'), VERSIONS_MAX);
+    await assert.rejects(publishVersion(db, id, 'one too many'), {
+      code: 'CONFLICT',
+      message: /at most 10000 versions: publish further ones from another flow/,
+    });
+    assert.equal((await listVersions(db, id)).length, 2);
   });
 });
