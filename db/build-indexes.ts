@@ -48,8 +48,6 @@ export async function buildIndexes(db: Db): Promise<void> {
     if (await isDone(connection)) return;
     // Asked again and again: a statement that waited for the lock would be one that the builder waits for.
     while (!(await tryLock(connection))) await sleep(LOCK_POLL_MS);
-    // The service may be given one that is shorter than an index takes.
-    await sql`set statement_timeout = 0`.execute(connection);
     try {
       const built = await listBuilt(connection);
       for (const [name, definition] of Object.entries(INDEXES)) {
@@ -61,7 +59,6 @@ export async function buildIndexes(db: Db): Promise<void> {
       for (const name of REPLACED)
         await sql`drop index concurrently if exists ${sql.id(name)}`.execute(connection);
     } finally {
-      await sql`reset statement_timeout`.execute(connection);
       await sql`select pg_advisory_unlock(${LOCK})`.execute(connection);
     }
   });

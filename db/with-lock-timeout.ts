@@ -45,10 +45,7 @@ export async function withLockTimeout<T>(
   }
 }
 
-/**
- * The timeout is set in the migration, since a process that waits for another to migrate does so without one. Statements may take
- * long, whatever the database allows the service.
- */
+/** The timeout is set in the migration, since a process that waits for another to migrate does so without one. */
 function watchLocks(db: Db, migrations: Migrations, waiting: Waiting): Migrations {
   const watched = Object.entries(migrations).map(([name, migration]): [string, Migration] => [
     name,
@@ -56,8 +53,9 @@ function watchLocks(db: Db, migrations: Migrations, waiting: Waiting): Migration
       async up(tx) {
         waiting.migration = name;
         const { rows } = await sql<{ pid: number }>`
-          select pg_backend_pid() as pid, set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true),
-            set_config('statement_timeout', '0', true)`.execute(tx);
+          select pg_backend_pid() as pid, set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`.execute(
+          tx,
+        );
         const look = setInterval(() => {
           listLockHolders(
             db,

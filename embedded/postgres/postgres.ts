@@ -1,6 +1,6 @@
 // Our own PostgreSQL for a local start and for tests: a real server, on disk, on 127.0.0.1 only.
 import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -42,8 +42,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const binaries = findPostgresBinaries(account, account ? provideSharedFolder : cacheFolder, report);
   const folder = findDataFolder(options.stateFolder, account, report);
   const data = path.join(folder, 'data');
-  if (existsSync(data)) requireSameRelease(data, binaries.postgres);
-  else createCluster(folder, data, binaries.initdb, account, options);
+  if (!existsSync(data)) createCluster(folder, data, binaries.initdb, account, options);
   await endStalePostmaster(data);
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort(options.port);
@@ -78,19 +77,6 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     }
     await sleep(1000);
   }
-}
-
-/** PostgreSQL does not open the data of another major version. */
-function requireSameRelease(data: string, postgres: string): void {
-  const file = path.join(data, 'PG_VERSION');
-  if (!existsSync(file)) return;
-  const made = readFileSync(file, 'utf8').trim();
-  const { stdout } = spawnSync(postgres, ['--version'], { encoding: 'utf8' });
-  const [installed] = /\d+/.exec(stdout) ?? [made];
-  if (made === installed) return;
-  throw new Error(
-    `${data} is of PostgreSQL ${made}, and PostgreSQL ${installed} is installed. Back the data up with the version of Weir that made it (npx weir backup), and restore it into another state folder (docs/operating/upgrades.md); or move ${path.dirname(data)} away, and start with an empty database.`,
-  );
 }
 
 function settings(durable: boolean, maxConnections: number): string[] {

@@ -18,7 +18,6 @@ const START_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 3;
 const PROBE_TIMEOUT_MS = 2_000;
 /** SQLite says this of a file that is not, or no longer, Temporal's database. */
-const OF_ANOTHER_RELEASE = /no such column/;
 const DAMAGED = /file is not a database|disk image is malformed|no such table/;
 
 /**
@@ -125,8 +124,6 @@ const databaseFile = (stateFolder: string) => path.join(stateFolder, 'temporal.d
 function adviceOn(log: string, file: string): string {
   if (log.includes('database is locked'))
     return ` Another program has ${file} locked: end it, and start again.`;
-  if (OF_ANOTHER_RELEASE.test(log))
-    return ` ${file} was made by another release of Temporal: start that one, or move the file away and start again. Runs that had not ended begin anew.`;
   if (!DAMAGED.test(log)) return '';
   return ` ${file} is damaged: move it away, and start again. Runs that had not ended begin anew.`;
 }

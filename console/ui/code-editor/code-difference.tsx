@@ -25,10 +25,7 @@ export function CodeDifference({ label, before, after, language = 'text' }: Prop
         if (!isGone && host.current)
           destroy = createDifference(host.current, { before, after, language, label });
       },
-      () =>
-        setError(
-          new Error('The difference could not be loaded. Check that you are online, and reload the page.'),
-        ),
+      () => setError(new Error('The difference could not be loaded. Check that you are online.')),
     );
     return () => {
       isGone = true;

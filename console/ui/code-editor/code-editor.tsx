@@ -72,11 +72,7 @@ export function CodeEditor(props: Props) {
       if (isGone) made.destroy();
       else setEditor(made);
     }
-    load().catch(() =>
-      setLoadError(
-        new Error('The editor could not be loaded. Check that you are online, and reload the page.'),
-      ),
-    );
+    load().catch(() => setLoadError(new Error('The editor could not be loaded. Check that you are online.')));
     return () => {
       isGone = true;
       made?.destroy();

@@ -73,19 +73,6 @@ describe('the PostgreSQL of a local start', () => {
     assert.deepEqual(await query('select id from kept'), [{ id: 1 }]);
   });
 
-  it('says what to do with data of another major version', async () => {
-    const file = path.join(postgres.folder, 'data', 'PG_VERSION');
-    const version = readFileSync(file, 'utf8');
-    await postgres.stop();
-    writeFileSync(file, '9\n');
-    await assert.rejects(startPostgres({ stateFolder, password: 'a secret' }), {
-      message: /is of PostgreSQL 9, and PostgreSQL \d\d is installed\. Back the data up/,
-    });
-    writeFileSync(file, version);
-    await start();
-    assert.deepEqual(await query('select id from kept'), [{ id: 1 }]);
-  });
-
   it('says that a part of the state folder was deleted when its stored password is wrong', async () => {
     await postgres.stop();
     await assert.rejects(startPostgres({ stateFolder, password: 'new' }), /Delete all of it/);
