@@ -7,6 +7,7 @@ import { buildIndexes } from './build-indexes.ts';
 import type { Db, Tx } from './connect.ts';
 import { listAppliedMigrations } from './list-applied-migrations.ts';
 import { withLockTimeout } from './with-lock-timeout.ts';
+import { withoutStatementTimeout } from './without-statement-timeout.ts';
 
 const FILES = new FileMigrationProvider({
   fs,
@@ -21,14 +22,18 @@ const FILES = new FileMigrationProvider({
 export async function migrate(db: Db, patienceMs?: number): Promise<string[]> {
   const files = await FILES.getMigrations();
   const migrations = { ...files, ...(await listNewerMigrations(db, files)) };
-  const applied: string[] = [];
-  for (;;) {
-    const next = await withLockTimeout(db, migrations, patienceMs, (watched) => applyNext(db, watched));
-    if (next === undefined) break;
-    applied.push(next);
-  }
-  await buildIndexes(db);
-  return applied;
+  return withoutStatementTimeout(db, async (connection) => {
+    const applied: string[] = [];
+    for (;;) {
+      const next = await withLockTimeout(db, migrations, patienceMs, (watched) =>
+        applyNext(connection, watched),
+      );
+      if (next === undefined) break;
+      applied.push(next);
+    }
+    await buildIndexes(connection);
+    return applied;
+  });
 }
 
 /** Lists what a newer release has applied: after a roll-back, it stays as it is. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../db/connect.ts';
+import { connect, type Db, type Tx } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import { waitUntil } from '../wait-until.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
@@ -41,6 +41,31 @@ describe('a migration beside a service that is in use', () => {
       });
     });
     assert.deepEqual(await migrate(db), [MIGRATION]);
+  });
+
+  it('builds indexes for as long as it takes, however short the statement_timeout of the role is', async () => {
+    const { db, url } = database;
+    await sql`drop index run_newest`.execute(db);
+    const hurried = connect(`${url}?options=${encodeURIComponent('-c statement_timeout=1s')}`);
+    let migrating: Promise<string[]> | undefined;
+    try {
+      await db.transaction().execute(async (tx) => {
+        await sql`update run set status = status`.execute(tx);
+        migrating = migrate(hurried);
+        const lasting = waitUntil(async () => {
+          const { rows } = await sql`
+            select from pg_stat_activity where datname = current_database()
+              and query like 'create index%' and clock_timestamp() - query_start > '2s'`.execute(db);
+          return rows.length === 1;
+        });
+        await Promise.race([migrating, lasting]);
+      });
+      assert.deepEqual(await migrating, [MIGRATION]);
+      const { rows } = await sql`show statement_timeout`.execute(hurried);
+      assert.deepEqual(rows, [{ statement_timeout: '1s' }]);
+    } finally {
+      await hurried.destroy();
+    }
   });
 
   it('leaves what a newer release has applied as it is', async () => {
