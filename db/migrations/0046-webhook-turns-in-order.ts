@@ -6,9 +6,10 @@ export async function up(db: Kysely<never>): Promise<void> {
 }
 
 const STATEMENTS = [
+  // It may exist: databases of before the first release may have this migration under an earlier number.
   // Within an organization, whoever has waited longer comes before; of others, whoever waits. Those that may not begin hold up
   // nobody. It looks at as many organizations as give_webhook_turns does.
-  `create function has_webhook_turn_before(
+  `create or replace function has_webhook_turn_before(
     the_delivery uuid, the_round integer, the_organization uuid, the_host text,
     pair_max integer, host_max integer, organization_max integer
   ) returns boolean language plpgsql as $$
