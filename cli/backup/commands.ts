@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { Progress } from '../../db/backup/write-backup.ts';
+import { listReleaseMigrations } from '../../db/list-release-migrations.ts';
 import { stateFolder } from '../api/local-start.ts';
 import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
@@ -43,7 +44,15 @@ export function addBackupCommands(program: Command): void {
 async function backup(name: string): Promise<CommandResult> {
   const file = path.resolve(name);
   const { writeBackup } = await import('../../db/backup/write-backup.ts');
-  const { takenAt, rows } = await whileDatabaseRuns((url) => writeBackup(url, file, sayProgress()));
+  const { takenAt, rows, migrations } = await whileDatabaseRuns((url) =>
+    writeBackup(url, file, sayProgress()),
+  );
+  const known = await listReleaseMigrations();
+  const newer = migrations.filter((name) => !known.includes(name));
+  if (newer.length > 0)
+    note(
+      `A newer release has applied ${newer.join(', ')}: this release cannot restore ${file}, that one and later ones can.`,
+    );
   const { size: bytes } = await stat(file);
   const beside = isLocal() ? `the .json files of ${stateFolder()}, but not start.json` : SECRETS;
   return {

@@ -42,7 +42,7 @@ export async function writeBackup(
   databaseUrl: string,
   file: string,
   progress: Progress = () => undefined,
-): Promise<{ takenAt: string; rows: { [table: string]: number } }> {
+): Promise<{ takenAt: string; rows: { [table: string]: number }; migrations: string[] }> {
   if (existsSync(file))
     throw new Error(`${file} exists already. Name another file, or delete that one first.`);
   const draft = `${file}.partial`;
@@ -130,7 +130,7 @@ async function writeSnapshot(client: pg.Client, append: Append, progress: Progre
   const { rows: sequences } = await client.query<End['sequences'][number]>(SEQUENCES);
   await append(END_FILE, Buffer.from(JSON.stringify({ rows, sequences } satisfies End, null, 2)));
   await client.query('commit');
-  return { takenAt, rows };
+  return { takenAt, rows, migrations };
 }
 
 /** Writes the rows of a table in entries of whole rows; returns how many rows. */
