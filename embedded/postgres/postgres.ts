@@ -1,6 +1,6 @@
 // Our own PostgreSQL for a local start and for tests: a real server, on disk, on 127.0.0.1 only.
 import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -43,6 +43,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const folder = findDataFolder(options.stateFolder, account, report);
   const data = path.join(folder, 'data');
   if (!existsSync(data)) createCluster(folder, data, binaries.initdb, account, options);
+  requireSameMajor(data, binaries.postgres, account);
   await endStalePostmaster(data);
   for (let attempt = 1; ; attempt += 1) {
     const port = await findFreePort(options.port);
@@ -77,6 +78,19 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     }
     await sleep(1000);
   }
+}
+
+/** Throws when the cluster was made by another major version of PostgreSQL, which this one cannot read. */
+function requireSameMajor(data: string, postgres: string, account: Account | undefined): void {
+  const made = readFileSync(path.join(data, 'PG_VERSION'), 'utf8').trim();
+  const { stdout } = spawnSync(postgres, ['--version'], { cwd: '/', encoding: 'utf8', ...account?.ids });
+  const runs = /\) (\d+)/.exec(stdout)?.[1];
+  if (runs === undefined || made === runs) return;
+  throw new Error(
+    `${data} is of PostgreSQL ${made}, and this release of Weir has PostgreSQL ${runs}, which cannot read it. With the ` +
+      'release that you ran before: npx weir backup weir.tar.gz. Then move that folder away, and with this release: ' +
+      'npx weir restore weir.tar.gz.',
+  );
 }
 
 function settings(durable: boolean, maxConnections: number): string[] {

@@ -73,6 +73,20 @@ describe('the PostgreSQL of a local start', () => {
     assert.deepEqual(await query('select id from kept'), [{ id: 1 }]);
   });
 
+  it('says what to do with data of another major version of PostgreSQL, and leaves them as they are', async () => {
+    await postgres.stop();
+    const version = path.join(postgres.folder, 'data', 'PG_VERSION');
+    const made = readFileSync(version, 'utf8');
+    writeFileSync(version, '17\n');
+    await assert.rejects(
+      start(),
+      /is of PostgreSQL 17, and this release .* npx weir backup .* npx weir restore/,
+    );
+    writeFileSync(version, made);
+    await start();
+    assert.deepEqual(await query('select id from kept'), [{ id: 1 }]);
+  });
+
   it('says that a part of the state folder was deleted when its stored password is wrong', async () => {
     await postgres.stop();
     await assert.rejects(startPostgres({ stateFolder, password: 'new' }), /Delete all of it/);
