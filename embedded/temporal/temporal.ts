@@ -20,6 +20,9 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** SQLite says this of a file that is not, or no longer, Temporal's database. */
 const DAMAGED = /file is not a database|disk image is malformed|no such table/;
 
+/** SQLite says this of a statement that belongs to a schema of another release. */
+const OTHER_RELEASE = /no such column|has no column named/;
+
 /**
  * WAL doubles the throughput of SQLite's default. With synchronous=normal, a transaction does not wait for the disk: a power loss
  * sets the server back by some seconds, from which Weir's rows recover (docs/operating/recovery.md). A statement waits for another
@@ -124,6 +127,8 @@ const databaseFile = (stateFolder: string) => path.join(stateFolder, 'temporal.d
 function adviceOn(log: string, file: string): string {
   if (log.includes('database is locked'))
     return ` Another program has ${file} locked: end it, and start again.`;
+  if (OTHER_RELEASE.test(log))
+    return ` ${file} is of another release of Temporal: set WEIR_TEMPORAL_CLI to that one, or move the file away, and start again.`;
   if (!DAMAGED.test(log)) return '';
   return ` ${file} is damaged: move it away, and start again. Runs that had not ended begin anew.`;
 }

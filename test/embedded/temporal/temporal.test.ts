@@ -133,6 +133,21 @@ describe('the embedded Temporal', () => {
       }
     });
 
+  it('says that the file is of another release of Temporal where a column is missing, and what to do', async () => {
+    const stateFolder = path.join(folder, 'other-release');
+    mkdirSync(stateFolder);
+    await (await startTemporal({ stateFolder })).stop();
+    const file = new DatabaseSync(path.join(stateFolder, 'temporal.db'), {
+      enableDoubleQuotedStringLiterals: true,
+    });
+    file.exec('alter table namespaces rename column notification_version to other');
+    file.close();
+    await assert.rejects(
+      startTemporal({ stateFolder }),
+      /temporal\.db is of another release of Temporal: set WEIR_TEMPORAL_CLI to that one, or move the file away/,
+    );
+  });
+
   it('says which file is damaged and what to do, with the end of the log before the stop', async () => {
     const stateFolder = path.join(folder, 'damaged');
     mkdirSync(stateFolder);
