@@ -68,6 +68,14 @@ describe('a migration beside a service that is in use', () => {
     }
   });
 
+  it('is applied where it was applied before under an earlier number', async () => {
+    const { db } = database;
+    await sql`
+      update kysely_migration set name = '0045-webhook-turns-in-order'
+      where name = '0046-webhook-turns-in-order'`.execute(db);
+    assert.deepEqual(await migrate(db), [MIGRATION, '0046-webhook-turns-in-order']);
+  });
+
   it('leaves what a newer release has applied as it is', async () => {
     const { db } = database;
     await sql`insert into kysely_migration (name, timestamp) values ('9999-newer', now()::text)`.execute(db);
