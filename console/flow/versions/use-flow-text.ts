@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { NOT_LOADED_ADVICE } from '../../ui/not-loaded-advice.ts';
 import type { Step } from '../draft/steps.ts';
 
 /** Loads the package that writes values as flow files are written. */
@@ -7,7 +8,7 @@ export function useYaml() {
     queryKey: ['yaml'],
     queryFn: async () => {
       const { stringify } = await import('yaml').catch(() => {
-        throw new Error('What writes YAML could not be loaded. Check that you are online.');
+        throw new Error(`What writes YAML could not be loaded. ${NOT_LOADED_ADVICE}`);
       });
       return { write: (value: object) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }) };
     },

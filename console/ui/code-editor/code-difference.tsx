@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { ErrorNote } from '../error-note.tsx';
+import { NOT_LOADED_ADVICE } from '../not-loaded-advice.ts';
 import style from './code-difference.module.css';
 import type { DifferenceLanguage } from './create-difference.ts';
 
@@ -25,7 +26,7 @@ export function CodeDifference({ label, before, after, language = 'text' }: Prop
         if (!isGone && host.current)
           destroy = createDifference(host.current, { before, after, language, label });
       },
-      () => setError(new Error('The difference could not be loaded. Check that you are online.')),
+      () => setError(new Error(`The difference could not be loaded. ${NOT_LOADED_ADVICE}`)),
     );
     return () => {
       isGone = true;

@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { classes } from '../classes.ts';
 import { ErrorNote } from '../error-note.tsx';
 import field from '../field.module.css';
+import { NOT_LOADED_ADVICE } from '../not-loaded-advice.ts';
 import { useSettled } from '../use-settled.ts';
 import style from './code-editor.module.css';
 import type { Editor } from './create-editor.ts';
@@ -72,7 +73,7 @@ export function CodeEditor(props: Props) {
       if (isGone) made.destroy();
       else setEditor(made);
     }
-    load().catch(() => setLoadError(new Error('The editor could not be loaded. Check that you are online.')));
+    load().catch(() => setLoadError(new Error(`The editor could not be loaded. ${NOT_LOADED_ADVICE}`)));
     return () => {
       isGone = true;
       made?.destroy();

@@ -14,14 +14,17 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
 
     await page.route('**/create-difference-*.js', (route) => route.abort(), { times: 1 });
     await open(`${flow.path}/versions?version=draft&compare=1`);
-    await page.getByText('The difference could not be loaded').waitFor();
+    await page.getByText(/The difference could not be loaded.*reload the page/).waitFor();
     await again.click();
     await page.getByText('return 2').first().waitFor();
     await again.waitFor({ state: 'detached' });
 
     await page.route('**/create-editor-*.js', (route) => route.abort(), { times: 1 });
     await open(`${flow.path}?step=a`);
-    await page.getByText('The editor could not be loaded').first().waitFor();
+    await page
+      .getByText(/The editor could not be loaded.*reload the page/)
+      .first()
+      .waitFor();
     await page.locator('textarea').getByText('return 2').fill('return 3');
     await page.getByText('Saved', { exact: true }).waitFor();
     await again.first().click();
@@ -37,6 +40,18 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  });
+
+  walk('is its script, of which the page itself says so, and that reloading helps', 'owner', async (tour) => {
+    const { page, weir, allow } = tour;
+    allow(/404/);
+    await page.route('**/assets/index-*', (route) => route.fulfill({ status: 404 }));
+    await page.goto(`${weir.url}/console/`);
+    await page.getByText('The console has not loaded yet.').waitFor();
+    await page.unrouteAll();
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    assert.equal(await page.getByText('The console has not loaded yet.').count(), 0);
   });
 
   walk('is an answer that is cut off, which is asked for again', 'owner', async ({ page, open }) => {
