@@ -9,11 +9,16 @@ import type { ButtonProps } from 'react-aria-components';
 export function useButtonProps({ isPending, isDisabled = false, ...props }: ButtonProps): ButtonProps {
   const [hasFocus, setFocus] = useState(false);
   const isHeld = isDisabled && hasFocus;
-  const all = {
+  const all: ButtonProps = {
     ...props,
-    onFocusChange(has: boolean) {
-      setFocus(has);
-      props.onFocusChange?.(has);
+    onFocus(event) {
+      setFocus(true);
+      props.onFocus?.(event);
+    },
+    onBlur(event) {
+      // Where the reader goes to another window, the button has the focus again when he comes back.
+      setFocus(event.target === document.activeElement);
+      props.onBlur?.(event);
     },
   };
   if (!isPending && !isHeld) return { ...all, isDisabled };
