@@ -4,7 +4,8 @@ import { $api, api, type Schemas } from '../api/client.ts';
 import { refetchAfter } from '../api/refetch-after.ts';
 import { toSteps } from '../flow/draft/steps.ts';
 import type { Run, RunPath } from './run-path.ts';
-import { listExecutions } from './trace/list-executions.ts';
+import { type Kept, keepUnderWay } from './trace/keep-under-way.ts';
+import { listExecutions, type UnderWay } from './trace/list-executions.ts';
 import { useRunEvents } from './use-run-events.ts';
 
 const POLL_MS = 4_000;
@@ -58,7 +59,7 @@ export function useRun(path: RunPath) {
   }, [status, finishedAt]);
 
   const ended = blocks.data?.blocks ?? [];
-  const underWay = run.data?.status === 'started' ? run.data.blocksUnderWay : [];
+  const underWay = useUnderWay(path, run, blocks.data?.askedAt ?? 0);
   return {
     run,
     blocks,
@@ -82,6 +83,7 @@ function isOver(run: Run | undefined): boolean {
 }
 
 async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
+  const askedAt = Date.now();
   const blocks: Schemas['TracedBlock'][] = [];
   let cursor: string | null | undefined;
   do {
@@ -92,7 +94,23 @@ async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
     blocks.push(...(data?.blocks ?? []));
     cursor = data?.nextCursor;
   } while (cursor && blocks.length < max);
-  return { blocks, hasMore: Boolean(cursor) };
+  return { blocks, hasMore: Boolean(cursor), askedAt };
+}
+
+/** The block executions under way, with those that have just ended and are not known as ended yet. */
+function useUnderWay(
+  { executionId }: RunPath,
+  { data, dataUpdatedAt: at }: { data: Run | undefined; dataUpdatedAt: number },
+  askedAt: number,
+): UnderWay[] {
+  const [seen, setSeen] = useState<{ executionId: string; at: number; kept: Kept[] }>();
+  const before = seen?.executionId === executionId ? seen : undefined;
+  let kept = before?.kept ?? [];
+  if (data && before?.at !== at) {
+    kept = keepUnderWay(kept, data.status === 'started' ? data.blocksUnderWay : [], at, askedAt);
+    setSeen({ executionId, at, kept });
+  }
+  return kept.filter(({ goneAt }) => askedAt < goneAt).map(({ block }) => block);
 }
 
 function useNow(isTicking: boolean): number {

@@ -1,7 +1,7 @@
 import type { Execution } from './spans.ts';
 
 type Ended = Extract<Execution, { finishedAt: string }>;
-type UnderWay = Exclude<Execution, Ended>;
+export type UnderWay = Exclude<Execution, Ended>;
 
 /**
  * Lists the block executions of a run, those under way last. One that has ended by now is left out of those; an earlier one

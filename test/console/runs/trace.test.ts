@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Step } from '../../../console/flow/draft/steps.ts';
 import { parseRunView } from '../../../console/runs/run-view.ts';
 import { chosenExecution, nameExecution } from '../../../console/runs/trace/chosen-execution.ts';
+import { keepUnderWay } from '../../../console/runs/trace/keep-under-way.ts';
 import { listExecutions } from '../../../console/runs/trace/list-executions.ts';
 import { buildSpans, type Execution } from '../../../console/runs/trace/spans.ts';
 import { stepStatuses } from '../../../console/runs/trace/step-statuses.ts';
@@ -9,6 +10,8 @@ import { topStepIndex } from '../../../console/runs/trace/top-step-index.ts';
 
 const FIRST = '6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34';
 const SECOND = '0d0f6a5e-6f0b-4a43-8f6c-3f3a1f0f8a11';
+const TIME = '2030-01-01T00:00:00.000Z';
+const LATER = '2030-01-01T00:00:01.000Z';
 const STEPS = [
   { type: 'sequential', step_id: 'a', name: 'A', processor_type: 'code' },
   {
@@ -69,6 +72,30 @@ describe('the block executions of a run', () => {
   });
 });
 
+describe('a block execution that was under way', () => {
+  const [a, again, b] = [underWay('a', TIME), underWay('a', LATER), underWay('b', TIME)];
+  const before = keepUnderWay([], [a], 10, 5);
+
+  it('is kept, once it is not, until the ended ones were asked for after that', () => {
+    const after = keepUnderWay(before, [b], 20, 15);
+    assert.deepEqual(after, [
+      { block: a, goneAt: 20 },
+      { block: b, goneAt: Number.POSITIVE_INFINITY },
+    ]);
+    assert.deepEqual(keepUnderWay(after, [], 30, 19), [
+      { block: a, goneAt: 20 },
+      { block: b, goneAt: 30 },
+    ]);
+    assert.deepEqual(keepUnderWay(after, [], 30, 20), [{ block: b, goneAt: 30 }]);
+  });
+
+  it('gives way to a later attempt of it', () => {
+    assert.deepEqual(keepUnderWay(before, [again], 20, 5), [
+      { block: again, goneAt: Number.POSITIVE_INFINITY },
+    ]);
+  });
+});
+
 describe('the graph of a run', () => {
   it('has each step with how often it ran, and a loop with its iterations', () => {
     const failed = { ...ran('b', FIRST, [1]), status: 'failed' } as Execution;
@@ -88,9 +115,6 @@ describe('the graph of a run', () => {
     );
   });
 });
-
-const TIME = '2030-01-01T00:00:00.000Z';
-const LATER = '2030-01-01T00:00:01.000Z';
 
 type TracedBlock = Extract<Execution, { callId: string }>;
 

@@ -200,6 +200,33 @@ describeWalks('runs in the console', (walk) => {
     },
   );
 
+  walk('shows a block that has just ended until it is known how it ended', 'member', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createDemoFlow(weir, [code('a', 'return 1'), code('b', 'return 1')]);
+    const start = { key: weir.demoKey, body: { message: 'm' } };
+    const { executionId } = (await weir.call('POST', `demo/demo/${flow}/execute`, start)).body;
+    let key = 'a';
+    await page.route(`**/jobs/${executionId}?*`, async (route) => {
+      const run = await (await route.fetch()).json();
+      const block = { step_id: key, key, name: key, processor_type: 'code', attempts: 1 };
+      const blocksUnderWay = [{ ...block, status: 'running', startedAt: run.startedAt }];
+      await route.fulfill({ json: { ...run, status: 'started', finishedAt: null, blocksUnderWay } });
+    });
+    const ended = Promise.withResolvers<void>();
+    await page.route('**/blocks?*', async (route) => {
+      if (key === 'a') return await route.fulfill({ json: { blocks: [], nextCursor: null } });
+      await ended.promise;
+      await route.continue();
+    });
+    await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}?block=a`);
+    await page.getByText('It has not ended').waitFor();
+    key = 'b';
+    await page.getByRole('treeitem', { name: /^b/ }).waitFor();
+    assert.equal(await page.getByText('It has not ended').count(), 1);
+    ended.resolve();
+    await page.getByRole('heading', { name: /^Output/ }).waitFor();
+  });
+
   walk(
     'says of a run that is not there what may have become of it',
     'owner',
