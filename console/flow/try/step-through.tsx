@@ -2,6 +2,7 @@ import { FastForward, StepForward } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Row } from '../../ui/page.tsx';
+import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { useDraft } from '../draft/draft-context.ts';
 import { OutputEditor } from './output-editor.tsx';
 import { parseOutput } from './parse-output.ts';
@@ -41,6 +42,7 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
       {/* They stay while a step runs, and keep the focus for the next one. */}
       {mayGoOn && next && (
         <Row>
+          <ReturnFocus />
           <Button variant="primary" isPending={isBusy} onPress={() => goOn(next.index)}>
             <StepForward size={14} aria-hidden /> Run {next.name}
           </Button>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { code, llm } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
-import { describeWalks } from './describe-walks.ts';
+import { describeWalks, type Walk } from './describe-walks.ts';
 
 const KEYS = 'orgs/demo/projects/demo/keys';
 const EDITOR = 'orgs/demo/projects/demo/flows/hello';
@@ -70,22 +70,43 @@ describeWalks('the console for assistive technology', (walk) => {
     await panel.locator('button:focus:not([aria-disabled])', { hasText: 'Run c' }).waitFor();
     await page.keyboard.press('Enter');
     await panel.getByRole('heading', { name: 'Result' }).waitFor();
+    await panel.locator('button:focus', { hasText: 'Step through' }).waitFor();
   });
 
+  walk(
+    'keeps the focus in the page when a session waits for results of tool calls',
+    'owner',
+    async (tour) => {
+      const { page, open } = tour;
+      const { path, executionId } = await startWaiting(tour, 'session-waits');
+      await open(`${path}?fork=${executionId}&at=0&try=true`);
+      await page.getByRole('button', { name: 'Run ask' }).press('Enter');
+      await page.getByRole('button', { name: 'Send the result and go on' }).waitFor();
+      await page.locator('#main:focus').waitFor();
+    },
+  );
+
   walk('moves the focus to the page when results of tool calls are sent', 'owner', async (tour) => {
-    const { page, weir, open } = tour;
-    const flow = await createFlow(weir, 'waits', [
-      llm('ask', 'Use lookup', 'demo/chat', { processor_config: { tools_enabled: true } }),
-    ]);
-    await flow.publish();
-    const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }];
-    const request = { key: weir.demoKey, body: { message: 'm', tools } };
-    const { body } = await weir.call('POST', 'demo/demo/waits/v1/execute', request);
-    await open(`${flow.path}/runs/${body.executionId}`);
+    const { page, open } = tour;
+    const { path, executionId } = await startWaiting(tour, 'waits');
+    await open(`${path}/runs/${executionId}`);
     await page.getByLabel('Result', { exact: true }).fill('42');
     await page.getByRole('button', { name: 'Send the result' }).press('Enter');
     await page.getByRole('heading', { name: 'Result', exact: true }).waitFor();
     await page.locator('#main:focus').waitFor();
+  });
+
+  walk('leaves the focus where it is when a form goes that did not have it', 'owner', async (tour) => {
+    const { page, open } = tour;
+    const { path, executionId } = await startWaiting(tour, 'waits-unseen');
+    await open(`${path}/runs/${executionId}`);
+    await page.getByLabel('Result', { exact: true }).fill('42');
+    await page.evaluate('document.activeElement.blur(); document.querySelector("main form").requestSubmit()');
+    await page.getByRole('heading', { name: 'Result', exact: true }).waitFor();
+    await page.evaluate(
+      `new Promise((done) => ${'requestAnimationFrame(() => '.repeat(4)}done()${')'.repeat(4)})`,
+    );
+    assert.equal(await page.evaluate('document.activeElement === document.body'), true);
   });
 
   walk('leaves the focus on a button that is disabled once it has been pressed', 'owner', async (tour) => {
@@ -96,6 +117,11 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.locator('button:focus[aria-disabled]', { hasText: 'Save' }).waitFor();
     await page.getByText('Saved.').waitFor();
     await page.locator('button:focus[aria-disabled]', { hasText: 'Save' }).waitFor();
+    // As when the reader goes to another window.
+    await page.evaluate(
+      "document.activeElement.dispatchEvent(new FocusEvent('focusout', { bubbles: true }))",
+    );
+    assert.equal(await page.locator('button:focus:enabled', { hasText: 'Save' }).count(), 1);
     await page.keyboard.press('Tab');
     await page.locator('button:disabled', { hasText: 'Save' }).waitFor();
     const flow = await createFlow(weir, 'to-undo', [code('a', 'return 1')]);
@@ -118,3 +144,15 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.locator('#main:focus').waitFor();
   });
 });
+
+/** Runs a flow of one block, `ask`, which waits for the result of a tool call. */
+async function startWaiting({ weir }: Walk, slug: string) {
+  const flow = await createFlow(weir, slug, [
+    llm('ask', 'Use lookup', 'demo/chat', { processor_config: { tools_enabled: true } }),
+  ]);
+  await flow.publish();
+  const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }];
+  const request = { key: weir.demoKey, body: { message: 'm', tools } };
+  const { body } = await weir.call('POST', `demo/demo/${slug}/v1/execute`, request);
+  return { path: flow.path, executionId: body.executionId as string };
+}
