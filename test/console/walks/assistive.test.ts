@@ -82,7 +82,7 @@ describeWalks('the console for assistive technology', (walk) => {
       await open(`${path}?fork=${executionId}&at=0&try=true`);
       await page.getByRole('button', { name: 'Run ask' }).press('Enter');
       await page.getByRole('button', { name: 'Send the result and go on' }).waitFor();
-      await page.locator('#main:focus').waitFor();
+      await page.locator('#main:focus, #main :focus').waitFor();
     },
   );
 
