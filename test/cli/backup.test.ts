@@ -220,6 +220,7 @@ describe('weir backup and weir restore', () => {
     try {
       await sql`alter table test_case drop column last_execution_id`.execute(old.db);
       await sql`alter table test_run drop column started_by`.execute(old.db);
+      await sql`alter table test_result drop column cost_microcredits`.execute(old.db);
       await sql`
         alter table flow_version drop column published_by, drop column definition_digest, drop column block_count`.execute(
         old.db,
@@ -228,9 +229,8 @@ describe('weir backup and weir restore', () => {
       await sql`drop function digest_draft, digest_definition cascade`.execute(old.db);
       await sql`
         delete from kysely_migration
-        where name in ('0026-who-and-when', '0043-digests-of-definitions', '0045-block-counts')`.execute(
-        old.db,
-      );
+        where name in ('0026-who-and-when', '0043-digests-of-definitions', '0045-block-counts',
+          '0048-deleted-flows-and-costs-of-tests')`.execute(old.db);
       const oldFile = path.join(folder, 'old.tar.gz');
       await weirIn({ DATABASE_URL: old.url }, ['backup', oldFile]);
       const { code, stderr } = await restore(oldFile);
