@@ -1,6 +1,7 @@
 // Restores a backup in one transaction: afterwards the database has all of it, or is as it was.
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -14,6 +15,9 @@ import { checkBackup, readRows } from './read-backup.ts';
 import { renumberRecorded } from './renumber-recorded.ts';
 import { withoutChecks } from './without-checks.ts';
 import type { Progress } from './write-backup.ts';
+
+/** Connections that were just closed are listed for a moment. */
+const PATIENCE_MS = 2_000;
 
 type Restored = { takenAt: string; rows: { [table: string]: number }; migrated: string[] };
 
@@ -66,16 +70,27 @@ async function onOneConnection(client: pg.Client, work: (tx: Tx) => Promise<void
 }
 
 async function requireAlone(client: pg.Client): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const others = await countOthers(client);
+    if (others === 0) return;
+    if (performance.now() > giveUpAt)
+      throw new Error(
+        `${others} other connections to the database are open. Stop all processes of Weir, and whatever else uses it.`,
+      );
+    await sleep(PATIENCE_MS / 10);
+    // A transaction would be told the same again.
+    await client.query('select pg_stat_clear_snapshot()');
+  }
+}
+
+async function countOthers(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ others: number }>(`
     select count(*)::int as others from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null
       -- What other users' sessions are is hidden from those who may not see it.
       and coalesce(backend_type, 'client backend') = 'client backend'`);
-  const others = rows[0]?.others ?? 0;
-  if (others > 0)
-    throw new Error(
-      `${others} other connections to the database are open. Stop all processes of Weir, and whatever else uses it.`,
-    );
+  return rows[0]?.others ?? 0;
 }
 
 async function requireNoRows(client: pg.Client): Promise<void> {
