@@ -16,7 +16,7 @@ export function useButtonProps({ isPending, isDisabled = false, ...props }: Butt
       props.onFocus?.(event);
     },
     onBlur(event) {
-      // Where the reader goes to another window, the button has the focus again when he comes back.
+      // The focus of a reader who goes to another window is here again afterwards.
       setFocus(event.target === document.activeElement);
       props.onBlur?.(event);
     },
