@@ -23,8 +23,7 @@ export async function startSeparateProcesses(
   while (!(await isReady(options.baseUrl))) {
     const ended = children.find((child) => child.hasExited());
     if (ended || Date.now() > deadline) {
-      const { logFile, logTail } = ended ?? api;
-      throw new Error(`Weir did not become ready. The end of ${logFile}:\n${logTail()}`);
+      throw new Error(`Weir did not become ready. ${(ended ?? api).describeLog()}`);
     }
     await sleep(100);
   }

