@@ -138,6 +138,7 @@ async function start(
   const apiKey = await prepareDatabase(
     {
       databaseUrl,
+      ownServer: database.local !== undefined,
       apiKeyPepper: config.apiKeyPepper,
       knownKey: readState<LocalEnvironment>(stateFolder, LOCAL_ENVIRONMENT)?.WEIR_API_KEY,
       members: firstMembers(identity.own),

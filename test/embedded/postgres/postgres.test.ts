@@ -86,10 +86,4 @@ describe('the PostgreSQL of a local start', () => {
     await start();
     assert.deepEqual(await query('select id from kept'), [{ id: 1 }]);
   });
-
-  it('says that a part of the state folder was deleted when its stored password is wrong', async () => {
-    await postgres.stop();
-    await assert.rejects(startPostgres({ stateFolder, password: 'new' }), /Delete all of it/);
-    await start();
-  });
 });
