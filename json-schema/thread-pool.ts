@@ -1,5 +1,6 @@
 // Validator threads: started when needed, one request at a time each, killed when they run past their deadline, ended when idle.
 import { Worker } from 'node:worker_threads';
+import { THREAD_OPTIONS } from '../fairness/thread-options.ts';
 import { createTurns } from '../fairness/turns.ts';
 import {
   COMPILATION_MAX_MS,
@@ -70,9 +71,8 @@ export function createThreadPool({ program = PROGRAM, idleMaxMs = IDLE_MAX_MS } 
     const shared = new SharedArrayBuffer(24);
     const worker = new Worker(program, {
       workerData: shared,
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MAX_MB },
+      ...THREAD_OPTIONS,
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MAX_MB, maxYoungGenerationSizeMb: 6 },
     });
     const thread: Thread = { worker, limits: new BigInt64Array(shared), job: undefined };
     threads.add(thread);

@@ -4,6 +4,7 @@
 import { Worker } from 'node:worker_threads';
 import { restAfter } from '../fairness/large-work.ts';
 import { createPresence } from '../fairness/presence.ts';
+import { THREAD_OPTIONS } from '../fairness/thread-options.ts';
 import { createTurns } from '../fairness/turns.ts';
 import { log } from '../observability/log.ts';
 import type { CodeFindings } from './read-code.ts';
@@ -91,8 +92,7 @@ export function createLargeJson({
 
   function start(): Worker {
     const worker = new Worker(new URL('thread.ts', import.meta.url), {
-      env: {},
-      execArgv: [],
+      ...THREAD_OPTIONS,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
     });
     const settle = (reply: ThreadReply) => {

@@ -1,4 +1,5 @@
 // The program of the thread that works on large JSON texts and code, one at a time.
+import { flushCompileCache } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import { yieldProcessors } from '../fairness/yield-processors.ts';
 import { freeBytes } from './free-bytes.ts';
@@ -9,6 +10,8 @@ export type ThreadRequest = { task: keyof typeof TASKS; json: ArrayBuffer; optio
 export type ThreadReply = { done: unknown } | { invalid: string } | { failed: string };
 
 yieldProcessors();
+// A thread is ended without notice, and its compiled code would be lost with it.
+flushCompileCache();
 parentPort?.on('message', (request: ThreadRequest) => {
   const reply = answer(request);
   freeBytes(new Uint8Array(request.json));
