@@ -56,7 +56,7 @@ export async function serveApi(
   let ready = true;
   const stopping = new AbortController();
   const cutOff = new AbortController();
-  const apiKeys = createApiKeyCache(db, config.databaseUrl);
+  const apiKeys = createApiKeyCache(db, given.notifications);
   const validator = createValidator();
   const admission = createAdmission({
     hasWorker: given.inProcessRuns !== undefined,
@@ -103,7 +103,8 @@ export async function serveApi(
       await drain(drainMs);
       clearTimeout(timer);
       admission.stopMeasuring();
-      await Promise.all([apiKeys.close(), validator.close(), deps.rateLimited.close()]);
+      apiKeys.close();
+      await Promise.all([validator.close(), deps.rateLimited.close()]);
     },
   };
 }

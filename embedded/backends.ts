@@ -7,7 +7,7 @@ import type { Progress } from './progress.ts';
 import { startTemporal } from './temporal/temporal.ts';
 
 const UI_PORT = 8233;
-/** Connections beyond those of the service's pool: its own four, commands, another process on this database. */
+/** Connections beyond those of the service's pool: up to four of its own, commands, another process on this database. */
 const MORE_CONNECTIONS = 40;
 const CONNECT_TIMEOUT_MS = 10_000;
 

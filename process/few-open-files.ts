@@ -4,7 +4,10 @@ import { log } from '../observability/log.ts';
 
 /** Connections to the engine, providers and collectors, pipes, and the files of Node.js. */
 const OTHERS = 100;
-/** Connections of a process to PostgreSQL besides its pool, on which it listens, and looks whether the database answers. */
+/**
+ * Connections of a process to PostgreSQL besides its pool: one that listens, two that look whether the database answers, one of
+ * a worker that prepares partitions.
+ */
 export const CONNECTIONS_BESIDES_POOL = 4;
 /** Pipes to a sandbox process. */
 const PIPES = 3;

@@ -6,6 +6,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Config } from '../config.ts';
 import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
 import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
+import { createNotifications, type Notifications } from '../db/notifications.ts';
 import { createRequestModelKeys, type RequestModelKeys } from '../db/tenants/request-model-keys.ts';
 import { connectToTemporal, createClient } from '../engine/connect.ts';
 import { createLargeValues, type LargeValues } from '../large-values/large-values.ts';
@@ -22,6 +23,7 @@ export type Dependencies = {
   db: Db;
   definitions: FlowDefinitions;
   registry: LiveRegistry;
+  notifications: Notifications;
   requestModelKeys: RequestModelKeys;
   largeValues: LargeValues;
   health: HealthCheck;
@@ -38,7 +40,8 @@ export async function openDependencies(config: Config, { models = true } = {}): 
   const objects = await openObjectStore(config.objectStore);
   const db = connect(config.databaseUrl, config.databaseConnections, QUERY_TIMEOUT_MS, objects);
   const registry = await openRegistry(models ? config : { ...config, modelsUrl: undefined });
-  const requestModelKeys = createRequestModelKeys(db, config);
+  const notifications = createNotifications(config.databaseUrl);
+  const requestModelKeys = createRequestModelKeys(db, notifications, config);
   const largeValues = createLargeValues();
   const client = createClient(config, connection);
   const health = createHealthCheck({ config, client, db });
@@ -50,6 +53,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
     db,
     definitions: createFlowDefinitions(db, largeValues.work),
     registry,
+    notifications,
     requestModelKeys,
     largeValues,
     health,
@@ -59,6 +63,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
       await largeValues.close();
       // Needs the database to hand its keys to other processes.
       await requestModelKeys.close();
+      await notifications.close();
       await db.destroy();
       objects?.close();
       await connection.close();

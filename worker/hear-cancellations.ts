@@ -1,4 +1,5 @@
 import { tellOutage } from '../db/connection/database-outage.ts';
+import type { Notifications } from '../db/notifications.ts';
 import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/run-cancellation.ts';
 import { cancelRunWorkflow, cancelUnderWay } from '../engine/cancel-workflow.ts';
 import type { EngineDeps } from '../engine/deps.ts';
@@ -16,7 +17,7 @@ const AT_ONCE = 10;
  */
 export async function hearCancellations(
   deps: EngineDeps,
-  databaseUrl: string,
+  notifications: Notifications,
   signal: AbortSignal,
 ): Promise<void> {
   const complain = (error: unknown) => {
@@ -27,7 +28,7 @@ export async function hearCancellations(
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;
   }
   await hearUntil(signal, {
-    databaseUrl,
+    notifications,
     channel: CANCELLED_CHANNEL,
     atOnce: AT_ONCE,
     heard: (executionId) => cancelUnderWay(deps, executionId),

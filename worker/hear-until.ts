@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { listen } from '../db/listen.ts';
+import type { Notifications } from '../db/notifications.ts';
 
 type Hearing = {
-  databaseUrl: string;
+  notifications: Notifications;
   channel: string;
   /** How many of the announced works are done at the same time. */
   atOnce: number;
@@ -10,7 +10,7 @@ type Hearing = {
   heard: (payload: string) => Promise<void>;
   /** Does the work that was announced while nobody listened. */
   missed: () => Promise<void>;
-  /** Told what either of them, or closing the connection, failed with. */
+  /** Told what either of them failed with. */
   complain: (error: unknown) => void;
 };
 
@@ -20,7 +20,7 @@ type Hearing = {
  */
 export async function hearUntil(
   signal: AbortSignal,
-  { databaseUrl, channel, atOnce, heard, missed, complain }: Hearing,
+  { notifications, channel, atOnce, heard, missed, complain }: Hearing,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   function begin(work: Promise<void>): void {
@@ -40,14 +40,13 @@ export async function hearUntil(
     }
     busy -= 1;
   }
-  const { close } = listen(
-    databaseUrl,
+  const { close } = notifications.listen(
     channel,
     (payload) => begin(take(payload)),
     () => begin(missed()),
   );
   if (!signal.aborted) await once(signal, 'abort');
-  await close().catch(complain);
+  close();
   // It uses the database, which is closed next.
   await Promise.all(underWay);
 }

@@ -1,4 +1,5 @@
 import { tellOutage } from '../db/connection/database-outage.ts';
+import type { Notifications } from '../db/notifications.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { log } from '../observability/log.ts';
@@ -11,7 +12,7 @@ import { hearUntil } from './hear-until.ts';
  */
 export async function hearWaitingDeliveries(
   deps: EngineDeps,
-  databaseUrl: string,
+  notifications: Notifications,
   signal: AbortSignal,
 ): Promise<void> {
   const complain = (error: unknown) => {
@@ -19,7 +20,7 @@ export async function hearWaitingDeliveries(
       log.warn({ err: error }, 'Waiting deliveries are left to the reconciler to begin.');
   };
   await hearUntil(signal, {
-    databaseUrl,
+    notifications,
     channel: WAITING_CHANNEL,
     atOnce: 1,
     heard: (host) => startWaitingAt(deps, host, signal),

@@ -47,7 +47,7 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     stopping.signal,
   );
   const hearing = [hearCancellations, hearWaitingDeliveries].map((hear) =>
-    hear({ ...deps, taskQueue: config.taskQueue }, config.databaseUrl, stopping.signal),
+    hear({ ...deps, taskQueue: config.taskQueue }, deps.notifications, stopping.signal),
   );
   const running = new Set(workers);
   const stopDuties = () => stopping.abort();

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
-import { listen } from '../../db/listen.ts';
+import type { Notifications } from '../../db/notifications.ts';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-keys.ts';
 import { log } from '../../observability/log.ts';
 
@@ -17,15 +17,14 @@ export type ApiKeyCache = {
   find(keyId: string, matches?: (key: FoundApiKey | undefined) => boolean): Promise<FoundApiKey | undefined>;
   /** Records in the background that a key was used, at most once a minute. */
   recordUse(key: FoundApiKey): void;
-  close(): Promise<void>;
+  close(): void;
 };
 
-/** Creates a cache with a listening connection of its own. While that is down, a revoked key works for up to 10 s. */
-export function createApiKeyCache(db: Db, databaseUrl: string): ApiKeyCache {
+/** Creates a cache. While notifications cannot be heard, a revoked key works for up to 10 s. */
+export function createApiKeyCache(db: Db, notifications: Notifications): ApiKeyCache {
   const cache = new LRUCache<string, FoundApiKey>({ max: 10_000, ttl: KEEP_MS });
   const used = new LRUCache<string, true>({ max: 10_000, ttl: USE_RECORDED_MS });
-  const listener = listen(
-    databaseUrl,
+  const listener = notifications.listen(
     'weir_api_key',
     (keyId) => cache.delete(keyId),
     () => cache.clear(),

@@ -7,7 +7,7 @@ import type { Db } from '../connect.ts';
 import { ConnectionFailed } from '../connection/connection-failed.ts';
 import { tellOutage } from '../connection/database-outage.ts';
 import { createEncryption } from '../encrypt.ts';
-import { listen } from '../listen.ts';
+import type { Notifications } from '../notifications.ts';
 import { createHeldModelKeys } from './held-model-keys.ts';
 import type { ModelKeys } from './model-keys.ts';
 
@@ -48,14 +48,15 @@ export type RequestModelKeys = {
    * could be heard, ConnectionFailed when answers cannot be heard.
    */
   find(callId: string, provider: string, signal: AbortSignal): Promise<string>;
-  /** Hands its keys to the other processes, and closes its connection. */
+  /** Hands its keys to the other processes. */
   close(): Promise<void>;
 };
 
-/** Opens a listening connection of its own. Keys pass through the database encrypted, as notices, never in a table. */
+/** Keys pass through the database encrypted, as notices, never in a table. */
 export function createRequestModelKeys(
   db: Db,
-  { databaseUrl, secretsKeys }: { databaseUrl: string; secretsKeys: Parameters<typeof createEncryption>[0] },
+  notifications: Notifications,
+  { secretsKeys }: { secretsKeys: Parameters<typeof createEncryption>[0] },
   askAgainMs = ASK_AGAIN_MS,
 ): RequestModelKeys {
   const encryption = createEncryption(secretsKeys);
@@ -146,8 +147,7 @@ export function createRequestModelKeys(
     }
   }
 
-  const listener = listen(
-    databaseUrl,
+  const listener = notifications.listen(
     CHANNEL,
     (payload) => void hear(payload).catch(complain),
     () => void catchUp().catch(complain),
@@ -183,7 +183,7 @@ export function createRequestModelKeys(
     async close() {
       clearInterval(sweeping);
       await tell(seal([...held].map(([callId]) => callId))).catch(complain);
-      await listener.close();
+      listener.close();
     },
   };
 }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { addTestDelivery } from '../../api/webhooks/recorded-resends.ts';
 import { inTransaction } from '../../db/connect.ts';
+import { createNotifications, type Notifications } from '../../db/notifications.ts';
 import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { awaitTurns, takeTurn } from '../../db/webhooks/webhook-turns.ts';
 import { hearWaitingDeliveries } from '../../worker/hear-waiting-deliveries.ts';
+import { lockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -13,16 +15,19 @@ describe('a delivery that an operator sends', () => {
   let weir: Weir;
   let tenant: Tenant;
   const ending = new AbortController();
+  let notifications: Notifications;
   let hearing: Promise<void>;
   before(async () => {
     // It registers the search attributes of deliveries; no duty is performed once it has stopped.
     weir = await startWeir();
     await weir.stopWorker();
+    notifications = createNotifications(weir.config.databaseUrl);
     tenant = await weir.createTenant();
   });
   after(async () => {
     ending.abort();
     await hearing;
+    await notifications.close();
     await weir.stop();
   });
 
@@ -49,7 +54,7 @@ describe('a delivery that an operator sends', () => {
   it('begins when a worker begins to listen, and from then on at once, whenever the reconciler comes', async () => {
     const missed = await send();
     const deps = { db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue };
-    hearing = hearWaitingDeliveries(deps, weir.config.databaseUrl, ending.signal);
+    hearing = hearWaitingDeliveries(deps, notifications, ending.signal);
     await waitUntil(() => isStarted(missed));
     const heard = await send();
     await waitUntil(() => isStarted(heard));
@@ -76,28 +81,18 @@ describe('a delivery that an operator sends', () => {
   });
 
   it('is no longer looked for in the database when the worker has stopped, which closes it', async () => {
-    const url = new URL(weir.config.databaseUrl);
-    url.searchParams.set('application_name', 'listener');
     const stopping = new AbortController();
     const deps = { db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue };
+    const own = createNotifications(weir.config.databaseUrl);
     const events: string[] = [];
     let stopped: Promise<unknown> | undefined;
     await inTransaction(weir.db, async (tx) => {
       await sql`lock table webhook_turn in access exclusive mode`.execute(tx);
-      stopped = hearWaitingDeliveries(deps, url.href, stopping.signal).then(() => events.push('stopped'));
-      const count = async (which: RawBuilder<unknown>) =>
-        (
-          await sql`select from pg_stat_activity where datname = current_database() and ${which}`.execute(
-            weir.db,
-          )
-        ).rows.length;
-      await waitUntil(
-        async () => (await count(sql`wait_event_type = 'Lock' and query like '%webhook_turn%'`)) > 0,
-      );
+      stopped = hearWaitingDeliveries(deps, own, stopping.signal).then(() => events.push('stopped'));
+      await lockWaiters(weir.db, 1);
       stopping.abort();
-      // Whoever waits for nothing but the connection stops between two looks.
-      let looks = 0;
-      await waitUntil(async () => (await count(sql`application_name = 'listener'`)) === 0 && ++looks > 2);
+      // Whoever waits for no statement has stopped before this is answered.
+      await own.close();
       events.push('looked');
     });
     await stopped;

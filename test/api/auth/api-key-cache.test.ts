@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
 import { createApiKeyCache } from '../../../api/auth/api-key-cache.ts';
+import { createNotifications } from '../../../db/notifications.ts';
 import { insertApiKey, revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { insertProject } from '../../../db/tenants/projects.ts';
@@ -32,7 +33,8 @@ describe('the cache of API keys', () => {
       return setTimeout(2);
     };
     // Nothing is announced where nothing listens.
-    const keys = createApiKeyCache(db, 'postgres://127.0.0.1:1/none');
+    const notifications = createNotifications('postgres://127.0.0.1:1/none');
+    const keys = createApiKeyCache(db, notifications);
     try {
       assert.equal((await keys.find(keyId))?.revoked_at, null);
       await revokeApiKey(db, projectId, keyId);
@@ -41,7 +43,8 @@ describe('the cache of API keys', () => {
       await pass(1);
       assert.ok((await keys.find(keyId))?.revoked_at);
     } finally {
-      await keys.close();
+      keys.close();
+      await notifications.close();
     }
   });
 });

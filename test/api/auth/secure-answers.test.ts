@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
 import { createApiKeyCache } from '../../../api/auth/api-key-cache.ts';
 import { connect } from '../../../db/connect.ts';
+import { createNotifications } from '../../../db/notifications.ts';
 import { findApiKey } from '../../../db/tenants/api-keys.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -34,7 +35,8 @@ describe('the protection of callers', () => {
   it('includes that a known key id with a wrong secret is looked up like an unknown one, also while it is cached', async () => {
     const proxy = await startTcpProxy(weir.config.databaseUrl);
     const db = connect(proxy.url, 2);
-    const keys = createApiKeyCache(db, weir.config.databaseUrl);
+    const notifications = createNotifications(weir.config.databaseUrl);
+    const keys = createApiKeyCache(db, notifications);
     try {
       const known = await findApiKey(weir.db, tenant.keyId);
       const { keyId: unknown } = mintApiKey('live', weir.config.apiKeyPepper);
@@ -49,7 +51,8 @@ describe('the protection of callers', () => {
         ['ConnectionFailed', 'ConnectionFailed'],
       );
     } finally {
-      await keys.close();
+      keys.close();
+      await notifications.close();
       await db.destroy();
       await proxy.close();
     }

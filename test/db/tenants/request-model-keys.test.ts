@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import pg from 'pg';
 import { connect, type Db } from '../../../db/connect.ts';
 import type { EncryptionKey } from '../../../db/encrypt.ts';
+import { createNotifications } from '../../../db/notifications.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { createRequestModelKeys, type RequestModelKeys } from '../../../db/tenants/request-model-keys.ts';
 import { CANCELLED } from '../../../flow/run.ts';
@@ -54,10 +55,12 @@ describe('model keys of requests', () => {
     const db = connect(database.url, 1);
     measureStatements(db, measure);
     const secretsKeys: [EncryptionKey] = [{ id: 'one', key: Buffer.alloc(32, key) }];
-    const keys = createRequestModelKeys(db, { databaseUrl, secretsKeys }, askAgainMs);
+    const notifications = createNotifications(databaseUrl);
+    const keys = createRequestModelKeys(db, notifications, { secretsKeys }, askAgainMs);
     const end = async () => {
       open.delete(end);
       await keys.close();
+      await notifications.close();
       await db.destroy();
     };
     open.add(end);

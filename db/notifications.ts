@@ -1,0 +1,128 @@
+import pg from 'pg';
+import { log } from '../observability/log.ts';
+import { databaseOutage } from './connection/database-outage.ts';
+
+const RECONNECT_MS = 1_000;
+/** A connection can die silently: one that does not answer is replaced within 6 s. */
+const PING_MS = 2_000;
+const PING_TIMEOUT_MS = 3_000;
+
+type Listener = {
+  channel: string;
+  hear: (payload: string) => void;
+  opened: () => void;
+  hears: boolean;
+};
+
+export type NotificationListener = {
+  /** Whether the connection is listening on the channel now. */
+  hears(): boolean;
+  close(): void;
+};
+
+export type Notifications = {
+  /**
+   * Calls `hear` with each payload announced on `channel`. Payloads announced while the connection is lost are lost too;
+   * `opened` is called each time that listening begins.
+   */
+  listen(channel: string, hear: (payload: string) => void, opened?: () => void): NotificationListener;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens one connection that listens on every channel asked for. When it is lost it is opened again, until `close`. Throws where
+ * the address names a certificate that cannot be read.
+ */
+export function createNotifications(databaseUrl: string): Notifications {
+  const listeners = new Set<Listener>();
+  let closed = false;
+  let wake = () => {};
+
+  function createClient(): pg.Client {
+    return new pg.Client({
+      connectionString: databaseUrl,
+      connectionTimeoutMillis: PING_TIMEOUT_MS,
+      query_timeout: PING_TIMEOUT_MS,
+    });
+  }
+  const fail = (error: Error) => {
+    if (!closed) databaseOutage.failed(`Listening for notifications failed: ${error.message}`);
+  };
+  /** Waits that long, until `wake` is called, or not at all once closed. */
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      wake = resolve;
+      if (closed) resolve();
+      else setTimeout(resolve, ms).unref();
+    });
+  }
+
+  /** Rejects when the connection is lost. */
+  async function keepListening(client = createClient()): Promise<void> {
+    client.on('error', fail);
+    client.on('notification', ({ channel, payload = '' }) => {
+      for (const listener of listeners)
+        if (listener.channel === channel) void tell(channel, () => listener.hear(payload));
+    });
+    client.on('end', () => {
+      for (const listener of listeners) listener.hears = false;
+      wake();
+    });
+    try {
+      await client.connect();
+      while (!closed) {
+        // Those that are added meanwhile have their turn in this loop too.
+        for (const listener of listeners) {
+          if (listener.hears) continue;
+          await client.query(`listen ${listener.channel}`);
+          if (!listeners.has(listener)) continue;
+          listener.hears = true;
+          void tell(listener.channel, listener.opened);
+        }
+        databaseOutage.works();
+        await pause(PING_MS);
+        // end() would wait for ever on a silent connection; after a query without an answer it cuts it.
+        await client.query('select 1');
+      }
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function stayOpen(first: pg.Client): Promise<void> {
+    for (let client: pg.Client | undefined = first; !closed; client = undefined) {
+      await keepListening(client).catch(fail);
+      await pause(RECONNECT_MS);
+    }
+  }
+  const ended = stayOpen(createClient());
+
+  return {
+    listen(channel, hear, opened = () => undefined) {
+      const listener: Listener = { channel, hear, opened, hears: false };
+      listeners.add(listener);
+      wake();
+      return {
+        hears: () => listener.hears,
+        close() {
+          listeners.delete(listener);
+          listener.hears = false;
+        },
+      };
+    },
+    async close() {
+      closed = true;
+      wake();
+      await ended;
+    },
+  };
+}
+
+/** Tells a hearer; one that fails disturbs no other. */
+async function tell(channel: string, hearer: () => void | Promise<void>): Promise<void> {
+  try {
+    await hearer();
+  } catch (error) {
+    log.error({ err: error, channel }, 'A notification could not be handled.');
+  }
+}
