@@ -11,7 +11,7 @@ const LIMITS = [
   `ulimit -t ${PROCESS_CPU_SECONDS}`,
   `ulimit -d ${PROCESS_DATA_MAX_BYTES / 1024}`,
 ];
-/** When memory runs short, Linux kills guests first. */
+/** When memory runs short, Linux kills guests first, or the whole container where its cgroup says so (`memory.oom.group`). */
 const FIRST_VICTIM = 'echo 1000 > /proc/self/oom_score_adj';
 const SCRIPT = `${[FIRST_VICTIM, ...LIMITS].map((limit) => `{ ${limit}; } 2>/dev/null`).join('; ')}; exec env -i "$@"`;
 
