@@ -107,7 +107,7 @@ function requireRetriable(
 
 /** Throws CONFLICT for a run that somebody has decided about: one that was cancelled, and one that runs another again. */
 function requireLeftAlone({ repeats, error }: ListedRun): void {
-  const instead = '…/jobs/{executionId}/retry retries it all the same.';
+  const instead = 'retry it by its id to repeat it all the same.';
   if (repeats)
     throw new ServiceError('CONFLICT', `This run is itself a repetition, of ${repeats}: ${instead}`);
   if (error?.code === CANCELLED.code)

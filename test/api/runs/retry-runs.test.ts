@@ -120,8 +120,8 @@ describe('POST …/projects/{project_id}/runs/retry', () => {
       ]),
     );
     assert.match(reasons[first], /run again already/);
-    assert.match(reasons[cancelled], /was cancelled/);
-    assert.match(reasons[answer.body.retried[0].executionId], /is itself a repetition/);
+    assert.match(reasons[cancelled], /was cancelled: retry it by its id/);
+    assert.match(reasons[answer.body.retried[0].executionId], /a repetition, of .*: retry it by its id/);
     assert.equal(await countRuns(), 3);
   });
 

@@ -107,7 +107,7 @@ describe('weir operator runs retry', () => {
     const unknown = randomUUID();
     assert.match(
       (await run('--flow', flow)).stdout,
-      new RegExp(`^${cancelled}  passed over: This run was cancelled`, 'm'),
+      new RegExp(`^${cancelled}  passed over: This run was cancelled: retry it by its id`, 'm'),
     );
     const { code, stdout } = await run(cancelled, completed, unknown);
     assert.equal(code, 1);
