@@ -16,6 +16,14 @@ describe('weir operator', () => {
     const [old, fresh] = keys;
     const text = ({ id, key }: EncryptionKey) => `${id}:${key.toString('base64')}`;
 
+    it('need their old keys for backups from before, as the help says', async () => {
+      const { stdout } = await weirIn(cli.env, ['operator', 'secrets', 'reencrypt', '--help']);
+      assert.match(
+        stdout.replace(/\s+/g, ' '),
+        /processes then need the other keys no more, backups from before do/,
+      );
+    });
+
     it('are all encrypted under the first key or none are, and the other keys are then unnecessary', async () => {
       const { db } = cli.database;
       const { id: organizationId } = await succeedJson('org', 'create', 'sealed');
