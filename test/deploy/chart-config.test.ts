@@ -75,6 +75,19 @@ worker: { config: { WEIR_OBJECT_STORE_PATH_STYLE: ${written} } }`,
     });
   });
 
+  it('says that the database is up to date only where the chart migrates it', async () => {
+    const notes = async (more: string) => {
+      const args = ['install', 'weir', CHART, '--dry-run=client', '--values', MINIMAL, '--values', '-'];
+      const { code, output } = await helm(args, more);
+      assert.equal(code, 0, output);
+      return output.slice(output.indexOf('NOTES:'));
+    };
+    assert.match(await notes(''), /is starting as weir\. Its database is up to date\.$/m);
+    const unmigrated = await notes('migration: { enabled: false }');
+    assert.doesNotMatch(unmigrated, /up to date/);
+    assert.match(unmigrated, /did not migrate its database/);
+  });
+
   it('takes the key of a collector from a Secret, and not among the variables', async () => {
     const { manifests } = await render(
       MINIMAL,

@@ -31,6 +31,11 @@ describe('values of the Helm chart', () => {
     assert.deepEqual([...new Set(service)].sort(), allowed.sort());
   });
 
+  it('may set where Temporal is, also by a mounted configuration file', () => {
+    for (const name of ['ADDRESS', 'NAMESPACE', 'PROFILE', 'CONFIG_FILE'])
+      assert.ok(`TEMPORAL_${name}` in $defs.config.properties, name);
+  });
+
   it('may name an object of Kubernetes for every secret, and for nothing else', () => {
     assert.deepEqual(Object.keys(properties.secrets.properties).sort(), [...SECRET_VARIABLES].sort());
   });
