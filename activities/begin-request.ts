@@ -6,7 +6,7 @@ import { decryptModelKey } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { providerOf } from '../models/registry.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { retryWrite } from './attempts/retry-write.ts';
+import { retryInPlace } from './attempts/retry-in-place.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function beginRequest(
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
   if (!baseUrl) getProvider(deps.providers, model, { takesOwnKeys: false });
-  const { sent, secret, again } = await retryWrite(
+  const { sent, secret, again } = await retryInPlace(
     () =>
       deps.balanceLimit.run(organizationId, async () => {
         // While the database is away, each that waited here for its turn would take seconds more.

@@ -105,15 +105,13 @@ export function createBlockExecutor(
       input: execution.input,
       startedAt: performance.now(),
     };
-    const kept = attempt.kept as Kept | undefined;
-    let end = kept?.end;
+    let end = (attempt.kept as Kept | undefined)?.end;
     try {
       end ??= await carryOut(execution, context, { block, read }, work, () => {
         trace.startedAt = performance.now();
       });
     } catch (error) {
-      // By a worker that was taken for lost.
-      if (error instanceof BlockRecorded) return recordedReply(execution, attempt);
+      if (error instanceof BlockRecorded) return recordedElsewhere(execution, attempt);
       throw error;
     }
     if (!Buffer.isBuffer(end.output) && (end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES)
@@ -129,12 +127,13 @@ export function createBlockExecutor(
       const failure = new ServiceError(error.code, error.message);
       if (recorded) throw failure;
       // By another attempt, unless the run has ended.
-      return await recordedReply(execution, attempt).catch((error: unknown) => {
+      return await recordedElsewhere(execution, attempt).catch((error: unknown) => {
         throw error instanceof ServiceError && error.code === 'RUN_NOT_FOUND' ? failure : error;
       });
     }
+    if (!recorded) return await recordedElsewhere(execution, attempt);
     inProcessRuns.complete(execution.callId, execution.blockKey);
-    if (!recorded || !value) return await recordedReply(execution, attempt);
+    if (!value) return await recordedReply(execution, attempt);
     if (!result) keep(execution.callId, value, end.output);
     if (result) measureEnd(context.mode, context.startedAt, { status: 'completed', result });
     if (result) inProcessRuns.end(execution.callId, { status: 'completed', result: value });
@@ -196,6 +195,12 @@ export function createBlockExecutor(
         return { usage, error: { code: 'MODEL_UNAVAILABLE', message: error.message } };
       throw error;
     }
+  }
+
+  /** Returns what another worker has recorded. It may have recorded the next blocks too, which the cached list lacks. */
+  function recordedElsewhere(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
+    contexts.delete(execution.callId);
+    return recordedReply(execution, attempt);
   }
 
   async function recordedReply(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {

@@ -8,7 +8,7 @@ import type { StoredObject } from '../object-store/object-store.ts';
 import { log } from '../observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { isDrained } from './attempts/is-drained.ts';
-import { retryWrite } from './attempts/retry-write.ts';
+import { retryInPlace } from './attempts/retry-in-place.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { ModelUsage } from './providers/ask-model.ts';
 
@@ -44,7 +44,7 @@ export async function recordBlockEnd(
 ): Promise<{ recorded: boolean; error: BlockEnd['error'] }> {
   const record = ({ usage, value, ...answer }: BlockEnd, completes?: Value) => {
     const run = { ...trace, ...usage, ...answer };
-    return retryWrite((failed) => {
+    return retryInPlace((failed) => {
       const write = async () => {
         // While the database is away each write takes seconds: many that wait for each other would outlast the stop.
         if (isDrained(attempt.signal) && (attempt.kept || failed > 0)) throw attempt.signal.reason;
@@ -54,7 +54,10 @@ export async function recordBlockEnd(
     }, attempt);
   };
   try {
-    const stored = await retryWrite(() => storeOutput(db, payer.organizationId, trace, end.output), attempt);
+    const stored = await retryInPlace(
+      () => storeOutput(db, payer.organizationId, trace, end.output),
+      attempt,
+    );
     return { recorded: await record({ ...end, stored }, result), error: end.error };
   } catch (error) {
     if (isUnstorableValue(error)) {

@@ -21,7 +21,7 @@ import { log } from '../../observability/log.ts';
 import { addToLogContext } from '../../observability/log-context.ts';
 import { attemptDuration, deadLetters } from '../../observability/metrics/webhook-metrics.ts';
 import { inSpan, traceHeaders } from '../../observability/tracing.ts';
-import { retryWrite } from '../attempts/retry-write.ts';
+import { retryInPlace } from '../attempts/retry-in-place.ts';
 import type { Attempt } from '../attempts/run-attempt.ts';
 import { buildDeliveryBody } from './delivery-body.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
@@ -81,7 +81,7 @@ export async function attemptDelivery(
       durationMs: Math.round(performance.now() - startedAt),
       retryInMs: RETRY_DELAYS_MS[number - 1] ?? 0,
     };
-    await retryWrite(() => endAttempt(deps.db, key, end), attempt);
+    await retryInPlace(() => endAttempt(deps.db, key, end), attempt);
     attemptDuration.record(end.durationMs / 1_000, { result: end.status });
     if (end.status === 'dead_letter') deadLetters.add(1);
     if (end.status === 'succeeded') return 'over';

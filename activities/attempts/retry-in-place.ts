@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { isUnstorableValue } from '../../db/connection/is-unstorable-value.ts';
+import { BlockRecorded } from '../../db/credits/reservations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Attempt } from './run-attempt.ts';
 
@@ -8,21 +9,22 @@ const DELAYS_MS = [100, 300, 1_000, 3_000, 10_000];
 const PATIENT_DELAY_MS = 5_000;
 
 /**
- * Retries a failed write in place: failing the whole attempt would do, and pay for, its work a second time. A regular
- * activity retries until the write succeeds or its attempt has to stop, however long the database is away; others for 15 s.
- * `write` gets the number of earlier tries.
+ * Retries a failed part of an attempt in place, such as a write: failing the whole attempt would do, and pay for, its work a
+ * second time. It retries for 15 s; a regular activity, while the database is away, until the part succeeds or its attempt has
+ * to stop. `part` gets the number of earlier tries.
  */
-export async function retryWrite<T>(
-  write: (failed: number) => Promise<T>,
+export async function retryInPlace<T>(
+  part: (failed: number) => Promise<T>,
   { isLocal, signal }: Pick<Attempt, 'isLocal' | 'signal'>,
 ): Promise<T> {
   for (let failed = 0; ; failed += 1) {
     try {
-      return await write(failed);
+      return await part(failed);
     } catch (error) {
       const away = !isLocal && error instanceof ConnectionFailed;
       const delay = DELAYS_MS[failed] ?? (away ? PATIENT_DELAY_MS : undefined);
-      const isFinal = error instanceof ServiceError || isUnstorableValue(error);
+      const isFinal =
+        error instanceof ServiceError || error instanceof BlockRecorded || isUnstorableValue(error);
       if (isFinal || delay === undefined || signal.aborted) throw error;
       // An aborted wait throws the signal's reason.
       await setTimeout(delay, undefined, { signal }).catch(() => signal.throwIfAborted());
