@@ -10,7 +10,7 @@ import { retryInPlace } from './attempts/retry-in-place.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 
 /**
- * Begins a request to `model` and returns its provider; `again` as in `beginModelCall`. With an own key (`own`), that key
+ * Begins a request to `model` and returns its provider; `again` and `reservedAt` as in `beginModelCall`. With an own key (`own`), that key
  * replaces the service's and is sent only to the provider's configured address, and nothing is reserved, since the provider
  * bills the caller. Throws MODEL_NOT_CONFIGURED, MODEL_KEY_GONE, and what `beginModelCall` throws.
  */
@@ -22,13 +22,13 @@ export async function beginRequest(
   attempt: Pick<Attempt, 'isLocal' | 'signal'>,
   model: string,
   reservation: Reservation,
-): Promise<{ provider: Provider; again: boolean }> {
+): Promise<{ provider: Provider; again: boolean; reservedAt: string }> {
   const { callId, organizationId } = reservation;
   const prefix = providerOf(model);
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
   if (!baseUrl) getProvider(deps.providers, model, { takesOwnKeys: false });
-  const { sent, secret, again } = await retryInPlace(
+  const { sent, secret, again, reservedAt } = await retryInPlace(
     () =>
       deps.balanceLimit.run(organizationId, async () => {
         // While the database is away, each that waited here for its turn would take seconds more.
@@ -41,7 +41,7 @@ export async function beginRequest(
   const provider = own
     ? { baseUrl, apiKey: own, own: true as const }
     : getProvider(deps.providers, model, { takesOwnKeys: true });
-  return { provider, again: again ?? false };
+  return { provider, again: again ?? false, reservedAt };
 
   async function findOwnKey(): Promise<string | undefined> {
     if (sent) return deps.requestModelKeys.find(callId, prefix, attempt.signal);

@@ -7,7 +7,6 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { isTakenForLost } from './attempts/is-taken-for-lost.ts';
 import { NoRoom } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
@@ -50,6 +49,7 @@ export async function runCode(
     turn = undefined;
   }, READING_MAX_MS);
   const { callId, blockKey } = execution;
+  let reservedAt: string | undefined;
   // Whole microcredits keep the product exact.
   const costOf = (ms: number) => Math.ceil((Math.round(codePrice * MICROCREDITS_PER_CREDIT) * ms) / 1_000);
   try {
@@ -64,7 +64,7 @@ export async function runCode(
         const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
         if (codePrice > 0) {
-          await balanceLimit.run(organization, () => reserveCredits(db, reservation));
+          reservedAt = await balanceLimit.run(organization, () => reserveCredits(db, reservation));
           usage.reserved = true;
         }
         const code = { source: block.prompt ?? '', input, message, parameters, outputs, timeoutMs };
@@ -77,9 +77,9 @@ export async function runCode(
       },
     );
   } catch (error) {
-    // A result that is not recorded yet keeps its reservation, and so does the attempt that the engine has begun in place of this.
-    if (codePrice > 0 && !attempt.kept && !isTakenForLost(signal))
-      await releaseReservation(db, execution).catch(() => undefined);
+    // A result that is not recorded yet keeps its reservation.
+    if (reservedAt && !attempt.kept)
+      await releaseReservation(db, execution, reservedAt).catch(() => undefined);
     throw error;
   } finally {
     clearTimeout(reading);

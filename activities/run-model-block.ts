@@ -33,20 +33,21 @@ export async function runModelBlock(
   const { signal } = attempt;
   const { organizationId } = await blocks.find(execution, attempt);
   const memory = createPromptMemory(deps.largeValues.prompts, organizationId);
-  let mayHaveReserved = attempt.begun > 1;
+  let reservedAt: string | undefined;
 
   async function answer(given: BlockInput): Promise<ModelReply> {
     const { block, payer } = given;
     const conversation = buildConversation(deps, memory, given);
     given.dropInput();
     let isFirst = true;
+    const model = block.model ?? '';
     const begin = async (microcredits: number) => {
-      mayHaveReserved = true;
       const reservation = { ...payer, callId, blockKey, microcredits };
-      const { provider, again } = await beginRequest(deps, attempt, block.model ?? '', reservation);
+      const { provider, again, ...begun } = await beginRequest(deps, attempt, model, reservation);
+      reservedAt = begun.reservedAt;
       // An attempt that was lost with its workflow task is known by its reservation alone.
       if (isFirst && again && attempt.begun === 1) attempt.number += 1;
-      if (isFirst && (again || attempt.number > 1)) countRetry(deps.registry, block.model ?? '');
+      if (isFirst && (again || attempt.number > 1)) countRetry(deps.registry, model);
       isFirst = false;
       return provider;
     };
@@ -67,10 +68,10 @@ export async function runModelBlock(
       }
     }
   } catch (error) {
-    // An answer that is not recorded yet keeps its reservation. A reservation that cannot be released now is taken over
-    // by the next attempt or released by the reconciler.
-    if (mayHaveReserved && !attempt.kept && !(signal.reason instanceof CallForsaken))
-      await releaseReservation(deps.db, execution).catch(() => undefined);
+    // An answer that is not recorded yet keeps its reservation. A reservation that is not released now is taken over by the
+    // next attempt or released by the reconciler.
+    if (reservedAt && !attempt.kept && !(signal.reason instanceof CallForsaken))
+      await releaseReservation(deps.db, execution, reservedAt).catch(() => undefined);
     throw error;
   } finally {
     memory.giveBack();

@@ -24,21 +24,28 @@ type Answer = {
   spent: number;
   reserved: number;
   available: number;
+  /** By the database's clock, to the microsecond. */
+  reservedAt: string;
 };
 
+/** What the functions below set `reserved_at` to: the time of their transaction. */
+const RESERVED_AT = sql`now()::text as "reservedAt"`;
+
 /**
- * Reserves credits for one block execution, in place of its earlier reservation. Throws INSUFFICIENT_CREDITS,
- * MAX_CREDITS_REACHED, CANCELLED for a run that may spend no more, RUN_NOT_FOUND, and the recorded error of a block that
- * failed and was charged: asking its model again would spend more.
+ * Reserves credits for one block execution, in place of its earlier reservation, and returns the time of that, with which it
+ * is released. Throws INSUFFICIENT_CREDITS, MAX_CREDITS_REACHED, CANCELLED for a run that may spend no more, RUN_NOT_FOUND,
+ * and the recorded error of a block that failed and was charged: asking its model again would spend more.
  */
-export async function reserveCredits(db: Db, wanted: Reservation): Promise<void> {
+export async function reserveCredits(db: Db, wanted: Reservation): Promise<string> {
   const { callId, blockKey, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
-  const { rows } = await sql<Answer>`select * from reserve_credits(
+  const { rows } = await sql<Answer>`select *, ${RESERVED_AT} from reserve_credits(
     ${callId}, ${blockKey}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
-  throwIfRefused(rows[0] as Answer, wanted);
+  const [answer] = rows as [Answer];
+  throwIfRefused(answer, wanted);
+  return answer.reservedAt;
 }
 
-type ModelCallBegun = { sent: boolean; secret: string | null; again: boolean | null };
+type ModelCallBegun = { sent: boolean; secret: string | null; again: boolean | null; reservedAt: string };
 
 /** The block execution was recorded by another attempt meanwhile: its output is in the database. */
 export class BlockRecorded extends Error {}
@@ -55,7 +62,7 @@ export async function beginModelCall(
   wanted: Reservation & { provider: string },
 ): Promise<ModelCallBegun> {
   const { callId, blockKey, provider, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
-  const { rows } = await sql<Answer & ModelCallBegun>`select * from begin_model_call(
+  const { rows } = await sql<Answer & ModelCallBegun>`select *, ${RESERVED_AT} from begin_model_call(
     ${callId}, ${blockKey}, ${provider}, ${organizationId}, ${microcredits}, ${maximum ?? null})`.execute(db);
   const [answer] = rows as [(typeof rows)[number]];
   throwIfRefused(answer, wanted);
@@ -99,12 +106,20 @@ export function balanceTooLow(available: number, cost: number): ServiceError {
   );
 }
 
-/** Releases the reservation of a block execution, whose model calls are not made or have been charged. */
-export async function releaseReservation(db: Db, { callId, blockKey }: BlockId): Promise<void> {
+/**
+ * Releases the reservation that an attempt at a block execution made at `reservedAt`, unless another attempt has reserved in
+ * its place: that one goes on.
+ */
+export async function releaseReservation(
+  db: Db,
+  { callId, blockKey }: BlockId,
+  reservedAt: string,
+): Promise<void> {
   await db
     .deleteFrom('reservation')
     .where('execution_id', '=', callId)
     .where('block_key', '=', blockKey)
+    .where('reserved_at', '=', sql<Date>`${reservedAt}::timestamptz`)
     .execute();
 }
 

@@ -62,25 +62,25 @@ describe('the ledger', () => {
     const cost = () => Math.floor(reserved * made.share);
     const payer = { ...account, maxMicrocredits: maxima[made.run] };
     let reserved = 0;
+    let reservedAt = '';
     try {
       for (const microcredits of [
         made.reserves,
         ...(made.repeats ? [made.reserves] : []),
         made.reserves + made.repair,
       ]) {
-        await reserve(microcredits);
+        reservedAt = await reserve(microcredits);
         reserved = microcredits;
       }
     } catch (error) {
       const { code } = error as { code: string };
       assert(['INSUFFICIENT_CREDITS', 'MAX_CREDITS_REACHED', REFUSED.code].includes(code), String(error));
       // A repair that can't be paid ends the block with what its first answer cost.
-      if (code === REFUSED.code) await releaseReservation(db, id);
-      else await settle(db, payer, { ...id, error: REFUSED, costMicrocredits: cost() });
+      if (code !== REFUSED.code) await settle(db, payer, { ...id, error: REFUSED, costMicrocredits: cost() });
       return;
     }
     if (made.end === 'is killed') return;
-    if (made.end === 'gives up') return releaseReservation(db, id);
+    if (made.end === 'gives up') return releaseReservation(db, id, reservedAt);
     const block = { ...id, costMicrocredits: cost(), ...(made.end === 'fails' && { error: REFUSED }) };
     await settle(db, payer, block);
     if (made.repeats) await settle(db, payer, block);

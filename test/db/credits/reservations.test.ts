@@ -6,6 +6,7 @@ import {
   beginModelCall,
   type Reservation,
   releaseLeftReservations,
+  releaseReservation,
   reserveCredits,
 } from '../../../db/credits/reservations.ts';
 import { loadBlockOutput } from '../../../db/runs/block-runs.ts';
@@ -52,6 +53,16 @@ describe('reserveCredits', () => {
     assert.equal(await reserved(), 60);
     await assert.rejects(reserve('ask', 101), { code: 'INSUFFICIENT_CREDITS' });
     assert.equal(await reserved(), 60);
+  });
+
+  it('returns what releases this reservation, and not one that another attempt has made in its place', async () => {
+    const id = { callId: account.runs[0] as string, blockKey: 'ask' };
+    const first = await reserve('ask', 100);
+    const second = await reserve('ask', 60);
+    await releaseReservation(database.db, id, first);
+    assert.equal(await reserved(), 60);
+    await releaseReservation(database.db, id, second);
+    assert.equal(await reserved(), 0);
   });
 
   it('names the credits that are left and those that were needed', async () => {
@@ -169,9 +180,10 @@ describe('beginModelCall', () => {
   const reserved = async () => (await audit(database.db, account)).reserved;
 
   it('reserves credits where nobody brought a key for the provider, and refuses what cannot be paid', async () => {
-    const { sent, secret, again } = await begin(60);
+    const { sent, secret, again, reservedAt } = await begin(60);
     assert.deepEqual([sent, secret, again, await reserved()], [false, null, false, 60]);
-    assert.equal((await begin(60)).again, true);
+    await releaseReservation(database.db, id(), reservedAt);
+    assert.deepEqual([(await begin(60)).again, (await begin(60)).again], [false, true]);
     await assert.rejects(begin(101), { code: 'INSUFFICIENT_CREDITS' });
   });
 
