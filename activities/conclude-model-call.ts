@@ -67,7 +67,12 @@ export function concludeModelCall(
   const isCancelled = signal.aborted && !isDrained(signal);
   if (isCancelled || error instanceof ServiceError || isUnstorableValue(error)) throw error;
   const kept = call.kept();
-  return { ...BUSY, left: { ...(kept !== undefined && { kept }), ...leftBy(error, signal) } };
+  const left: Left = {
+    ...leftBy(error, signal),
+    ...(kept !== undefined && { kept }),
+    ...(call.followsLost() && { lost: true }),
+  };
+  return { ...BUSY, left };
 }
 
 function leftBy(error: unknown, signal: AbortSignal): Left {

@@ -50,6 +50,8 @@ export type HeldModelCall = {
   ended: Promise<Ending>;
   /** Returns the value that the call has kept last. */
   kept(): unknown;
+  /** Whether the call has found that an attempt before it was lost with its workflow task. */
+  followsLost(): boolean;
   abort(reason: unknown): void;
   /** Hands over what the call has kept and will keep. */
   takeOver(keep: Keep): void;
@@ -146,6 +148,7 @@ export function createHeldModelCalls({
         (error: unknown) => ({ error }),
       ),
       kept: () => attempt.kept,
+      followsLost: () => attempt.number > base.number,
       abort: (reason) => stop.abort(reason),
       takeOver(keep) {
         call.untaken.abort('taken over');

@@ -8,7 +8,7 @@ export const TAKE_OVER_MAX_MS = 10_000;
 export type Left = {
   /** The provider's refusal, which counts as an attempt. */
   refused?: { message: string; retryAfterMs?: number | undefined; isUnreadable?: boolean };
-  /** An attempt was lost with its worker, and may have asked the provider. */
+  /** An attempt, before the one that was refused, was lost with its worker, and may have asked the provider. */
   lost?: true;
   /** An answer that has been paid for and is not recorded yet. */
   kept?: unknown;

@@ -13,6 +13,8 @@ export type Progress = {
   ended: number;
   /** The number of these that found no slot in their worker (in-slot.ts). Absent from heartbeats of earlier releases. */
   turnedAway: number;
+  /** The number of attempts that were lost with their workflow task, before the activity. Absent as `turnedAway` is. */
+  lostInTask: number;
   /** The number of lost attempts after which the activity was last delayed. Recorded heartbeats have this name. */
   heldAfter: number;
   /** A result that has been paid for and is not recorded yet. */
@@ -26,6 +28,7 @@ export function readProgress(details: unknown): Progress {
     unreadable: 0,
     ended: 0,
     turnedAway: 0,
+    lostInTask: 0,
     heldAfter: 0,
     ...(details as Partial<Progress> | undefined),
   };

@@ -76,8 +76,10 @@ async function tryOnce<T>(
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
   const progress = readProgress(info.heartbeatDetails ?? (left?.kept ? { kept: left.kept } : undefined));
   const begun = info.attempt - progress.turnedAway;
+  const lost = (left?.lost ? 1 : 0) + progress.lostInTask;
+  const number = info.isLocal ? 1 : lost + info.attempt - (progress.ended - progress.refusals);
   const attempt: Attempt = {
-    number: info.isLocal ? 1 : (left?.lost ? 1 : 0) + info.attempt - (progress.ended - progress.refusals),
+    number,
     begun: (left ? 1 : 0) + begun,
     refusals: progress.refusals,
     unreadable: progress.unreadable,
@@ -99,6 +101,7 @@ async function tryOnce<T>(
   } catch (error) {
     if (!signal.aborted) logFault(error, info);
     progress.ended += 1;
+    progress.lostInTask += attempt.number - number;
     if (isTurnedAway(error)) progress.turnedAway += 1;
     else if (begun >= ATTEMPTS_OF_A_DAY) throw giveUp(toFailure(error, progress, signal));
     const isRefused =

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { InTaskTimes } from '../../activities/held-model-calls.ts';
+import { reserveCredits } from '../../db/credits/reservations.ts';
 import { llm } from '../blocks.ts';
 import { answer, type FakeModelServer, hang, respond, startFakeModelServer } from '../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
@@ -159,6 +160,23 @@ describe('a model call', () => {
     );
     assert.deepEqual([models.calls.length, await charges(executionId)], [3, 2]);
     assert.deepEqual(await scheduled(executionId), [weir.config.taskQueue]);
+  });
+
+  it('that is refused after one that was lost with its workflow task is counted with both', async () => {
+    await begin(SHORT);
+    models.will(hang, respond(429, {}, { 'retry-after': '1' }), answer('done'));
+    const asked = models.nextCall();
+    const flow = await ask(['before', 'ask']);
+    const executionId = await start(flow);
+    const response = await asked;
+    const { organizationId } = tenant;
+    await reserveCredits(weir.db, { callId: executionId, blockKey: 'ask', organizationId, microcredits: 1 });
+    answer('one')(response);
+    const { blocks } = await finish(flow, executionId);
+    assert.deepEqual(
+      blocks.map(({ attempts }: { attempts: number }) => attempts),
+      [1, 3],
+    );
   });
 
   it('whose answers cannot be read is given up at the third, the one inside the task counted', async () => {

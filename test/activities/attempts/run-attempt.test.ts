@@ -138,6 +138,17 @@ describe('an attempt of an activity', () => {
     });
   });
 
+  it('tells callers of one that was lost with its workflow task, also after refusals', async () => {
+    const seen: number[] = [];
+    const note: Work = (attempt) => {
+      if (attempt.begun === 1) attempt.number += 1;
+      seen.push(attempt.number);
+      return refuse(attempt);
+    };
+    for (const work of [note, breakDown, note, note]) await activity.attempt(work);
+    assert.deepEqual(seen, [2, 3, 4]);
+  });
+
   it('says how many answers could not be read, among refusals and attempts that were lost', async () => {
     const garble: Work = () => Promise.reject(new ModelUnavailable('garbled', { isUnreadable: true }));
     for (const work of [garble, refuse, breakDown, garble]) {
@@ -191,7 +202,8 @@ describe('an attempt of an activity', () => {
     activity.stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
     const failure = await activity.attempt(async ({ signal }) => signal.throwIfAborted(), HOLDS_BACK);
     assert.deepEqual([failure.type, failure.nonRetryable ?? false], ['WORKER_SHUTDOWN', false]);
-    assert.deepEqual(activity.details, { refusals: 0, unreadable: 0, ended: 1, turnedAway: 0, heldAfter: 0 });
+    const none = { refusals: 0, unreadable: 0, turnedAway: 0, lostInTask: 0, heldAfter: 0 };
+    assert.deepEqual(activity.details, { ...none, ended: 1 });
   });
 
   describe('under which workers are lost', () => {
