@@ -20,6 +20,7 @@ import type { Registry, TokenUsage } from '../../models/registry.ts';
 import { promptMaxChars } from '../../models/require-prompt-fits.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { type Output, outputTooLarge } from '../attempts/serialize-output.ts';
+import { checkInHand } from './check-in-hand.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { measureModelCall, measureUsage } from './measure-model-call.ts';
@@ -132,26 +133,33 @@ export async function askModel(
     messages.push({ role: 'user', content: repairPrompt(problems.map(describeMismatch)) });
     return (await ask('none')).text;
   }
-  return { output: await answerAgainstSchema(deps, request, schema, text, repair) };
+  return { output: await answerAgainstSchema(deps, request, schema, text, { repair, signal }) };
 }
 
-/** Returns the value of an answer, or of its repair. Throws MODEL_OUTPUT_INVALID when neither matches the schema. */
+/**
+ * Returns the value of an answer, or of its repair. Throws MODEL_OUTPUT_INVALID when neither matches the schema, and
+ * INTERNAL_ERROR when one that is not kept could not be checked.
+ */
 async function answerAgainstSchema(
   deps: ModelDeps,
   request: ModelRequest,
   schema: JsonSchema,
   text: string,
-  repair: (problems: Problem[]) => Promise<string>,
+  { repair, signal }: { repair(problems: Problem[]): Promise<string>; signal: AbortSignal },
 ): Promise<Json> {
   const { model = '' } = request.block;
   // Keep the paid answer, so that a refused repair does not make the next attempt ask, and pay, for it again.
   const isKept = request.answered !== undefined || request.keepAnswer(text);
-  let reading = await readOutput(deps, schema, text);
+  const readNow = () => readOutput(deps, schema, text);
+  let reading = await (isKept ? readNow() : checkInHand(readNow, model, signal));
   if (reading.problems.length === 0) return reading.value;
   // A repair sends back the answer, which may be far longer than the prompt.
   const maxChars = promptMaxChars(deps.registry.capabilities(model));
   const fits = isKept && charsOf(request.conversation) + text.length <= maxChars;
-  if (fits) reading = await readOutput(deps, schema, await repair(reading.problems));
+  if (fits) {
+    const repaired = await repair(reading.problems);
+    reading = await checkInHand(() => readOutput(deps, schema, repaired), model, signal);
+  }
   if (reading.problems.length === 0) return reading.value;
   const tried = fits ? 'even after one repair' : 'and is too long to be sent back for a repair';
   throw new ServiceError(

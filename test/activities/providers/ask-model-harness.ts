@@ -16,14 +16,14 @@ import { createLargeJson } from '../../../large-values/large-json.ts';
 import { createRegistry } from '../../../models/registry.ts';
 import { type Behaviour, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 
+type Validate = ModelDeps['validator']['validate'];
+
 /** Its thread is started by the first large answer, and does not keep the process alive. */
 const largeJson = createLargeJson();
 const ajv = new Ajv2020({ strict: false, allErrors: true });
-const validator: ModelDeps['validator'] = {
-  async validate(schema, value) {
-    ajv.validate(schema, value);
-    return (ajv.errors ?? []).map(({ instancePath, message = '' }) => ({ path: instancePath, message }));
-  },
+const validate: Validate = async (schema, value) => {
+  ajv.validate(schema, value);
+  return (ajv.errors ?? []).map(({ instancePath, message = '' }) => ({ path: instancePath, message }));
 };
 
 /** The answer, and what it used. */
@@ -35,6 +35,8 @@ type AskModelHarness = {
   /** The usage of the calls so far, and the credits reserved for each request. */
   usage: ModelUsage;
   reserved: number[];
+  /** Checks values as the validator does, until a test sets another one. */
+  validate: Validate;
   call(block?: Partial<Block>, signal?: AbortSignal, more?: Partial<ModelRequest>): Promise<Called>;
   callAfter(behaviour: Behaviour): Promise<Called>;
 };
@@ -46,6 +48,7 @@ export function useAskModel(): AskModelHarness {
     harness.server = await startFakeModelServer();
     harness.usage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
     harness.reserved = [];
+    harness.validate = validate;
   });
   afterEach(() => harness.server.close());
 
@@ -78,7 +81,7 @@ export function useAskModel(): AskModelHarness {
       {
         registry: createRegistry(),
         providerOutages: createProviderOutages(),
-        validator,
+        validator: { validate: (...asked) => harness.validate(...asked) },
         largeValues: { json: largeJson },
       },
       request,
