@@ -10,7 +10,7 @@ import { retryInPlace } from './attempts/retry-in-place.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 
 /**
- * Begins a request to `model` and returns its provider; `again` and `reservedAt` as in `beginModelCall`. With an own key (`own`), that key
+ * Begins a request to `model` and returns its provider; the rest as `beginModelCall` does. With an own key (`own`), that key
  * replaces the service's and is sent only to the provider's configured address, and nothing is reserved, since the provider
  * bills the caller. Throws MODEL_NOT_CONFIGURED, MODEL_KEY_GONE, and what `beginModelCall` throws.
  */

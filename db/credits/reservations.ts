@@ -28,7 +28,7 @@ type Answer = {
   reservedAt: string;
 };
 
-/** What the functions below set `reserved_at` to: the time of their transaction. */
+/** The `reserved_at` of what a statement reserves: the time of its transaction. */
 const RESERVED_AT = sql`now()::text as "reservedAt"`;
 
 /**

@@ -1,57 +1,15 @@
 import assert from 'node:assert/strict';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import type { Progress } from '../../../activities/attempts/attempt-progress.ts';
+import { CancelledFailure } from '@temporalio/activity';
 import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
 import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
-import { type Attempt, REFUSALS_MAX, runAttempt } from '../../../activities/attempts/run-attempt.ts';
+import { type Attempt, REFUSALS_MAX } from '../../../activities/attempts/run-attempt.ts';
 import { SandboxUnavailable } from '../../../activities/sandbox/sandbox-errors.ts';
 import type { Refusal } from '../../../db/runs/blocks-under-way.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY } from '../../../flow/limits.ts';
 import { captureLog } from '../../capture-log.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
-import { inActivity } from '../in-activity.ts';
-
-type Work = (attempt: Attempt) => Promise<unknown>;
-
-/** An activity as the engine would repeat it: each attempt gets what the one before left in its heartbeats. */
-class Activity {
-  attempts = 0;
-  details: Progress | undefined;
-  readonly stop = new AbortController();
-
-  /** One attempt; answers what it failed with. */
-  async attempt(work: Work, options?: Parameters<typeof runAttempt>[1]): Promise<ApplicationFailure> {
-    this.attempts += 1;
-    const info = {
-      attempt: this.attempts,
-      isLocal: false,
-      heartbeatDetails: this.details,
-      workflowExecution: { workflowId: 'run-1' },
-      activityType: 'callModel',
-    };
-    const context = {
-      info,
-      cancellationSignal: this.stop.signal,
-      heartbeat: (left: Progress) => this.leave(left),
-    };
-    const failed = await inActivity(context, () =>
-      runAttempt(work, options).then(
-        () => assert.fail('the attempt did not fail'),
-        (error: unknown) => error,
-      ),
-    );
-    assert.ok(failed instanceof ApplicationFailure, String(failed));
-    return failed;
-  }
-  /** One that its worker died under. */
-  lose(): void {
-    this.attempts += 1;
-  }
-  private leave(left: Progress): void {
-    this.details = structuredClone(left);
-  }
-}
+import { Activity, type Work } from './repeated-activity.ts';
 
 const refuse: Work = () => Promise.reject(new ModelUnavailable('busy'));
 const breakDown: Work = () => Promise.reject(new Error('connect ECONNREFUSED'));
