@@ -45,7 +45,7 @@ export type Turns = {
  * While several owners are present (they have had a turn in the last 10 s), they have `shared` of the places together,
  * and each at most `sharedEach`, so that one alone at work leaves room for those who come. `spare` places are added to all of
  * these bounds, half of them to `sharedEach`. With `restMs`, the reserve is only for owners that had no turn for that
- * long before they ask, and none waits there.
+ * long before they ask, and none waits there: what begins from it takes nothing of what the owners share.
  */
 export function createTurns({
   places,
@@ -72,6 +72,8 @@ export function createTurns({
   /** Those that have begun or ended a turn lately. */
   const presence = createPresence(now);
   let taken = 0;
+  /** How many of these were begun from the reserve, where it is for the rested: nobody waits for them to end. */
+  let beside = 0;
   let waitingInAll = 0;
   let closed: Error | undefined;
 
@@ -86,15 +88,18 @@ export function createTurns({
     if (restMs === 0) return true;
     return !waiting.has(owner) && presence.msSince(owner) >= restMs;
   }
-  function mayBegin(owner: string): boolean {
+  function mayShare(owner: string): boolean {
     const more = spare?.count() ?? 0;
-    if (mayUseReserve(owner)) return taken < places + reserve + more;
     if (!areOthersPresent(owner)) return taken < places + more;
-    return taken < shared + more && turnsOf(owner) < sharedEach + Math.floor(more / 2);
+    return taken - beside < shared + more && turnsOf(owner) < sharedEach + Math.floor(more / 2);
   }
+  const mayBegin = (owner: string): boolean =>
+    mayShare(owner) || (mayUseReserve(owner) && taken < places + reserve + (spare?.count() ?? 0));
 
   function begin(owner: string): EndTurn {
+    const isBeside = restMs > 0 && !mayShare(owner);
     taken += 1;
+    if (isBeside) beside += 1;
     presence.note(owner);
     underWay.set(owner, turnsOf(owner) + 1);
     let ended = false;
@@ -102,6 +107,7 @@ export function createTurns({
       if (ended) return;
       ended = true;
       taken -= 1;
+      if (isBeside) beside -= 1;
       presence.note(owner);
       const left = turnsOf(owner) - 1;
       if (left > 0) underWay.set(owner, left);

@@ -94,9 +94,7 @@ export function createAdmission({
       } catch {
         if (stopping?.aborted) throw new ServiceError('SERVICE_STOPPING', STOPPING);
         if (!late.aborted) throw callerGone();
-        throw notStarted(
-          `The run waited ${waitMaxMs / 1_000} s behind others of this organization and was not started`,
-        );
+        throw notStarted(`The run waited ${waitMaxMs / 1_000} s for its turn and was not started`);
       }
     },
   };

@@ -104,6 +104,37 @@ describe('turns', () => {
     assert.deepEqual(order, ['b']);
   });
 
+  it('gives those in line what they share, however many that have rested come', async () => {
+    let now = 0;
+    const turns = createTurns({
+      places: 2,
+      reserve: 2,
+      shared: 2,
+      sharedEach: 1,
+      restMs: 100,
+      now: () => now,
+    });
+    const [endA, endB] = [await turns.wait('a'), await turns.wait('b')];
+    const order: string[] = [];
+    void note(turns, 'a', order);
+    void note(turns, 'b', order);
+    let endEarlier = await turns.wait('newcomer 0');
+    for (let newcomer = 1; newcomer < 5; newcomer += 1) {
+      now += 1_000;
+      const end = await turns.wait(`newcomer ${newcomer}`);
+      endEarlier();
+      endEarlier = end;
+    }
+    endA();
+    endB();
+    await settle();
+    assert.deepEqual(order, ['a', 'b']);
+    assert.equal(turns.countUnderWay(), 3);
+    now += 1_000;
+    await turns.wait('another newcomer');
+    assert.equal(turns.isBusy('one newcomer more'), true);
+  });
+
   it('counts the end of a turn once', async () => {
     const turns = createTurns({ places: 1, reserve: 0 });
     const end = await turns.wait('a');

@@ -67,8 +67,7 @@ describe('the admission of runs', () => {
     await assert.rejects(admission.enter('a', never), {
       code: 'RATE_LIMITED',
       retryAfterSeconds: 5,
-      message:
-        'The run waited 0.005 s behind others of this organization and was not started: try again in 5 s.',
+      message: 'The run waited 0.005 s for its turn and was not started: try again in 5 s.',
     });
   });
 
