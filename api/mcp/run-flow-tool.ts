@@ -66,6 +66,8 @@ export const runFlowTool = defineTool({
     notes: z.array(z.string()),
   }),
   async run(call, { flow_id, message, parameters = {}, version, max_credits, idempotency_key: key }) {
+    // It counts the time in line, too.
+    const over = AbortSignal.timeout(TOOL_WAIT_MS);
     const design = await requireFlowDesign(call, flow_id);
     const slugs = {
       organization: design.organization_slug,
@@ -93,7 +95,7 @@ export const runFlowTool = defineTool({
     };
     return forOrganization(flow.organizationId, async () => {
       const leave = call.deps.openRequests.call(flow.organizationId);
-      return runToEnd(call, request).finally(leave);
+      return runToEnd(call, request, over).finally(leave);
     });
   },
 });
@@ -107,7 +109,8 @@ function notPublished(version: number | undefined): ServiceError {
   );
 }
 
-async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
+/** Runs the flow; answers its end, or how the run stands when `over` aborts. */
+async function runToEnd(call: McpCall, request: CallRequest<JobRequest>, over: AbortSignal) {
   const { deps, goneOrStopping: gone, user } = call;
   const place = await enterAsCaller(deps, { principal: user, flow: request.flow }, () => gone);
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
@@ -123,7 +126,7 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>) {
   }
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
-  const waited = waitForRun(deps, run, started, AbortSignal.any([AbortSignal.timeout(TOOL_WAIT_MS), gone]));
+  const waited = waitForRun(deps, run, started, AbortSignal.any([over, gone]));
   // The run is stored: the reconciler starts it when the engine is back.
   await waited.catch(() => undefined);
   return describeStored(deps, request.flow, executionId);

@@ -72,6 +72,8 @@ async function runTests(
 ): Promise<TestRun> {
   const { db } = deps;
   const { flowId, organizationId } = flow;
+  // It counts the time in line, too.
+  const over = waitMs > 0 && AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
   const bytes = await measureDraft(db, flowId);
   const draft = await holdStored(deps, organizationId, bytes, () => loadDraftOf(db, flowId));
   await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
@@ -79,7 +81,7 @@ async function runTests(
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
   const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
-  const leave = waitMs > 0 ? deps.openRequests.call(organizationId) : () => undefined;
+  const leave = over ? deps.openRequests.call(organizationId) : () => undefined;
   await startAndWait().finally(leave);
   // The tests were run and charged: whoever waited for them is told, and soon.
   return describeTestRun(deps, testRunId, flow, {
@@ -90,7 +92,7 @@ async function runTests(
   async function startAndWait(): Promise<void> {
     const place = await deps.admission.enter(organizationId, () => gone);
     const started = await storeAndStart().finally(place.end);
-    if (started && waitMs > 0) await waitForTestRun(deps, testRunId, { waitMs, gone });
+    if (started && over) await waitForTestRun(deps, testRunId, over);
   }
 
   async function storeAndStart(): Promise<boolean> {
@@ -119,13 +121,8 @@ async function runTests(
   }
 }
 
-/** Waits until the test run has ended, in whatever way: the result is in its rows. */
-async function waitForTestRun(
-  { client }: ApiDeps,
-  testRunId: string,
-  { waitMs, gone }: Required<Wait>,
-): Promise<void> {
-  const over = AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
+/** Waits until the test run has ended, in whatever way: the result is in its rows. Gives up when `over` aborts. */
+async function waitForTestRun({ client }: ApiDeps, testRunId: string, over: AbortSignal): Promise<void> {
   if (over.aborted) return;
   await Promise.race([untilClosed(client, testRunId, over), once(over, 'abort')]).catch(() => undefined);
 }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { TOOL_WAIT_MS } from '../../../api/test-runs/run-tests.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -38,7 +39,12 @@ describe('run_flow that waits for a place', () => {
     flowId = id;
   });
 
-  afterEach(() => mock.restoreAll());
+  /** Ends the time that a tool waits, for those that have begun to. */
+  let toolWait: AbortController | undefined;
+  afterEach(() => {
+    mock.restoreAll();
+    toolWait = undefined;
+  });
 
   /** Has requests wait, and keep their places until they have been stored, so that it can be counted how many have come for one. */
   function keepPlaces() {
@@ -47,9 +53,10 @@ describe('run_flow that waits for a place', () => {
       setTimeout(end, ms === HELD_MAX_MS ? NEVER_MS : ms, ...given),
     );
     const { timeout } = AbortSignal;
-    mock.method(AbortSignal, 'timeout', (ms: number) =>
-      timeout.call(AbortSignal, ms < WAIT_MAX_MS ? ms : NEVER_MS),
-    );
+    mock.method(AbortSignal, 'timeout', (ms: number) => {
+      if (ms === TOOL_WAIT_MS && toolWait) return AbortSignal.any([toolWait.signal]);
+      return timeout.call(AbortSignal, ms < WAIT_MAX_MS ? ms : NEVER_MS);
+    });
   }
 
   async function countStored(message: string): Promise<number | undefined> {
@@ -125,6 +132,17 @@ describe('run_flow that waits for a place', () => {
     const answer = await runInLine('hung up', caller.signal, async () => caller.abort());
     assert.equal(answer, 'AbortError');
     assert.equal(await countStored('hung up'), 0);
+  });
+
+  it('answers how its run stands when the time is up that began before it was in line', async () => {
+    toolWait = new AbortController();
+    const answer = await runInLine('waited long', new AbortController().signal, async () => {
+      toolWait?.abort();
+      // A time that begins only now is not over.
+      toolWait = undefined;
+    });
+    assert.match(answer, /"status":"started"/);
+    assert.equal(await countStored('waited long'), 1);
   });
 
   it('runs nothing when its caller leaves the organization', async () => {

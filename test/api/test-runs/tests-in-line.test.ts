@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mock } from 'node:test';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createAdmission } from '../../../api/http/admission.ts';
 import { RETRY_AFTER_SECONDS } from '../../../api/http/retry-later.ts';
-import { runAllTests } from '../../../api/test-runs/run-tests.ts';
+import { runAllTests, TOOL_WAIT_MS } from '../../../api/test-runs/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-runs/test-case.ts';
 import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
 import { TEST_RUNS_UNDER_WAY_MAX } from '../../../db/test-runs/test-runs.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import { passthrough } from '../../blocks.ts';
+import { llm, passthrough } from '../../blocks.ts';
+import { hang } from '../../fakes/model-server.ts';
 import { startTestsWeir, type TestsWeir } from './tests-harness.ts';
 
 describe('test runs that wait for a place among the runs being started', () => {
@@ -17,6 +19,7 @@ describe('test runs that wait for a place among the runs being started', () => {
     tests = await startTestsWeir();
   });
   after(() => tests.stop());
+  afterEach(() => mock.restoreAll());
 
   /** Starts all tests of a flow, which are refused with the code, and nothing is stored. */
   async function refused(admission: ApiDeps['admission'], code: string, gone?: AbortController) {
@@ -42,6 +45,27 @@ describe('test runs that wait for a place among the runs being started', () => {
       await admission.enter(tests.tenant.organizationId, () => signal);
     await refused(admission, 'REQUEST_TIMEOUT', new AbortController());
     admission.stopMeasuring();
+  });
+
+  it('answer how they stand when the time is up that began before they were in line', async () => {
+    const { deps, ada, models } = tests;
+    const flowId = await tests.draft([llm('a', 'x', 'demo/chat')]);
+    await tests.testCase(flowId, { type: 'contains', text: 'late' });
+    models.will(hang);
+    const over = new AbortController();
+    const { timeout } = AbortSignal;
+    mock.method(AbortSignal, 'timeout', (ms: number) => {
+      if (ms !== TOOL_WAIT_MS) return timeout.call(AbortSignal, ms);
+      assert(!over.signal.aborted, 'the time begins only now');
+      return AbortSignal.any([over.signal]);
+    });
+    const enter: typeof deps.admission.enter = (...asked) => {
+      over.abort();
+      return deps.admission.enter(...asked);
+    };
+    const early = await runAllTests({ ...deps, admission: { ...deps.admission, enter } }, ada, flowId);
+    assert.deepEqual([early.status, early.pending], ['started', 1]);
+    await tests.weir.client.workflow.getHandle(early.test_run_id).terminate();
   });
 
   it('are told when to try again while as many of their flow are under way as may be', async () => {
