@@ -17,6 +17,8 @@ export type OutageLog = {
    * `isWhole`, which is asked every 5 s then, says so.
    */
   works(isWhole?: () => Promise<boolean>): void;
+  /** Whether the last thing that was noted is that something failed. */
+  hasJustFailed(): boolean;
 };
 
 /**
@@ -28,6 +30,7 @@ export function createOutageLog(part: string, now: () => number = () => performa
     | { since: number; lastFailure: number; quietUntil: number; failures: number; inPart: boolean }
     | undefined;
   let asking = false;
+  let hasJustFailed = false;
   const extent = () => ({
     failures: outage?.failures,
     away_s: Math.round((now() - (outage?.since ?? now())) / MS_PER_SECOND),
@@ -38,6 +41,7 @@ export function createOutageLog(part: string, now: () => number = () => performa
   };
   return {
     failed(reason, inPart = false) {
+      hasJustFailed = true;
       const at = now();
       const isNew = outage === undefined;
       outage ??= { since: at, lastFailure: at, quietUntil: at, failures: 0, inPart };
@@ -55,6 +59,7 @@ export function createOutageLog(part: string, now: () => number = () => performa
       );
     },
     works(isWhole) {
+      hasJustFailed = false;
       if (!outage || asking || now() - outage.lastFailure < SETTLED_MS) return;
       if (!outage.inPart) return end();
       if (!isWhole) return;
@@ -70,5 +75,6 @@ export function createOutageLog(part: string, now: () => number = () => performa
           else asked.lastFailure = now();
         });
     },
+    hasJustFailed: () => hasJustFailed,
   };
 }

@@ -1,5 +1,5 @@
 import { getRunLimits } from '../../db/tenants/run-limits.ts';
-import { tellEngineFailure } from '../../engine/engine-outage.ts';
+import { engineOutage, tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -65,14 +65,16 @@ export function takePlace(state: Pick<ApiState, 'place'>): Place | undefined {
 
 /**
  * Starts the workflow of an accepted run, as `startRun` does. When this process's worker has the run, the run holds the
- * place until it ends or waits: no more runs are started than the worker carries out at once. A start that fails is logged:
- * the run is stored, and the reconciler starts it.
+ * place until it ends or waits: no more runs are started than the worker carries out at once. While the engine does not answer,
+ * the place is given back first: nobody else waits until this start fails. A start that fails is logged: the run is stored, and
+ * the reconciler starts it.
  */
 export async function startInPlace(
   deps: ApiDeps,
   run: AcceptedCall,
   place: Place | undefined,
 ): Promise<{ here: boolean }> {
+  if (engineOutage.hasJustFailed()) place?.end();
   const leave = (place && deps.inProcessRuns?.holdPlace(run.callId, place)) ?? place?.end;
   try {
     // An eager start would come to this process's version, whatever share of runs that is to get.

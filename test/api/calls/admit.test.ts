@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { admit } from '../../../api/calls/admit.ts';
+import { admit, startInPlace } from '../../../api/calls/admit.ts';
+import type { AcceptedCall } from '../../../api/calls/store-call.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
 import type { ApiContext, Route } from '../../../api/http/context.ts';
 import { executeRoutes } from '../../../api/runs/execute.ts';
@@ -9,7 +10,9 @@ import type { News } from '../../../api/runs/news.ts';
 import { stepRoutes } from '../../../api/runs/step.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { engineOutage } from '../../../engine/engine-outage.ts';
 import { createPresence } from '../../../fairness/presence.ts';
+import { captureLog } from '../../capture-log.ts';
 import { type Account, openAccount } from '../../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 
@@ -95,5 +98,33 @@ describe('requests that begin a run', () => {
     assert.equal(await isPatient((deps) => jobRoutes(deps, {} as News)), true);
     assert.equal(await isPatient(executeRoutes), false);
     assert.equal(await isPatient((deps) => stepRoutes(deps, {} as News)), false);
+  });
+});
+
+describe('an accepted run that is started', () => {
+  let captured: ReturnType<typeof captureLog>;
+  beforeEach(() => {
+    captured = captureLog();
+  });
+  afterEach(() => {
+    engineOutage.works();
+    captured.stop();
+  });
+
+  it('keeps its place until the engine has it, and gives it back at once while the engine does not answer', () => {
+    const client = { withDeadline: () => new Promise(() => undefined) };
+    const deps = { client, config: {} } as unknown as ApiDeps;
+    const run = { from: null, to: null, definition: { steps: [] } } as unknown as AcceptedCall;
+    let ends = 0;
+    const place = { end: () => (ends += 1), holdFor: () => undefined };
+    const countEnds = () => {
+      void startInPlace(deps, run, place);
+      return ends;
+    };
+    assert.equal(countEnds(), 0);
+    engineOutage.failed('away');
+    assert.equal(countEnds(), 1);
+    engineOutage.works();
+    assert.equal(countEnds(), 1);
   });
 });
