@@ -1,10 +1,11 @@
-import { getRunLimits } from '../../db/tenants/run-limits.ts';
+import { findRunLimits } from '../../db/tenants/run-limits.ts';
 import { engineOutage, tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startRun } from '../../engine/start-run.ts';
 import type { Place } from '../../fairness/place.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { flowNotFound } from './load-flow.ts';
 import { requireStillAllowed } from './require-still-allowed.ts';
 import type { AcceptedCall } from './store-call.ts';
 
@@ -48,12 +49,15 @@ export async function enterAsCaller(
 }
 
 /**
- * Looks again at what may have changed while a request waited: the API key or the membership that lets its caller in, and what
- * the organization may run. So a key that is revoked begins nothing any more, however many requests it has in line.
+ * Looks again at what may have changed while a request waited: the API key or the membership that lets its caller in, whether
+ * the flow is there, and what the organization may run. So a key that is revoked begins nothing any more, however many requests
+ * it has in line.
  */
 async function letInAnew(deps: ApiDeps, { principal, flow }: Entrant): Promise<void> {
   await requireStillAllowed(deps, principal, flow.organizationId);
-  Object.assign(flow, await getRunLimits(deps.db, flow.organizationId));
+  const limits = await findRunLimits(deps.db, flow.flowId);
+  if (!limits) throw flowNotFound();
+  Object.assign(flow, limits);
 }
 
 /** Takes a request's place over from it, for `startInPlace`. */

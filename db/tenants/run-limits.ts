@@ -8,12 +8,15 @@ export const RUN_LIMITS = [
   'organization.suspension_reason as suspensionReason',
 ] as const;
 
-/** Gets the same of an organization as it is now. */
-export function getRunLimits(db: Db, organizationId: string) {
+/** Finds the same of a flow's organization as it is now; undefined when the flow was deleted. */
+export function findRunLimits(db: Db, flowId: string) {
   return db
-    .selectFrom('organization')
+    .selectFrom('flow')
+    .innerJoin('project', 'project.id', 'flow.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
     .select(RUN_LIMITS)
-    .where('id', '=', organizationId)
-    .executeTakeFirstOrThrow();
+    .where('flow.id', '=', flowId)
+    .where('flow.deleted_at', 'is', null)
+    .executeTakeFirst();
 }
-export type RunLimits = Awaited<ReturnType<typeof getRunLimits>>;
+export type RunLimits = NonNullable<Awaited<ReturnType<typeof findRunLimits>>>;

@@ -8,6 +8,7 @@ import { executeRoutes } from '../../../api/runs/execute.ts';
 import { jobRoutes } from '../../../api/runs/jobs.ts';
 import type { News } from '../../../api/runs/news.ts';
 import { stepRoutes } from '../../../api/runs/step.ts';
+import { deleteFlow } from '../../../db/flows/flows.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { engineOutage } from '../../../engine/engine-outage.ts';
@@ -19,9 +20,11 @@ import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts
 describe('a request that has waited in line for a second', () => {
   let database: TestDatabase;
   let account: Account;
+  let flowId: string;
   before(async () => {
     database = await createTestDatabase();
     account = await openAccount(database.db, 0, 0);
+    ({ id: flowId } = await database.db.selectFrom('flow').select('id').executeTakeFirstOrThrow());
   });
   after(() => database.drop());
   let now: number;
@@ -46,7 +49,7 @@ describe('a request that has waited in line for a second', () => {
     const apiKeys = { find: async () => ({ revoked_at: isRevoked ? new Date() : null, expires_at: null }) };
     const largeValues = { presence: createPresence() };
     const deps = { db: database.db, admission, apiKeys, largeValues, config: { providerUrls: {} } };
-    const flow = { organizationId: account.organizationId, foundAt: now - looked };
+    const flow = { flowId, organizationId: account.organizationId, foundAt: now - looked };
     const ctx = { state: { flow, principal } } as unknown as ApiContext;
     await admit(deps as unknown as ApiDeps)(ctx, async () => undefined);
     return flow;
@@ -72,6 +75,11 @@ describe('a request that has waited in line for a second', () => {
     const suspended = { suspensionReason: 'why' };
     assert.partialDeepStrictEqual(await wait(key), suspended);
     assert.partialDeepStrictEqual(await wait(key, { looked: 2_000, waits: 0 }), suspended);
+  });
+
+  it('is refused when its flow was deleted meanwhile', async () => {
+    await database.db.transaction().execute((tx) => deleteFlow(tx, flowId));
+    await assert.rejects(wait(key), { code: 'FLOW_NOT_FOUND' });
   });
 });
 
