@@ -108,7 +108,7 @@ export function stepRoutes(deps: ApiDeps, news: News): Route[] {
       ...load,
       holdOpen(deps, 'call'),
       receiveBody(deps),
-      admit(deps),
+      admitNew(deps),
       readBody(deps, stepRequest, {
         excess: EXCESS_MESSAGES,
         before: [requireMessagesFit, requireFewOverrides, refuseIdleOfStep],
@@ -119,6 +119,14 @@ export function stepRoutes(deps: ApiDeps, news: News): Route[] {
       step(deps, news),
     ],
   }));
+}
+
+/** Waits for a place as `admit` does, unless the call was accepted before: its reader begins no run. */
+function admitNew(deps: ApiDeps): ApiMiddleware {
+  const enter = admit(deps);
+  return async function admit(ctx, next) {
+    await (ctx.get('last-event-id') === '' ? enter(ctx, next) : next());
+  };
 }
 
 function step(deps: ApiDeps, news: News): ApiMiddleware {

@@ -84,12 +84,12 @@ describe('a request that has waited in line for a second', () => {
 });
 
 describe('requests that begin a run', () => {
-  /** Admits a request of the route and returns whether it is patient. */
-  async function isPatient(routes: (deps: ApiDeps) => Route[]): Promise<boolean> {
-    let patient = false;
+  /** Admits a request of the route and returns how it asks for a place; undefined when it needs none. */
+  async function askFor(routes: (deps: ApiDeps) => Route[], lastEventId = '') {
+    let asked: { patient: boolean } | undefined;
     const admission: ApiDeps['admission'] = {
-      async enter(_organization, _createSignal, options) {
-        patient = options?.patient ?? false;
+      async enter(_organization, _createSignal, options = { patient: false }) {
+        asked = options;
         return { end: () => undefined, holdFor: () => undefined };
       },
     };
@@ -97,15 +97,20 @@ describe('requests that begin a run', () => {
     const [route] = routes({ admission, largeValues, config: { providerUrls: {} } } as ApiDeps);
     const admit = route?.handlers.find(({ name }) => name === 'admit');
     assert(admit, 'the route has no admission');
-    const ctx = { state: { flow: { organizationId: 'a' } } } as ApiContext;
+    const ctx = { state: { flow: { organizationId: 'a' } }, get: () => lastEventId } as unknown as ApiContext;
     await admit(ctx, async () => undefined);
-    return patient;
+    return asked;
   }
+  const steps = (deps: ApiDeps) => stepRoutes(deps, {} as News);
 
   it('let others of their organization go first when nobody waits for the run: jobs', async () => {
-    assert.equal(await isPatient((deps) => jobRoutes(deps, {} as News)), true);
-    assert.equal(await isPatient(executeRoutes), false);
-    assert.equal(await isPatient((deps) => stepRoutes(deps, {} as News)), false);
+    assert.deepEqual(await askFor((deps) => jobRoutes(deps, {} as News)), { patient: true });
+    assert.deepEqual(await askFor(executeRoutes), { patient: false });
+    assert.deepEqual(await askFor(steps), { patient: false });
+  });
+
+  it('wait for a place, and readers who come back to a call of /step with Last-Event-ID do not', async () => {
+    assert.equal(await askFor(steps, '00000000-0000-4000-8000-000000000000:1'), undefined);
   });
 });
 
