@@ -95,12 +95,14 @@ export function waitingBlockActivities(taskQueue: string) {
 
 /**
  * Steps around the runs of test cases. They are regular activities because several are under way at a time, and a history
- * does not always tell in which order local activities were resolved.
+ * does not always tell in which order local activities were resolved. While they wait for a place, a lost worker is noticed by
+ * its missing heartbeats.
  */
 export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
   Pick<Activities, 'acceptTest' | 'evaluateTest' | 'readJudgement'>
 >({
   startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '25 seconds',
   retry: {
     ...RETRY,
     maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,

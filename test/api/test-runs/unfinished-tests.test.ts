@@ -40,6 +40,26 @@ describe('test runs', () => {
     assert.deepEqual([end?.status, end?.passed], ['completed', 1]);
   });
 
+  it('go on elsewhere when the worker of a step around a case is lost: each has heartbeats', async () => {
+    const flowId = await tests.draft([passthrough('a')]);
+    const id = await tests.testCase(flowId, { type: 'judge', criteria: 'polite', model: 'demo/judge' });
+    tests.models.will(answer(JSON.stringify({ reason: 'because', passed: true })));
+    const { test_run_id } = await runTestCase(tests.deps, tests.ada, id);
+    const { events } = await tests.weir.client.workflow.getHandle(test_run_id).fetchHistory();
+    const scheduled = (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    assert.deepEqual(
+      scheduled.map(({ activityType, heartbeatTimeout }) => [
+        activityType?.name,
+        Number(heartbeatTimeout?.seconds) > 0,
+      ]),
+      [
+        ['acceptTest', true],
+        ['evaluateTest', true],
+        ['readJudgement', true],
+      ],
+    );
+  });
+
   describe('that were accepted', () => {
     it('are started by the reconciler when their workflow is missing', async () => {
       const flowId = await tests.draft([passthrough('a')]);
