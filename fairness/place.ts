@@ -9,12 +9,12 @@ export type Place = {
 
 /**
  * Waits for a place for an owner, and rejects when there is none or the signal that `createSignal` makes aborts. A patient one
- * lets the owner's others go first (`Line`).
+ * lets the owner's others go first (`Line`). `bytes`: what it holds while it waits.
  */
 export type EnterPlace = (
   owner: string,
   createSignal: () => AbortSignal,
-  options?: { patient: boolean },
+  options?: { patient?: boolean; bytes?: number },
 ) => Promise<Place>;
 
 /** Makes a place of a turn, for `ms` from now. */

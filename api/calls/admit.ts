@@ -1,7 +1,8 @@
 import { findRunLimits } from '../../db/tenants/run-limits.ts';
 import { engineOutage, tellEngineFailure } from '../../engine/engine-outage.ts';
 import { startRun } from '../../engine/start-run.ts';
-import type { Place } from '../../fairness/place.ts';
+import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import type { EnterPlace, Place } from '../../fairness/place.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
@@ -20,7 +21,11 @@ export function admit(deps: ApiDeps, options?: { patient: boolean }): ApiMiddlew
   const { cutOff, largeValues } = deps;
   return async function admit(ctx, next) {
     largeValues.presence.note(ctx.state.flow.organizationId);
-    ctx.state.place = await enterAsCaller(deps, ctx.state, () => readerSignal(ctx.res, cutOff), options);
+    const body = await ctx.state.received?.catch(() => undefined);
+    // Larger ones are bounded already, since they have taken their bytes.
+    const bytes = body && body.bytes.length < SMALL_BYTES ? body.bytes.length : 0;
+    const gone = () => readerSignal(ctx.res, cutOff);
+    ctx.state.place = await enterAsCaller(deps, ctx.state, gone, { ...options, bytes });
     try {
       await next();
     } finally {
@@ -36,7 +41,7 @@ export async function enterAsCaller(
   deps: ApiDeps,
   entrant: Entrant,
   gone: () => AbortSignal,
-  options?: { patient: boolean },
+  options?: Parameters<EnterPlace>[2],
 ): Promise<Place> {
   const place = await deps.admission.enter(entrant.flow.organizationId, gone, options);
   try {

@@ -1,6 +1,7 @@
 // Admission of requests that begin a run: in turns between organizations, and refused before anything is stored.
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
+import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { createPlace, type EnterPlace } from '../../fairness/place.ts';
 import { createSparePlaces, type SparePlaces } from '../../fairness/spare-places.ts';
 import { createTurns } from '../../fairness/turns.ts';
@@ -32,17 +33,18 @@ const WAITING_PATIENTLY_MAX = 900;
  * least: those that came first keep nobody else out.
  */
 const WAITING_IN_ALL = 4_000;
-const WAITING_IN_ALL_MAX = 2 * WAITING_IN_ALL;
 const FEW = 8;
+/** The same for the bytes of their bodies: thousands of them may wait in a process with 512 MB. */
+const WAITING_BYTES_IN_ALL = 64 * 1024 * 1024;
 /** Shorter than clients wait for an answer. */
 const WAIT_MAX_MS = 30_000;
 
 export type Admission = {
   /**
    * Waits for a place for an organization. Throws RATE_LIMITED when too many of its requests wait or this one has waited too
-   * long, SERVICE_BUSY when too many wait in all and this organization has its share of them. When the signal that
-   * `createSignal` makes aborts first, it throws SERVICE_STOPPING if the process is stopping, and otherwise REQUEST_TIMEOUT,
-   * which nobody reads: the caller has gone.
+   * long, SERVICE_BUSY when too many, or too many bytes, wait in all and this organization has its share of them. When the
+   * signal that `createSignal` makes aborts first, it throws SERVICE_STOPPING if the process is stopping, and otherwise
+   * REQUEST_TIMEOUT, which nobody reads: the caller has gone.
    */
   enter: EnterPlace;
 };
@@ -69,22 +71,37 @@ export function createAdmission({
   // One organization alone at work does not keep all processors busy while others are present.
   const sharedEach = Math.ceil(shared / 2);
   const turns = createTurns({ places, reserve: places, shared, sharedEach, spare, restMs: REST_MS });
-  function hasRoom(organization: string): boolean {
-    if (turns.countWaiting() < WAITING_IN_ALL) return true;
-    const left = WAITING_IN_ALL_MAX - turns.countWaiting();
-    const share = Math.max(FEW, left / turns.countOwnersWaiting());
-    return left > 0 && turns.countWaiting(organization) < share;
+  /** The bytes of those that wait, by organization. */
+  const held = new Map<string, number>();
+  let heldInAll = 0;
+  function hold(organization: string, bytes: number): void {
+    heldInAll += bytes;
+    const now = (held.get(organization) ?? 0) + bytes;
+    if (now > 0) held.set(organization, now);
+    else held.delete(organization);
+  }
+  /** Whether one that has `own` of all may have more: of all, there may be `most`, and as many more in equal shares. */
+  function isWithin(most: number, inAll: number, own: number, few: number): boolean {
+    const left = 2 * most - inAll;
+    return inAll < most || (left > 0 && own < Math.max(few, left / turns.countOwnersWaiting()));
+  }
+  function hasRoom(organization: string, bytes: number): boolean {
+    const [inAll, own] = [turns.countWaiting(), turns.countWaiting(organization)];
+    if (!isWithin(WAITING_IN_ALL, inAll, own, FEW)) return false;
+    const ownBytes = held.get(organization) ?? 0;
+    return bytes === 0 || isWithin(WAITING_BYTES_IN_ALL, heldInAll, ownBytes, FEW * SMALL_BYTES);
   }
   /** Each request that has waited begins in a turn of the event loop of its own: input is read between any two of them. */
   let loopTurn: Promise<unknown> = Promise.resolve();
   return {
     stopMeasuring: observeTurns({ run_starts: turns }),
-    async enter(organization, createSignal, { patient } = { patient: false }) {
+    async enter(organization, createSignal, { patient = false, bytes = 0 } = {}) {
       if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
       if (turns.countWaiting(organization) >= (patient ? WAITING_PATIENTLY_MAX : WAITING_MAX))
         throw notStarted('Too many runs of this organization wait to be started');
-      if (!hasRoom(organization)) throw serviceBusy();
+      if (!hasRoom(organization, bytes)) throw serviceBusy();
       const late = AbortSignal.timeout(waitMaxMs);
+      hold(organization, bytes);
       try {
         const signal = AbortSignal.any([createSignal(), late]);
         const place = createPlace(await turns.wait(organization, signal, { patient }), heldMaxMs);
@@ -95,6 +112,8 @@ export function createAdmission({
         if (stopping?.aborted) throw new ServiceError('SERVICE_STOPPING', STOPPING);
         if (!late.aborted) throw callerGone();
         throw notStarted(`The run waited ${waitMaxMs / 1_000} s for its turn and was not started`);
+      } finally {
+        hold(organization, -bytes);
       }
     },
   };

@@ -85,10 +85,10 @@ describe('a request that has waited in line for a second', () => {
 
 describe('requests that begin a run', () => {
   /** Admits a request of the route and returns how it asks for a place; undefined when it needs none. */
-  async function askFor(routes: (deps: ApiDeps) => Route[], lastEventId = '') {
-    let asked: { patient: boolean } | undefined;
+  async function askFor(routes: (deps: ApiDeps) => Route[], { lastEventId = '', bytes = 0 } = {}) {
+    let asked: Parameters<ApiDeps['admission']['enter']>[2];
     const admission: ApiDeps['admission'] = {
-      async enter(_organization, _createSignal, options = { patient: false }) {
+      async enter(_organization, _createSignal, options) {
         asked = options;
         return { end: () => undefined, holdFor: () => undefined };
       },
@@ -97,20 +97,29 @@ describe('requests that begin a run', () => {
     const [route] = routes({ admission, largeValues, config: { providerUrls: {} } } as ApiDeps);
     const admit = route?.handlers.find(({ name }) => name === 'admit');
     assert(admit, 'the route has no admission');
-    const ctx = { state: { flow: { organizationId: 'a' } }, get: () => lastEventId } as unknown as ApiContext;
+    const received = Promise.resolve({ bytes: Buffer.alloc(bytes) });
+    const state = { flow: { organizationId: 'a' }, received };
+    const ctx = { state, get: () => lastEventId } as unknown as ApiContext;
     await admit(ctx, async () => undefined);
     return asked;
   }
   const steps = (deps: ApiDeps) => stepRoutes(deps, {} as News);
 
   it('let others of their organization go first when nobody waits for the run: jobs', async () => {
-    assert.deepEqual(await askFor((deps) => jobRoutes(deps, {} as News)), { patient: true });
-    assert.deepEqual(await askFor(executeRoutes), { patient: false });
-    assert.deepEqual(await askFor(steps), { patient: false });
+    const isPatient = async (routes: (deps: ApiDeps) => Route[]) => (await askFor(routes))?.patient ?? false;
+    assert.equal(await isPatient((deps) => jobRoutes(deps, {} as News)), true);
+    assert.equal(await isPatient(executeRoutes), false);
+    assert.equal(await isPatient(steps), false);
   });
 
   it('wait for a place, and readers who come back to a call of /step with Last-Event-ID do not', async () => {
-    assert.equal(await askFor(steps, '00000000-0000-4000-8000-000000000000:1'), undefined);
+    const lastEventId = '00000000-0000-4000-8000-000000000000:1';
+    assert.equal(await askFor(steps, { lastEventId }), undefined);
+  });
+
+  it('wait with the bytes of their body, unless it is large and has taken its bytes before', async () => {
+    assert.equal((await askFor(executeRoutes, { bytes: 65_535 }))?.bytes, 65_535);
+    assert.equal((await askFor(executeRoutes, { bytes: 65_536 }))?.bytes, 0);
   });
 });
 

@@ -61,6 +61,40 @@ describe('the admission of runs', () => {
     admission.stopMeasuring();
   });
 
+  it('bounds the bytes of those that wait: then refuses whoever holds an equal share of them', async () => {
+    const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS });
+    let gone = new AbortController();
+    const requests: Promise<unknown>[] = [];
+    const counts: { [owner: string]: number } = {};
+    const send = (owner: string, count: number, bytes: number) => {
+      for (let request = 0; request < count; request += 1)
+        requests.push(
+          admission
+            .enter(owner, () => gone.signal, { bytes })
+            .catch(({ code }) => {
+              if (code === 'SERVICE_BUSY') counts[owner] = (counts[owner] ?? 0) + 1;
+            }),
+        );
+    };
+    for (let place = 0; place < 64; place += 1) await admission.enter(`holds ${place}`, never);
+    const MiB = 1024 * 1024;
+    send('a', 64, MiB);
+    send('a', 1, MiB);
+    send('a', 1, 0);
+    // With 22 MiB there are 42 left, and 21 for each of two.
+    send('b', 40, MiB);
+    send('few', 1, 1_000);
+    gone.abort();
+    await Promise.all(requests);
+    assert.deepEqual(counts, { a: 1, b: 18 });
+    gone = new AbortController();
+    send('a', 64, MiB);
+    gone.abort();
+    await Promise.all(requests);
+    assert.deepEqual(counts, { a: 1, b: 18 });
+    admission.stopMeasuring();
+  });
+
   it('refuses a request that has waited too long, and says so', async () => {
     const admission = createAdmission({ hasWorker: false, heldMaxMs: HOUR_MS, waitMaxMs: 5 });
     for (let place = 0; place < 32; place += 1) await admission.enter('a', never);
