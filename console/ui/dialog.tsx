@@ -4,6 +4,7 @@ import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-c
 import { IconButton } from './icon-button.tsx';
 import style from './overlay.module.css';
 import { showToast } from './toast.tsx';
+import { useSingleClick } from './use-single-click.ts';
 
 type Props = {
   title: string;
@@ -28,6 +29,7 @@ type Props = {
 export function Dialog(props: Props) {
   const { title, isOpen, onClose, width, isDismissable = true, isPending = false } = props;
   const stays = isPending && props.awaitsAnswer === true;
+  useSingleClick(isOpen);
   function close() {
     if (isPending)
       showToast({
