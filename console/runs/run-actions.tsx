@@ -11,6 +11,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { showToast } from '../ui/toast.tsx';
+import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { startCommand } from './run-curl.ts';
 import type { Run, RunPath } from './run-path.ts';
 import type { Execution } from './trace/spans.ts';
@@ -77,9 +78,12 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   return (
     <>
       {!isOver && (
-        <Button variant="danger" onPress={() => setCancelling(true)}>
-          <Square size={13} aria-hidden /> Cancel
-        </Button>
+        <>
+          <ReturnFocus />
+          <Button variant="danger" onPress={() => setCancelling(true)}>
+            <Square size={13} aria-hidden /> Cancel
+          </Button>
+        </>
       )}
       {run.status === 'failed' && !whyNot && (
         <Button variant="primary" isPending={repeat.isPending} onPress={() => repeat.mutate('retry')}>

@@ -10,6 +10,7 @@ import { Note } from '../../ui/note.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Fact, Facts } from '../../ui/table.tsx';
 import { ToolCallsForm } from '../../ui/tool-calls-form.tsx';
+import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { useDraft } from '../draft/draft-context.ts';
 import { locateProblem } from '../draft/problems.ts';
 import { useOpenStep } from '../editor/open-step.ts';
@@ -67,9 +68,12 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
           )}
         </Facts>
         {(!isOver || run.mode === 'steps') && !(isOver && status !== 'failed') && (
-          <Button size="small" isPending={cancel.isPending} onPress={() => cancel.mutate()}>
-            <Square size={12} aria-hidden /> Cancel
-          </Button>
+          <>
+            <ReturnFocus />
+            <Button size="small" isPending={cancel.isPending} onPress={() => cancel.mutate()}>
+              <Square size={12} aria-hidden /> Cancel
+            </Button>
+          </>
         )}
       </div>
       {run.isReconnecting && isUnderWay(run) && (

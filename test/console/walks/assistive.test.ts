@@ -74,6 +74,39 @@ describeWalks('the console for assistive technology', (walk) => {
   });
 
   walk(
+    'gives the focus of a try that is cancelled to what began it',
+    'owner',
+    async ({ page, weir, open }) => {
+      const flow = await createFlow(weir, 'try-cancelled', [
+        code('a', 'return 1'),
+        llm('late', 'Say hello', 'demo/slow-600000'),
+      ]);
+      await open(`${flow.path}?try=true`);
+      const panel = page.getByRole('complementary', { name: 'Try it' });
+      await panel.getByRole('textbox', { name: 'Message' }).fill('m');
+      for (const begin of ['Run', 'Step through']) {
+        await panel.getByRole('button', { name: begin, exact: true }).press('Enter');
+        await panel.getByText(begin === 'Run' ? 'Running' : 'Next', { exact: true }).waitFor();
+        await panel.getByRole('button', { name: 'Cancel' }).press('Enter');
+        await panel.getByRole('region', { name: 'Run' }).getByText('Cancelled').waitFor();
+        await panel.locator('button:focus', { hasText: begin }).waitFor();
+      }
+    },
+  );
+
+  walk('moves the focus to the page when a run is cancelled', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'run-cancelled', [llm('late', 'Say hello', 'demo/slow-600000')]);
+    await flow.publish();
+    const request = { key: weir.demoKey, body: { message: 'm' } };
+    const { body } = await weir.call('POST', 'demo/demo/run-cancelled/v1/jobs', request);
+    await open(`${flow.path}/runs/${body.executionId}`);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).press('Enter');
+    await page.getByRole('button', { name: 'Cancel the run' }).press('Enter');
+    await page.getByRole('button', { name: 'Retry from the failed step' }).waitFor();
+    await page.locator('#main:focus').waitFor();
+  });
+
+  walk(
     'keeps the focus in the page when a session waits for results of tool calls',
     'owner',
     async (tour) => {
