@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { readVersionsSearch } from './flow/versions/versions-search.ts';
 import { HomePage } from './home/home-page.tsx';
+import { readFlowsSearch } from './home/search.ts';
 import { parseRunFilter } from './runs/list/run-filter.ts';
 import { parseRunView } from './runs/run-view.ts';
 import { readAuditSearch, readLedgerSearch } from './settings/search.ts';
@@ -112,6 +113,7 @@ const project = createRoute({
 const flows = createRoute({
   getParentRoute: () => project,
   path: '/',
+  validateSearch: leaveOutUnknown(readFlowsSearch),
   component: lazyRouteComponent(() => import('./home/project-page.tsx'), 'ProjectPage'),
 });
 const apiKeys = createRoute({

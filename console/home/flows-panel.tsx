@@ -1,5 +1,5 @@
 import { keepPreviousData } from '@tanstack/react-query';
-import { useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
 import { $api, type Schemas } from '../api/client.ts';
 import { PAGES, refreshPages } from '../api/pages.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
@@ -8,13 +8,13 @@ import { MoreButton } from '../ui/more-button.tsx';
 import { Panel } from '../ui/page.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { TextField } from '../ui/text-field.tsx';
-import { useSettled } from '../ui/use-settled.ts';
+import { useTypedText } from '../ui/use-typed-text.ts';
 import { FlowsTable } from './flows-table.tsx';
 import style from './project-page.module.css';
+import { SEARCH_MAX_LENGTH } from './search.ts';
 
+const route = getRouteApi('/orgs/$org/projects/$project/');
 const SEARCH_FROM = 8;
-const SEARCH_MAX_LENGTH = 200;
-const SEARCH_DELAY_MS = 250;
 
 /** Finds the flows of a project that have a text in their name or slug, page by page; all of them without a text. */
 export function useFlows(project_id: string, search = '') {
@@ -39,10 +39,13 @@ export function FlowsPanel({
   projectId: string;
   slugs: { org: string; project: string };
 }) {
-  const [search, setSearch] = useState('');
-  const text = search.trim();
-  const settled = useSettled(text, SEARCH_DELAY_MS);
-  const asked = text && settled;
+  const { search = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const typed = useTypedText(search, trim, (text) => {
+    void navigate({ search: { search: text || undefined }, replace: true, resetScroll: false });
+  });
+  const text = trim(typed.text);
+  const asked = text && search;
   const flows = useFlows(projectId, asked);
   const isAnswered = asked === text && flows.data !== undefined && !flows.isPlaceholderData;
   const fetched = flows.data?.pages.flatMap((page) => page.flows) ?? [];
@@ -61,8 +64,9 @@ export function FlowsPanel({
               placeholder="Find a flow"
               type="search"
               maxLength={SEARCH_MAX_LENGTH}
-              value={search}
-              onChange={setSearch}
+              value={typed.text}
+              onChange={typed.setText}
+              onBlur={typed.sendNow}
             />
           </div>
         )
@@ -85,6 +89,10 @@ export function FlowsPanel({
       </p>
     </Panel>
   );
+}
+
+function trim(text: string): string {
+  return text.trim();
 }
 
 function has({ name, slug }: Schemas['Flow'], text: string): boolean {

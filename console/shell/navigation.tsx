@@ -29,7 +29,11 @@ export function Navigation() {
       <ProjectMenu org={org} project={project} />
       {org && project && (
         <ul className={style.group}>
-          <Place to="/orgs/$org/projects/$project" params={{ org, project }} activeOptions={{ exact: true }}>
+          <Place
+            to="/orgs/$org/projects/$project"
+            params={{ org, project }}
+            activeOptions={{ exact: true, includeSearch: false }}
+          >
             <Workflow size={ICON} /> Flows
           </Place>
           <Place to="/orgs/$org/projects/$project/runs" params={{ org, project }}>

@@ -1,7 +1,8 @@
 import { X } from 'lucide-react';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import type { RefObject } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
+import { useTypedText } from '../../ui/use-typed-text.ts';
 import { STATUS_NAMES } from '../run-words.ts';
 import style from './filter-bar.module.css';
 import type { FilterChange, FilterChoices } from './filter-choices.ts';
@@ -18,8 +19,6 @@ type Props = {
   idField: RefObject<HTMLInputElement | null>;
 };
 
-const ID_DELAY_MS = 250;
-
 /** The filters of the list of runs, one line where there is room. */
 export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Props) {
   const { flow, status, scope, project } = filter;
@@ -27,7 +26,11 @@ export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Pro
   if (flow && !flows.some(({ id }) => id === flow)) flows.push({ id: flow, label: flow });
   return (
     <search className={style.bar} aria-label="Filters">
-      <IdField value={filter.id ?? ''} field={idField} onChange={(id) => onChange(set(filter, { id }))} />
+      <IdField
+        value={filter.id ?? ''}
+        field={idField}
+        onChange={(id) => onChange(set(filter, { id: id || undefined }))}
+      />
       <Select
         label="Where"
         hideLabel
@@ -85,6 +88,11 @@ function set(filter: RunFilter, change: FilterChange): RunFilter {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
+function readId(text: string): string | undefined {
+  const id = text.trim().toLowerCase();
+  return /^[0-9a-f-]{0,36}$/.test(id) ? id : undefined;
+}
+
 function IdField({
   value,
   field,
@@ -92,28 +100,11 @@ function IdField({
 }: {
   value: string;
   field: RefObject<HTMLInputElement | null>;
-  onChange: (id: string | undefined) => void;
+  onChange: (id: string) => void;
 }) {
-  const [text, setText] = useState(value);
-  const sent = useRef(value);
-  // A value that comes from elsewhere, such as Back, replaces the text; one that was typed here comes late.
-  useEffect(() => {
-    if (value === sent.current) return;
-    sent.current = value;
-    setText(value);
-  }, [value]);
-  useEffect(() => {
-    const id = text.trim().toLowerCase();
-    if (id === value) return;
-    const timer = setTimeout(() => {
-      if (!/^[0-9a-f-]{0,36}$/.test(id)) return;
-      sent.current = id;
-      onChange(id || undefined);
-    }, ID_DELAY_MS);
-    return () => clearTimeout(timer);
-  }, [text, value, onChange]);
+  const { text, setText, sendNow } = useTypedText(value, readId, onChange);
   const isShort = text !== '' && text.trim().length < ID_LENGTH_MIN;
-  const isWrong = !/^[0-9a-f-]{0,36}$/i.test(text.trim());
+  const isWrong = readId(text) === undefined;
   return (
     <div className={style.id}>
       <input
@@ -125,6 +116,7 @@ function IdField({
         placeholder="Run id   /"
         value={text}
         onChange={(event) => setText(event.target.value)}
+        onBlur={sendNow}
       />
       {(isShort || isWrong) && (
         <span id="id-filter-help" className={style.hint}>
