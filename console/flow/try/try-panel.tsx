@@ -1,6 +1,10 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { shortId } from '../../ui/format.ts';
+import { Note } from '../../ui/note.tsx';
 import { useDraft } from '../draft/draft-context.ts';
+import { useFlow } from '../flow-context.ts';
 import { RecentTries } from './recent-tries.tsx';
 import { readInput, rememberInput } from './remembered-input.ts';
 import { RunView } from './run-view.tsx';
@@ -10,12 +14,15 @@ import style from './try-panel.module.css';
 import type { TryRun } from './try-run.ts';
 import { useFork } from './use-fork.ts';
 import { useInputOfRun } from './use-input-of-run.ts';
+import { useLeftRun } from './use-left-run.ts';
 import { useTry } from './use-try.ts';
 
 /** Runs the draft or a version, whole or step by step, and shows what comes of it. */
 export function TryPanel() {
   const { flowId, saveToRun } = useDraft();
+  const { flow, org, project } = useFlow();
   const { store, run } = useTry();
+  const left = useLeftRun(flowId, run);
   const [input, setInput] = useState(() => readInput(flowId));
   /** Why nothing was begun, until something is. */
   const [refused, setRefused] = useState<Error>();
@@ -48,6 +55,18 @@ export function TryPanel() {
         <div className={style.outcome}>
           {run ? (
             <RunView run={run} store={store} />
+          ) : left ? (
+            <Note>
+              The run{' '}
+              <Link
+                to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+                params={{ org, project, flow: flow.slug, executionId: left }}
+              >
+                <code>{shortId(left)}</code>
+              </Link>{' '}
+              had not ended when this page was left. Its page shows how it stands, and forks a session from
+              any of its blocks.
+            </Note>
           ) : (
             <p className={style.faint}>
               Write a message and run the flow: its steps light up on the graph, and each block’s output,

@@ -54,6 +54,25 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByRole('region', { name: 'Result' }).getByText('kept').waitFor();
   });
 
+  walk('leads to the run of a session that a reload has left', 'owner', async ({ page, weir, open }) => {
+    const flow = await createFlow(weir, 'left-session', [code('a', 'return 1'), code('b', 'return input')]);
+    await open(`${flow.path}?try=true`);
+    await page.getByRole('button', { name: 'Step through' }).click();
+    await page.getByRole('button', { name: 'Run b' }).waitFor();
+    await page.reload();
+    const left = page.getByText('had not ended when this page was left');
+    await left.getByRole('link').click();
+    await page.getByRole('treeitem', { name: /^Run, Between steps, / }).waitFor();
+
+    await open(`${flow.path}?try=true`);
+    await left.waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('heading', { name: 'Result' }).waitFor();
+    await page.reload();
+    await page.getByText('Write a message and run the flow').waitFor();
+    assert.equal(await left.count(), 0);
+  });
+
   walk('takes no parameters from a run that had none', 'owner', async ({ page, weir, open }) => {
     const flow = await createFlow(weir, 'no-parameters', [code('a', 'return 1'), code('b', 'return 2')]);
     await flow.publish();

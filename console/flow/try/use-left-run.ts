@@ -1,0 +1,28 @@
+import { useEffect, useState } from 'react';
+import type { TryRun } from './try-run.ts';
+
+/**
+ * The id of the run that had not ended when the page was loaded anew, until another one is begun. It is remembered as long
+ * as the tab is open.
+ */
+export function useLeftRun(flowId: string, run: TryRun | undefined): string | undefined {
+  const key = `weir tried run ${flowId}`;
+  const [left, setLeft] = useState(() => sessionStorage.getItem(key) || undefined);
+  const isTrying = run !== undefined;
+  const unended = run && !hasEnded(run) ? run.executionId : undefined;
+  useEffect(() => {
+    if (!isTrying) return;
+    setLeft(undefined);
+    try {
+      sessionStorage.setItem(key, unended ?? '');
+    } catch {
+      // The input of the run has filled the storage.
+    }
+  }, [key, isTrying, unended]);
+  return left;
+}
+
+/** A session goes on after a failure. */
+function hasEnded({ status, mode }: TryRun): boolean {
+  return status === 'completed' || status === 'cancelled' || (status === 'failed' && mode === 'whole');
+}
