@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Panel, Row, Stack } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { AuditEntries } from './audit-entries.tsx';
 import { SINCE_OPTIONS, sinceOf } from './audit-since.ts';
 
@@ -79,16 +80,19 @@ export function AuditLogPage() {
           />
           <Button type="submit">Filter</Button>
           {(search.actor || search.action) && (
-            <Button
-              variant="quiet"
-              onPress={() => {
-                setActor('');
-                setAction('');
-                void navigate({ search: { since: search.since } });
-              }}
-            >
-              Clear
-            </Button>
+            <>
+              <ReturnFocus />
+              <Button
+                variant="quiet"
+                onPress={() => {
+                  setActor('');
+                  setAction('');
+                  void navigate({ search: { since: search.since } });
+                }}
+              >
+                Clear
+              </Button>
+            </>
           )}
         </Row>
       </form>

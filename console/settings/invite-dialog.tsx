@@ -8,12 +8,14 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { useReturnFocus } from '../ui/use-return-focus.ts';
 import { ROLE_OPTIONS } from './role-options.ts';
 
 /** Invites somebody by e-mail address, and shows the message to send to them. */
 export function InviteDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<'admin' | 'member'>('member');
+  useReturnFocus();
   const invite = $api.useMutation('post', '/api/v1/organizations/{org_id}/invitations', {
     meta: { quiet: true },
     onSuccess: () => refetch('/api/v1/organizations/{org_id}/invitations'),

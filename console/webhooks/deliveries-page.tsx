@@ -14,6 +14,7 @@ import { Select } from '../ui/select.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
+import { ReturnFocus } from '../ui/use-return-focus.ts';
 import type { DeliveryFilter } from './search.ts';
 import style from './webhooks.module.css';
 
@@ -77,9 +78,12 @@ export function DeliveriesPage() {
         />
         {run && <span>of run {shortId(run)}</span>}
         {isFiltered && (
-          <Button variant="quiet" onPress={() => void navigate({ search: {} })}>
-            Clear
-          </Button>
+          <>
+            <ReturnFocus />
+            <Button variant="quiet" onPress={() => void navigate({ search: {} })}>
+              Clear
+            </Button>
+          </>
         )}
       </Row>
       <Panel isFlush>

@@ -8,10 +8,12 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Note } from '../ui/note.tsx';
 import { Time } from '../ui/time.tsx';
+import { useReturnFocus } from '../ui/use-return-focus.ts';
 
 /** Makes a new signing secret, and shows it this once. */
 export function RotateDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
   const [hasLeaked, setLeaked] = useState(false);
+  useReturnFocus();
   const rotate = $api.useMutation('post', '/api/v1/organizations/{org_id}/webhooks/secret/rotate', {
     meta: { quiet: true },
     onSuccess: () => refetch('/api/v1/organizations/{org_id}/webhooks/secret'),

@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import type { RefObject } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
+import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { useTypedText } from '../../ui/use-typed-text.ts';
 import { STATUS_NAMES } from '../run-words.ts';
 import style from './filter-bar.module.css';
@@ -75,9 +76,12 @@ export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Pro
       />
       <FilterMore filter={filter} choices={choices} onChange={(change) => onChange(set(filter, change))} />
       {isFiltered(filter) && (
-        <Button variant="quiet" onPress={() => onChange(scope ? { scope } : {})}>
-          <X size={14} aria-hidden /> Clear
-        </Button>
+        <>
+          <ReturnFocus />
+          <Button variant="quiet" onPress={() => onChange(scope ? { scope } : {})}>
+            <X size={14} aria-hidden /> Clear
+          </Button>
+        </>
       )}
     </search>
   );

@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
+import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { isFiltered, type RunFilter } from './run-filter.ts';
 
 /** Stands for an empty list: nothing has run yet, or nothing passes the filter. */
@@ -13,6 +14,7 @@ export function NoRuns({ filter, onClear }: { filter: RunFilter; onClear: () => 
         title="No run passes these filters"
         text="Runs that begin now appear here by themselves when they do."
       >
+        <ReturnFocus />
         <Button onPress={onClear}>Clear the filters</Button>
       </EmptyState>
     );

@@ -55,6 +55,42 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.locator('button:focus', { hasText: 'New API key' }).waitFor();
   });
 
+  walk(
+    'gives the focus back to what opened an invitation, or a rotation',
+    'owner',
+    async ({ page, open }) => {
+      await open('orgs/demo/settings/members');
+      await page.getByRole('button', { name: 'Invite' }).press('Enter');
+      await page.getByRole('textbox', { name: 'E-mail address' }).fill('new@weir.local');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Done' }).press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.locator('button:focus', { hasText: 'Invite' }).waitFor();
+
+      await open('orgs/demo/webhooks/secret');
+      await page.getByRole('button', { name: 'Rotate …' }).press('Enter');
+      await page.getByRole('button', { name: 'Rotate', exact: true }).press('Enter');
+      await page.getByRole('button', { name: 'I have copied it' }).press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.locator('button:focus', { hasText: 'Rotate …' }).waitFor();
+    },
+  );
+
+  walk('keeps the focus in the page when filters are cleared', 'owner', async ({ page, open }) => {
+    for (const [list, button] of [
+      ['orgs/demo/settings/audit-log?actor=nobody', 'Clear'],
+      ['orgs/demo/webhooks?status=pending', 'Clear'],
+      ['orgs/demo/projects/demo/runs?status=failed', 'Clear'],
+      ['orgs/demo/projects/demo/runs?status=failed', 'Clear the filters'],
+    ] as const) {
+      await open(list);
+      const clear = page.getByRole('button', { name: button, exact: true });
+      await clear.press('Enter');
+      await clear.waitFor({ state: 'detached' });
+      await page.locator('#main:focus, #main :focus').waitFor();
+    }
+  });
+
   walk('leaves the focus on the button that runs one step after the other', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(
