@@ -11,7 +11,11 @@ export function ListenNote() {
         Your receiver runs on this machine? Start this command: it prints an https address, whose webhooks it
         passes on to your receiver.
       </p>
-      <CodeBlock text="npx weir listen --forward-to http://localhost:3000/hook" label="the command" />
+      <CodeBlock
+        text="npx weir listen --forward-to http://localhost:3000/hook"
+        label="the command"
+        isWrapped
+      />
     </div>
   );
 }

@@ -130,6 +130,10 @@ describeWalks('what pages of the console say', (walk) => {
     await open('orgs/demo/webhooks');
     await isWithin(page.getByText('Submit a run with POST'), page.getByRole('main'));
     await isWithin(page.getByText('Your receiver runs on this machine?'), page.getByRole('main'));
-    await isWithin(page.getByRole('region', { name: 'the command' }), page.getByRole('main'));
+    const command = page.getByRole('region', { name: 'the command' });
+    await isWithin(command, page.getByRole('main'));
+    // All of it is read without scrolling, beside the button that copies it.
+    const size = `const { scrollWidth, clientWidth } = document.querySelector('[aria-label="the command"] pre');`;
+    assert.equal(await page.evaluate(`{ ${size} scrollWidth > clientWidth }`), false);
   });
 });
