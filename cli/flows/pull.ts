@@ -1,9 +1,10 @@
 // `weir flow pull`: writes a flow into a file, and its test cases into the file beside it.
-import { stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Flow, getFlow } from '../api/find-by-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
+import { writeText } from '../terminal/write-text.ts';
 import { describeChanges, findFlowChanges, findTestChanges } from './describe-changes.ts';
 import { type FlowContent, isSameFlow, isSameTests, type TestCase } from './flow-content.ts';
 import { remember } from './past-texts.ts';
@@ -58,9 +59,9 @@ export async function writeFlow(
   };
 }
 
-/** Reads the file that is to be replaced; undefined when there is none, or it need not be understood. */
+/** Reads the file that is to be replaced; undefined when there is none, or it need not be understood. A folder is none. */
 async function readLocal(file: string, force: boolean): Promise<LocalFlow | undefined> {
-  if (!(await stat(file).catch(() => undefined))) return undefined;
+  if (!(await stat(file).catch(() => undefined))?.isFile()) return undefined;
   const reading = readFlowFiles([file]).then(([local]) => local);
   return force ? reading.catch(() => undefined) : reading;
 }
@@ -91,6 +92,6 @@ async function requireKept(
 
 /** Leaves a file as it is, comments and all, where it says the same already. */
 async function write(file: string, path: string, isSame: boolean | undefined, text: string): Promise<void> {
-  if (!isSame) await writeFile(file, text);
+  if (!isSame) await writeText(file, text);
   await remember(file, placeOf(path), text);
 }

@@ -1,11 +1,11 @@
 // `weir test`: runs the test cases of drafts and shows the results.
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';
 import { Unreachable } from '../api/to-error.ts';
 import { describeError } from '../terminal/describe-error.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { writeText } from '../terminal/write-text.ts';
 import { describeChanges } from './describe-changes.ts';
 import { addFlowArguments, findFlows, type NamedFlow, requireExisting } from './flow-arguments.ts';
 import { formatJUnit } from './format-junit.ts';
@@ -32,7 +32,7 @@ async function testFlows(
   const flows = (await findFlows(names, project)).map(requireExisting);
   for (const named of flows) await requirePushed(named);
   // A file that cannot be written is said before the tests are run and charged.
-  if (junit !== undefined) await writeFile(junit, formatJUnit([]));
+  if (junit !== undefined) await writeText(junit, formatJUnit([]));
   const tested: TestedFlow[] = [];
   // A flow whose tests cannot be run keeps none of the others' results from being shown.
   const errors: unknown[] = [];
@@ -48,7 +48,7 @@ async function testFlows(
         tested.push({ flow: path, testRun: null, error: describeError(error) });
       if (error instanceof Unreachable) break;
     }
-  if (junit !== undefined) await writeFile(junit, formatJUnit(tested));
+  if (junit !== undefined) await writeText(junit, formatJUnit(tested));
   if (flows.length === 1 && errors.length === 1) throw errors[0];
   const isEmpty = tested.every(({ testRun }) => !testRun);
   const isFailed =

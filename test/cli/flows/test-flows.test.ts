@@ -37,12 +37,18 @@ describe('weir test', () => {
     assert.match(await fail(1, test(at('shout.yaml'))), /nothing was tested.*\n {2}\+ test "fails"/);
     await succeed('push', at('shout.yaml'));
     const before = await countTestRuns();
-    assert.match(await fail(1, test(at('shout.yaml'), '--junit', at('nosuch/junit.xml'))), /nosuch/);
+    assert.match(
+      await fail(1, test(at('shout.yaml'), '--junit', at('shout.yaml/junit.xml'))),
+      /junit\.xml cannot be written: what should be its folder is a file/,
+    );
     assert.equal(await countTestRuns(), before);
-    const failed = await test(`${cli.project}/shout`, '--junit', at('junit.xml'));
+    const failed = await test(`${cli.project}/shout`, '--junit', at('results/junit.xml'));
     assert.equal(failed.code, 1);
     assert.match(failed.stdout, /fails +failed .*\n.*1 of 2 test cases passed\./);
-    assert.match(await read('junit.xml'), /tests="2" failures="1" errors="0"[\s\S]*<failure message="/);
+    assert.match(
+      await read('results/junit.xml'),
+      /tests="2" failures="1" errors="0"[\s\S]*<failure message="/,
+    );
   });
 
   it('names the flow, the file and the line of what is missing in a draft, beside the results of others', async () => {
