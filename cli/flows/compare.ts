@@ -13,7 +13,8 @@ type CompareOptions = { project?: string; from?: Side; to?: Side };
 /** Compares the draft of each flow with its file, or for a path two versions of the flow. */
 export async function compare(names: string[], options: CompareOptions): Promise<CommandResult> {
   const results = [];
-  for (const named of await findFlows(names, options.project)) results.push(await compareOne(named, options));
+  for (const named of await findFlows(names, options.project, '--from'))
+    results.push(await compareOne(named, options));
   const text = results.map(({ path, from, to, changes }) =>
     changes.length === 0
       ? `${path}: no difference from ${from} to ${to}.`

@@ -1,4 +1,5 @@
 // The arguments that say which flows a command is about: paths such as acme/main/hello, flow files, and folders of them.
+import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Flow, getFlow, getProject } from '../api/find-by-path.ts';
@@ -29,13 +30,30 @@ function isFlowPath(text: string): boolean {
   return /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/.test(text);
 }
 
-/** Finds the flows that the arguments name, and reads those that are files. Throws NOT_FOUND for unknown paths. */
-export async function findFlows(names: string[], project: string | undefined): Promise<NamedFlow[]> {
+/**
+ * Finds the flows that the arguments name, and reads those that are files. Throws NOT_FOUND for unknown paths, and UsageError for
+ * what is no argument of theirs; `versionOption` is how the command is told a version.
+ */
+export async function findFlows(
+  names: string[],
+  project: string | undefined,
+  versionOption?: '--version' | '--from',
+): Promise<NamedFlow[]> {
   const paths = names.filter(isFlowPath);
+  const sources = names.filter((name) => !isFlowPath(name));
+  for (const source of sources) await requireThere(source, versionOption);
   const found: NamedFlow[] = [];
   for (const path of paths) found.push({ path, flow: await getFlow(path) });
-  const sources = names.filter((name) => !isFlowPath(name));
   return sources.length === 0 ? found : [...found, ...(await findFlowsOfFiles(sources, project)).flows];
+}
+
+async function requireThere(source: string, versionOption: string | undefined): Promise<void> {
+  if (source === '-' || (await stat(source).catch(() => undefined))) return;
+  const hint =
+    versionOption && /^\d+$/.test(source) ? ` A version is given as ${versionOption} ${source}.` : '';
+  throw new UsageError(
+    `${source} is neither the path of a flow (org/project/flow) nor a file or folder that exists.${hint}`,
+  );
 }
 
 /** Reads flow files and finds their flows in a project. */

@@ -47,7 +47,7 @@ export async function promote(
   names: string[],
   { project, version }: { project?: string | undefined; version?: number },
 ): Promise<CommandResult> {
-  const flows = (await findFlows(names, project)).map(requireExisting);
+  const flows = (await findFlows(names, project, '--version')).map(requireExisting);
   const chosen = [];
   for (const named of flows) chosen.push({ ...named, version: await chooseVersion(named, version) });
   const promoted = [];

@@ -66,6 +66,17 @@ describe('weir without a service', () => {
     assert.match(said, /Give a JSON object, e\.g\. 'topics=\{"prompt":/);
   });
 
+  it('says of an argument that is neither a flow, a file nor a folder what it may be, and how a version is given', async () => {
+    const neither = 'is neither the path of a flow (org/project/flow) nor a file or folder that exists.';
+    for (const [args, hint] of [
+      [['promote', 'a/b/c', '9'], ' A version is given as --version 9.'],
+      [['diff', 'a/b/c', '9'], ' A version is given as --from 9.'],
+      [['publish', 'a/b/c', '9', '--note', 'x'], ''],
+    ] as const)
+      assert.equal(await fail(2, weir('flow', ...args)), `9 ${neither}${hint}\n`);
+    assert.equal(await fail(2, weir('test', 'acme/main')), `acme/main ${neither}\n`);
+  });
+
   for (const args of [
     ['help', 'nosuch'],
     ['help', 'operator', 'flow', 'import', 'nosuch'],
