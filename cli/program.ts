@@ -31,6 +31,7 @@ import { addHelpCommand } from './terminal/help.ts';
 
 /** Room that the longest name of a command, with its arguments, leaves for what it does. */
 const DESCRIPTION_MIN_COLUMNS = 20;
+const DESCRIPTION_INDENT = ' '.repeat(6);
 const TEXT_ONLY = new Set(['completion', 'help']);
 
 /** Declares every command. */
@@ -72,9 +73,16 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Gives every command its exit handling and a help of 80 columns, and those whose output is data their `--json`. */
+/**
+ * Gives every command its exit handling and a help as wide as the terminal, or of 80 columns, and those whose output is data their
+ * `--json`.
+ */
 function completeCommands(command: Command): void {
-  command.configureHelp({ minWidthToWrap: DESCRIPTION_MIN_COLUMNS, optionDescription: describeOption });
+  command.configureHelp({
+    minWidthToWrap: DESCRIPTION_MIN_COLUMNS,
+    optionDescription: describeOption,
+    formatItem,
+  });
   command.exitOverride().showHelpAfterError('Add --help to see how the command is used.');
   for (const child of command.commands) completeCommands(child);
   if (command.commands.length === 0 && !TEXT_ONLY.has(command.name()))
@@ -84,4 +92,13 @@ function completeCommands(command: Command): void {
 function describeOption(option: Option): string {
   const description = new Help().optionDescription(option);
   return option.mandatory ? `${description} (required)` : description;
+}
+
+/** Formats an option, argument or command with what it does: beside it, or below it where there is no room, as at 40 columns. */
+function formatItem(this: Help, term: string, termWidth: number, description: string, help: Help): string {
+  const width = help.helpWidth ?? 80;
+  if (width - termWidth - '    '.length >= DESCRIPTION_MIN_COLUMNS || !description)
+    return Help.prototype.formatItem.call(this, term, termWidth, description, help);
+  const below = help.boxWrap(description, width - DESCRIPTION_INDENT.length);
+  return `  ${term}\n${below.replace(/^/gm, DESCRIPTION_INDENT)}`;
 }

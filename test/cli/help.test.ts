@@ -10,9 +10,11 @@ const weir = (...args: string[]) => weirIn({}, args);
 
 const withChildren = (command: Command): Command[] => [command, ...command.commands.flatMap(withChildren)];
 
-function helpOf(command: Command): string {
+function helpOf(command: Command, columns = 80): string {
   let help = '';
-  command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 80 }).outputHelp();
+  command
+    .configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => columns })
+    .outputHelp();
   return help;
 }
 
@@ -43,6 +45,16 @@ describe('weir without a service', () => {
     for (const command of withChildren(createProgram()))
       for (const line of helpOf(command).split('\n'))
         assert.ok(line.length <= 80, `${command.name()}: ${line}`);
+  });
+
+  it('wraps what commands, arguments and options do at a terminal of 40 columns', () => {
+    for (const command of withChildren(createProgram())) {
+      const [items = ''] = helpOf(command, 40).split(/^Examples?:$/m);
+      const isTerm = (line: string) => /^ {2}\S+(,? [-<[]\S+)*$/.test(line);
+      for (const line of items.split('\n').filter((one) => one.startsWith('  ') && !isTerm(one)))
+        assert.ok(line.length <= 40, `${command.name()}: ${line}`);
+    }
+    assert.match(helpOf(createProgram(), 40), /^ {2}doctor \[options\]\n {6}look at .*\n {6}\S.*\n/m);
   });
 
   it('says of an option that it is required', async () => {
