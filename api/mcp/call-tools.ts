@@ -1,7 +1,7 @@
 // The answer to one message of an assistant, by the package that speaks MCP and the tools (tools.ts).
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, INVALID_PARAMS } from '@modelcontextprotocol/server';
 import { toCaller } from '../auth/caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
@@ -9,6 +9,7 @@ import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
 import { holdMadeAnswer } from '../http/hold-made-answers.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { createMcpServer } from './create-mcp-server.ts';
+import { findWrongParams } from './find-wrong-params.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 import type { McpCall } from './tool.ts';
 
@@ -20,6 +21,12 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
     createMcpServer({ deps, ...(authInfo?.extra as Omit<McpCall, 'deps'>) }),
   );
   return async function callTools(ctx) {
+    const wrong = findWrongParams(ctx.state.body);
+    if (wrong) {
+      const error = { code: INVALID_PARAMS, message: wrong.problem };
+      ctx.body = { jsonrpc: '2.0', id: wrong.id, error };
+      return;
+    }
     const { user, requestId, endLargeWork } = ctx.state;
     // A process that stops still answers what is under way.
     const gone = readerSignal(ctx.res);

@@ -5,25 +5,10 @@ import type { ApiDeps } from '../deps.ts';
 import { answerRefusal } from '../http/answer-refusal.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { STATUS } from '../http/errors.ts';
-import { PARSE_OPTIONS, readBody, validationError } from '../http/json-body.ts';
+import { readBody } from '../http/json-body.ts';
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
-const INVALID_PARAMS = -32_602;
-
-/** The request that opens a session in earlier revisions. One with `_meta` may be of the current revision, which has none. */
-const initialize = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.int()]),
-  method: z.literal('initialize'),
-  params: z.looseObject({ _meta: z.never().optional() }).default({}),
-});
-/** The parameters that the SDK requires: it answers others as an internal error, with the problems as JSON. */
-const initializeParams = z.object({
-  protocolVersion: z.string(),
-  capabilities: z.looseObject({}),
-  clientInfo: z.looseObject({ name: z.string(), version: z.string() }),
-});
 
 /**
  * Sets `ctx.state.body`, which is in hand until the answer has ended: the SDK keeps the message while a tool runs. Refuses
@@ -41,10 +26,7 @@ export function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
             'Send one message per request: batches are not accepted.',
           );
         isRead = true;
-        const asked = initialize.safeParse(ctx.state.body).data;
-        const wrong = asked && initializeParams.safeParse(asked.params, PARSE_OPTIONS).error;
-        if (wrong) ctx.body = refusal(INVALID_PARAMS, validationError(wrong).message, asked.id);
-        else await next();
+        await next();
       });
     } catch (error) {
       if (isRead || !(error instanceof ServiceError) || error.code === 'RATE_LIMITED') throw error;
@@ -55,8 +37,8 @@ export function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
   };
 }
 
-function refusal(code: number, message: string, id: string | number | null = null) {
-  return { jsonrpc: '2.0', error: { code, message }, id };
+function refusal(code: number, message: string) {
+  return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
 /** Answers the HTTP status of an error; JSON-RPC over HTTP has no 422. */

@@ -188,13 +188,32 @@ describe('MCP endpoint', () => {
         assert.equal(answer.body?.error?.code, code);
       });
 
-    it('names what is wrong with the parameters of initialize, under the id of the request', async () => {
-      const params = { capabilities: {}, clientInfo: { name: 7 } };
-      const { body } = await send(rpc({ method: 'initialize', params }));
-      const message =
-        'protocolVersion: is required; clientInfo.name: must be text; clientInfo.version: is required';
-      assert.deepEqual(body, { jsonrpc: '2.0', error: { code: -32_602, message }, id: 1 });
-    });
+    const initialize = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    };
+    const wrong: [string, object, string][] = [
+      [
+        'initialize',
+        { capabilities: {}, clientInfo: { name: 7 } },
+        'protocolVersion: is required; clientInfo.name: must be text; clientInfo.version: is required',
+      ],
+      [
+        'initialize',
+        { ...initialize, capabilities: { roots: 5 } },
+        'capabilities.roots: must be a JSON object',
+      ],
+      ['initialize', { ...initialize, _meta: {}, capabilities: 5 }, 'capabilities: must be a JSON object'],
+      ['initialize', { ...initialize, clientInfo: 'x' }, 'clientInfo: must be a JSON object'],
+      ['tools/list', { cursor: 5 }, 'cursor: must be text'],
+    ];
+    for (const [method, params, message] of wrong)
+      it(`names what is wrong with parameters, under the id of the request: ${method}, ${message}`, async () => {
+        const { status, body } = await send(rpc({ method, params }));
+        assert.equal(status, 200);
+        assert.deepEqual(body, { jsonrpc: '2.0', error: { code: -32_602, message }, id: 1 });
+      });
 
     const strange: [string, Record<string, string>, number][] = [
       ['no type of answer accepted', { accept: 'text/html' }, 406],

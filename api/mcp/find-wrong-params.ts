@@ -1,0 +1,20 @@
+import { isJSONRPCRequest, PROTOCOL_VERSION_META_KEY, specTypeSchemas } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
+
+/** The methods whose wrong parameters the SDK answers as an internal error, with the problems as JSON. */
+const PARAMS = new Map<string, unknown>([
+  ['initialize', specTypeSchemas.InitializeRequestParams],
+  ['tools/list', specTypeSchemas.PaginatedRequestParams],
+]);
+
+/** Finds what is wrong with the parameters of a request; undefined for whatever the SDK is to answer. */
+export function findWrongParams(message: unknown): { id: string | number; problem: string } | undefined {
+  if (!isJSONRPCRequest(message)) return undefined;
+  const { id, method, params = {} } = message;
+  // The current revision has no initialize.
+  if (method === 'initialize' && params._meta && PROTOCOL_VERSION_META_KEY in params._meta) return undefined;
+  const schema = PARAMS.get(method) as z.ZodType | undefined;
+  const error = schema?.safeParse(params, PARSE_OPTIONS).error;
+  return error && { id, problem: validationError(error).message };
+}
