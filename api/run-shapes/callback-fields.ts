@@ -16,11 +16,12 @@ export const callbackFields = {
   }),
   callbackEvents: z
     .array(webhookEvent)
-    .min(1, 'must name at least one event')
     .max(EVENTS_MAX)
+    // Not `minItems` in the API document: without `callbackUrl` an empty list is accepted.
+    .refine((events) => events.length > 0, 'must name at least one event')
     .optional()
     .meta({
       description:
-        'The events to send; both when absent. Without `callbackUrl` it is refused unless it is empty.',
+        'The events to send, at least one; both when absent. Without `callbackUrl` it is refused unless it is empty.',
     }),
 };

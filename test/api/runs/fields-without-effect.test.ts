@@ -126,6 +126,9 @@ describe('fields without effect', () => {
     const job = await post('jobs', { message: 'm', callbackEvents: [] });
     assert.equal(job.status, 202, JSON.stringify(job.body));
     await h.weir.finish(flow, job.body.executionId, h.tenant.key);
+    const document = (await (await fetch(`${h.weir.url}/openapi.json`)).json()) as Body;
+    const { type, minItems } = document.components.schemas.JobRequest.properties.callbackEvents;
+    assert.deepEqual([type, minItems], ['array', undefined]);
   });
 
   it('are left out when they are empty: a client may send the request of its first call again', async () => {
