@@ -34,6 +34,9 @@ import {
 } from './state-folder.ts';
 
 const BACKEND_RESTARTS_MAX = 5;
+/** The names of variables that `weir doctor` needs to see what this start works with. */
+const EXAMINED =
+  /^TEMPORAL_|^WEIR_(TASK_QUEUE|PUBLIC_URL|OIDC_ISSUER|OBJECT_STORE|EGRESS_PROXY|WEBHOOK_CA_FILE)|^(OPENAI|ANTHROPIC|GOOGLE|OPENROUTER|OLLAMA|DEMO)_(API_KEY|BASE_URL)$/;
 
 // Files written from here on, also by the servers, are readable by this user only.
 process.umask(0o077);
@@ -133,6 +136,7 @@ async function start(
     WEIR_URL: baseUrl,
     ...(demoModels && { DEMO_BASE_URL: demoModels.url }),
     temporal: temporal.env,
+    given: Object.keys(given).filter((name) => EXAMINED.test(name)),
     ...identity.local,
   };
   const apiKey = await prepareDatabase(

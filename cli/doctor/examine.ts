@@ -2,7 +2,7 @@
 import { type Config, describeUnknown, readConfig } from '../../config.ts';
 import { findStart } from '../../embedded/processes/start-lock.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
-import { hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
+import { findUnsetOfStart, hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkEngine } from './check-engine.ts';
 import { checkIdentity } from './check-identity.ts';
@@ -12,20 +12,25 @@ import { checkObjects } from './check-objects.ts';
 import { checkOpenFiles } from './check-open-files.ts';
 import { type Check, type Finding, failure, type Result, runCheck, warning } from './finding.ts';
 
+const CORRECT =
+  'Correct them, then repeat weir doctor: nothing else can be looked at. docs/operating/configuration.md has all of them.';
+const NO_START =
+  'For a local npm start, run it first; if it runs in another checkout, or with WEIR_STATE_DIR, set WEIR_STATE_DIR to its folder.';
+
 /** Makes all checks at once; only the first where the configuration is not valid. */
 export async function examine(): Promise<Finding[]> {
   const check = 'configuration';
+  const local = findLocalStart() ? stateFolder() : undefined;
+  const away = hasDatabaseUrl() ? undefined : findAway(local);
   let config: Config;
   try {
     config = readConfig(serviceEnvironment());
   } catch (error) {
+    // A first start, which has written nothing yet.
+    if (away && !local) return [{ check: 'service', ...away }];
     const message = error instanceof Error ? error.message : String(error);
-    const mend =
-      'Correct them, then repeat weir doctor: nothing else can be looked at. docs/operating/configuration.md has all of them.';
-    return [{ check, state: 'error', message, mend }];
+    return [{ check, ...failure(message, local || hasDatabaseUrl() ? CORRECT : `${CORRECT} ${NO_START}`) }];
   }
-  const local = findLocalStart() ? stateFolder() : undefined;
-  const away = local !== undefined && !hasDatabaseUrl() ? findStopped(local) : undefined;
   const ofService: Check[] = [
     { name: 'database', look: (_, found) => checkDatabase(config, found) },
     { name: 'engine', look: () => checkEngine(config) },
@@ -46,18 +51,31 @@ export async function examine(): Promise<Finding[]> {
     check,
     ...warning(message, 'Correct its name, or unset it: docs/operating/configuration.md has all of them.'),
   }));
-  return [{ check, state: 'ok', message: 'Every variable is valid.' }, ...unknown, ...found.flat()];
+  const unset = away ? [] : findUnsetOfStart();
+  const lacking = unset.length > 0 ? [{ check, ...describeUnset(unset) }] : [];
+  return [
+    { check, state: 'ok', message: 'Every variable is valid.' },
+    ...unknown,
+    ...lacking,
+    ...found.flat(),
+  ];
 }
 
-/** Says that the local `npm start`, with its database and all else, does not run, or not yet. */
-function findStopped(folder: string): Result | undefined {
-  const start = findStart(folder);
-  if (!start)
-    return failure(
-      `npm start does not run; ${folder} has the state of the last one.`,
-      'Run npm start, or set DATABASE_URL and the other variables of the service that is meant.',
-    );
-  if (start.url === undefined)
+function describeUnset(names: string[]): Result {
+  return warning(
+    `npm start was given variables that are not set here: ${names.join(', ')}. What follows may not be true of it.`,
+    'Set them to the same for weir doctor, and repeat it.',
+  );
+}
+
+/** Says that the local `npm start`, with its database and all else, does not run, or not yet; `local` has what one left. */
+function findAway(local: string | undefined): Result | undefined {
+  const start = findStart(stateFolder());
+  if (start && start.url === undefined)
     return failure('npm start is still starting.', 'Repeat weir doctor when it says that Weir is ready.');
-  return undefined;
+  if (start || !local) return undefined;
+  return failure(
+    `npm start does not run; ${local} has the state of the last one.`,
+    'Run npm start, or set DATABASE_URL and the other variables of the service that is meant.',
+  );
 }

@@ -5,11 +5,18 @@ import { readEnvironment, readSecret } from '../../config/read-environment.ts';
 import { encryptionKeys, pepper } from '../../config/values.ts';
 import { variables } from '../../config/variables.ts';
 import { type Config, readDatabaseUrl } from '../../config.ts';
+import type { LocalEnvironment } from '../../embedded/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
 
 export function databaseUrl(): string {
   return hasDatabaseUrl() ? readDatabaseUrl() : findLocalStart()?.DATABASE_URL || missing('DATABASE_URL');
+}
+
+/** Finds what npm start wrote, unless DATABASE_URL is set to another database than it used. */
+function findStartOfDatabase(): LocalEnvironment | undefined {
+  const local = findLocalStart();
+  return local && hasDatabaseUrl() && readDatabaseUrl() !== local.DATABASE_URL ? undefined : local;
 }
 
 /** Reads the pepper from the same source as DATABASE_URL: a key made with another pepper would never work. */
@@ -22,13 +29,17 @@ export function secretsKeys(): Config['secretsKeys'] {
   return check('WEIR_SECRETS_KEYS', encryptionKeys);
 }
 
-/** Returns the variables of the service: those that are set, and in a checkout where npm start has run, those that it gave. */
+/**
+ * Returns the variables of the service: those that are set, and in a checkout where npm start has run, those that it gave. They
+ * are what runs there, whatever is set here, unless DATABASE_URL is: then the variables may be those of another service.
+ */
 export function serviceEnvironment(): NodeJS.ProcessEnv {
-  const local = hasDatabaseUrl() ? undefined : findLocalStart();
+  const local = findStartOfDatabase();
   if (!local) return process.env;
-  const { identity, WEIR_URL, temporal, WEIR_API_KEY: _, ...given } = local;
+  const { DATABASE_URL, WEIR_API_KEY_PEPPER, WEIR_SECRETS_KEYS, WEIR_URL } = local;
+  const { DEMO_BASE_URL, identity, temporal } = local;
   const { hostname, port } = new URL(WEIR_URL);
-  return {
+  const ofStart = {
     WEIR_HOST: hostname.replace(/^\[|\]$/g, ''),
     WEIR_PORT: port,
     ...(identity && {
@@ -36,10 +47,20 @@ export function serviceEnvironment(): NodeJS.ProcessEnv {
       WEIR_OIDC_AUDIENCE: identity.audience,
       WEIR_MCP_AUDIENCE: identity.mcpAudience,
     }),
-    ...process.env,
     ...temporal,
-    ...given,
+    DATABASE_URL,
+    WEIR_API_KEY_PEPPER,
+    WEIR_SECRETS_KEYS,
+    ...(DEMO_BASE_URL && { DEMO_BASE_URL }),
   };
+  const set = readEnvironment(process.env);
+  return hasDatabaseUrl() ? { ...ofStart, ...set } : { ...set, ...ofStart };
+}
+
+/** Lists the variables that npm start was given and that are not set here. */
+export function findUnsetOfStart(): string[] {
+  const env = serviceEnvironment();
+  return (findStartOfDatabase()?.given ?? []).filter((name) => env[name] === undefined);
 }
 
 /** Reads where large requests and outputs are stored. */
@@ -68,7 +89,8 @@ function readVariables<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 function check<T>(name: 'WEIR_API_KEY_PEPPER' | 'WEIR_SECRETS_KEYS', schema: z.ZodType<T>): T {
-  const text = hasDatabaseUrl() ? readSecret(process.env, name) : findLocalStart()?.[name];
+  const set = hasDatabaseUrl() ? readSecret(process.env, name) : undefined;
+  const text = set ?? findStartOfDatabase()?.[name];
   const parsed = schema.safeParse(text || missing(name));
   if (parsed.success) return parsed.data;
   throw new ServiceError('VALIDATION_ERROR', `${name} ${parsed.error.issues[0]?.message}.`);
