@@ -18,7 +18,9 @@ const seen = new Set<string>();
 /** Says whether the innermost file of the project on the stack is one of the service. */
 function isSentByService(stack: string): boolean {
   const files = [...stack.matchAll(/(?:file:\/\/|\()(\/[^():]+):\d+/g)]
-    .map(([, name = '']) => path.relative(root, name))
+    .map(([, name = '']) => name)
+    .filter((name) => name !== import.meta.filename)
+    .map((name) => path.relative(root, name))
     .filter((name) => !name.startsWith('node_modules') && !name.startsWith('..'));
   const sender = files.find((name) => !NOT_THE_SENDER.some((start) => name.startsWith(start)));
   return sender !== undefined && !NOT_THE_SERVICE.some((start) => sender.startsWith(start));

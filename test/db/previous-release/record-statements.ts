@@ -1,6 +1,6 @@
-// main of `npm run record-statements`: writes statements.sql, the statements that a release sends to PostgreSQL, by running its
-// tests. The first argument is a checkout of the release with its packages, this one unless given; others are test files, whose
-// statements are added when the file is of the same commit.
+// A program that writes statements.sql, the statements that a release sends to PostgreSQL, by running its tests. The first
+// argument is a checkout of the release with its packages, this one unless given; others are test files, whose statements are
+// added when the file is of the same commit.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,11 +38,13 @@ const { status } = spawnSync(process.execPath, ['test/run.ts', ...(tests.length 
 });
 if (status !== 0) console.error('Some tests failed: what they would have sent may be missing.');
 const { head, statements } = readStatements();
+const captured = readCaptured();
+if (captured.length === 0) throw new Error('No statement was recorded: statements.sql is left as it was.');
 const earlier = tests.length > 0 && head === describeRelease().trim() ? statements : [];
 writeFileSync(
   STATEMENTS_FILE,
   describeRelease() +
-    selectShapes([...earlier, ...readCaptured()])
+    selectShapes([...earlier, ...captured])
       .map((text) => `\n${text};\n`)
       .join(''),
 );
