@@ -656,6 +656,8 @@ select case when ((run.mode = 'step' or run.status = 'tool_calls_required') and 
 
 select case when blocking = 0 then 'a prepared transaction (pg_prepared_xacts)' else concat('process ', blocking, ' of PostgreSQL (', concat_ws(', ', coalesce(usename, backend_type), nullif(application_name, ''), host(client_addr), state, 'last statement ' || upper(substring(query from '^\s*([A-Za-z]+)')), 'transaction of ' || floor(extract(epoch from clock_timestamp() - xact_start)) || ' s'), ')') end as holder from ( select distinct unnest(pg_blocking_pids(waits)) as blocking from unnest($1::int[]) as waits ) as blockers left join pg_stat_activity on pid = blocking where blocking <> all($2::int[]) order by xact_start limit $3;
 
+select clock_timestamp() as now;
+
 select coalesce( octet_length(run.input::text), (select stored_object.bytes from stored_object where stored_object.execution_id = run.execution_id and stored_object.block_key = '' and stored_object.linked), 0) as "bytes" from "run" where "execution_id" = $1;
 
 select coalesce(max(version), 0) as "newest" from "flow_version" where "flow_id" = $1;
@@ -749,6 +751,8 @@ select count(*)::int as "owned" from "membership" inner join "organization" on "
 select count(*)::int as "projects" from "project" where "organization_id" = $1 and "deleted_at" is null;
 
 select count(*)::int as others from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null and coalesce(backend_type, 'client backend') = 'client backend';
+
+select current_setting('server_version') as version, has_schema_privilege(current_schema(), 'CREATE') as "mayChangeSchema", coalesce(( select bool_and(has_table_privilege(pg_class.oid, privilege)) from pg_class, unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as privilege where relowner = (select relowner from pg_class where oid = to_regclass('run')) and relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace and not relispartition and relname not like 'kysely%' ), true) as "mayWrite", current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max, (select count(*)::int from pg_stat_activity where usesysid is not null and coalesce(backend_type, 'client backend') = 'client backend') as used;
 
 select definition::text as "text" from "flow_version" where "id" = $1;
 
@@ -873,6 +877,8 @@ select pg_notify($1, $2);
 select pg_notify($1, host) from unnest($2::text[]) host;
 
 select pg_notify($1, payload) from unnest($2::text[]) payload;
+
+select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event in ('relation', 'tuple', 'transactionid') and query_start < clock_timestamp() - make_interval(secs => $1);
 
 select place::int from unnest($1::uuid[], $2::xid8[], $3::xid8[]) with ordinality as followed (execution_id, after, under_way, place) left join run on run.execution_id = followed.execution_id where run.execution_id is null or case when ((run.mode = 'step' or run.status = 'tool_calls_required') and run.cancel_requested_at is null and exists ( select from run call where call.continues = run.execution_id and call.status = 'started' )) then 'started' else run.status end <> 'started' or followed.after < $4::xid8 and exists ( select from block_run where block_run.execution_id = followed.execution_id and block_run.recorded > followed.after and (block_run.recorded < pg_snapshot_xmin(pg_current_snapshot()) or block_run.finished_at < now() - $5 * interval '1 second') ) or followed.after < $6::xid8 and exists ( select from run call join block_run on block_run.execution_id = call.execution_id where call.continues = followed.execution_id and block_run.recorded > followed.after and (block_run.recorded < pg_snapshot_xmin(pg_current_snapshot()) or block_run.finished_at < now() - $7 * interval '1 second') ) or exists ( select from block_under_way where block_under_way.execution_id = followed.execution_id and block_under_way.recorded > followed.under_way and ("run".status = 'started' and not exists ( select from block_run where block_run.execution_id = block_under_way.execution_id and block_run.block_key = block_under_way.block_key )) and (block_under_way.recorded < pg_snapshot_xmin(pg_current_snapshot()) or block_under_way.started_at < now() - $8 * interval '1 second') ) or exists ( select from run call join block_under_way on block_under_way.execution_id = call.execution_id where call.continues = followed.execution_id and block_under_way.recorded > followed.under_way and ("call".status = 'started' and not exists ( select from block_run where block_run.execution_id = block_under_way.execution_id and block_run.block_key = block_under_way.block_key )) and (block_under_way.recorded < pg_snapshot_xmin(pg_current_snapshot()) or block_under_way.started_at < now() - $9 * interval '1 second') );
 
@@ -999,6 +1005,8 @@ update "webhook_delivery" set "status" = $1, "attempt" = $2, "next_attempt_at" =
 update "webhook_delivery" set "status" = $1, "attempt" = $2, "next_attempt_at" = now(), "round" = round + 1, "check_at" = now() + interval '30 seconds' where "id" in (select "id" from "webhook_delivery" where "organization_id" = $3 and "created_at" >= $4 and "status" in ($5, $6) and (created_at, seq) > ($7, $8) order by "created_at", "seq" limit $9 for update skip locked) returning "id", "organization_id", "event_type", "target_url", "round", "attempt", "status", "created_at", "seq";
 
 update "webhook_delivery" set "status" = $1, "attempt" = $2, "next_attempt_at" = now(), "round" = round + 1, "check_at" = now() + interval '30 seconds' where "organization_id" = $3 and "id" = $4 returning "id", "organization_id", "event_type", "target_url", "round", "attempt", "status";
+
+update "webhook_delivery" set "status" = $1, "error_message" = $2, "next_attempt_at" = $3 where "id" = $4 and "round" = $5 and "status" in ($6, $7, $8);
 
 update "webhook_delivery" set "status" = $1, "error_message" = $2, "next_attempt_at" = last_attempted_at + $3 * interval '1 millisecond', "check_at" = last_attempted_at + $4 * interval '1 millisecond' + $5 * interval '1 second' where "id" = $6 and "round" = $7 and "attempt" = $8 and "status" = $9;
 
