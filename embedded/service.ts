@@ -9,7 +9,7 @@ import { type Child, startChild } from './processes/child.ts';
 const WORKER = path.join(path.dirname(import.meta.dirname), 'worker');
 const NODE_FLAGS = [
   // A small young generation, which costs no time that can be measured (docs/performance.md, Memory).
-  '--max-semi-space-size=8',
+  '--max-semi-space-size=4',
   // The heap is collected once it is half as large again as what is in use. By itself V8 lets it grow to four times.
   '--heap-growing-percent=50',
   // V8 has four helpers, which on fewer processors keep the main thread waiting for one.
