@@ -20,6 +20,7 @@ import type { DialMap } from './net/resolve-public.ts';
 export { readAudiences } from './config/audiences.ts';
 export { readDatabaseUrl } from './config/database-url.ts';
 export { describeUnknown } from './config/describe-unknown.ts';
+export { isServiceVariable } from './config/is-service-variable.ts';
 export { isLoopback, loopbackUrls } from './config/loopback.ts';
 export type { Provider } from './config/providers.ts';
 export { readEnvironment, TELEMETRY_SECRETS } from './config/read-environment.ts';

@@ -18,6 +18,11 @@ const PROVIDERS = {
   demo: undefined,
 } as const;
 
+/** The variables that have a provider's key and address. */
+export const PROVIDER_VARIABLES = Object.keys(PROVIDERS).flatMap((prefix) =>
+  ['API_KEY', 'BASE_URL'].map((end) => `${prefix.toUpperCase()}_${end}`),
+);
+
 /** Reads the base URLs to which callers' own keys may be sent. */
 export function readProviderUrls(env: NodeJS.ProcessEnv): Record<string, string> {
   const urls: Record<string, string> = {};

@@ -70,7 +70,7 @@ export function createNotifications(databaseUrl: string): Notifications {
     });
     try {
       await client.connect();
-      while (!closed) {
+      do {
         // Those that are added meanwhile have their turn in this loop too.
         for (const listener of listeners) {
           if (listener.hears) continue;
@@ -83,7 +83,7 @@ export function createNotifications(databaseUrl: string): Notifications {
         await pause(PING_MS);
         // end() would wait for ever on a silent connection; after a query without an answer it cuts it.
         await client.query('select 1');
-      }
+      } while (!closed);
     } finally {
       await client.end();
     }

@@ -1,6 +1,6 @@
 // main of `npm start`: starts what is not configured (PostgreSQL, Temporal, identity provider, demo models), then the
 // service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
-import { describeUnknown, readConfig, readEnvironment } from '../config.ts';
+import { describeUnknown, isServiceVariable, readConfig, readEnvironment } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { refuseArguments } from '../process/refuse-arguments.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
@@ -34,9 +34,6 @@ import {
 } from './state-folder.ts';
 
 const BACKEND_RESTARTS_MAX = 5;
-/** The names of variables that `weir doctor` needs to see what this start works with. */
-const EXAMINED =
-  /^TEMPORAL_|^WEIR_(TASK_QUEUE|PUBLIC_URL|OIDC_ISSUER|OBJECT_STORE|EGRESS_PROXY|WEBHOOK_CA_FILE)|^(OPENAI|ANTHROPIC|GOOGLE|OPENROUTER|OLLAMA|DEMO)_(API_KEY|BASE_URL)$/;
 
 // Files written from here on, also by the servers, are readable by this user only.
 process.umask(0o077);
@@ -136,7 +133,7 @@ async function start(
     WEIR_URL: baseUrl,
     ...(demoModels && { DEMO_BASE_URL: demoModels.url }),
     temporal: temporal.env,
-    given: Object.keys(given).filter((name) => EXAMINED.test(name)),
+    given: Object.keys(given).filter(isServiceVariable),
     ...identity.local,
   };
   const apiKey = await prepareDatabase(

@@ -18,7 +18,7 @@ export type LocalEnvironment = {
   DEMO_BASE_URL?: string;
   /** The variables of the Temporal server that the start brought up; absent where it uses a configured one. */
   temporal?: { TEMPORAL_ADDRESS?: string; TEMPORAL_NAMESPACE?: string };
-  /** The names of the variables that the start was given, of those that bear on what `weir doctor` finds. */
+  /** The names of the service's variables that the start was given. */
   given?: string[];
   /** How `weir token` reaches the embedded identity provider, where one runs. */
   identity?: { issuer: string; audience: string; mcpAudience: string; scriptSecret: string };

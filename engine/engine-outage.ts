@@ -24,7 +24,8 @@ export function isEngineAway(error: unknown): boolean {
 /** Logs an outage in the line that all share; returns false, and logs nothing, when the error is something else. */
 export function tellEngineOutage(error: unknown): boolean {
   if (!isEngineAway(error)) return false;
-  engineOutage.failed(describeEngineError(error));
+  const isBusy = grpcCodeOf(error) === GRPC.resourceExhausted;
+  engineOutage.failed(describeEngineError(error), { isBusy });
   return true;
 }
 

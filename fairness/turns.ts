@@ -72,7 +72,7 @@ export function createTurns({
   /** Those that have begun or ended a turn lately. */
   const presence = createPresence(now);
   let taken = 0;
-  /** How many of these were begun from the reserve, where it is for the rested: nobody waits for them to end. */
+  /** How many of these were begun from the reserve, where it is for the rested: they take nothing of `shared`. */
   let beside = 0;
   let waitingInAll = 0;
   let closed: Error | undefined;

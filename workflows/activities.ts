@@ -95,8 +95,8 @@ export function waitingBlockActivities(taskQueue: string) {
 
 /**
  * Steps around the runs of test cases. They are regular activities because several are under way at a time, and a history
- * does not always tell in which order local activities were resolved. While they wait for a place, a lost worker is noticed by
- * its missing heartbeats.
+ * does not always tell in which order local activities were resolved. A lost worker is noticed by its missing heartbeats,
+ * sooner than by the timeout.
  */
 export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
   Pick<Activities, 'acceptTest' | 'evaluateTest' | 'readJudgement'>

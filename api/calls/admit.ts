@@ -22,8 +22,7 @@ export function admit(deps: ApiDeps, options?: { patient: boolean }): ApiMiddlew
   return async function admit(ctx, next) {
     largeValues.presence.note(ctx.state.flow.organizationId);
     const body = await ctx.state.received?.catch(() => undefined);
-    // Larger ones are bounded already, since they have taken their bytes.
-    const bytes = body && body.bytes.length < SMALL_BYTES ? body.bytes.length : 0;
+    const bytes = smallBytes(body?.bytes.length ?? 0);
     const gone = () => readerSignal(ctx.res, cutOff);
     ctx.state.place = await enterAsCaller(deps, ctx.state, gone, { ...options, bytes });
     try {
@@ -51,6 +50,11 @@ export async function enterAsCaller(
     place.end();
     throw error;
   }
+}
+
+/** Returns the bytes of a body that count while it waits: larger ones are bounded already, since they have taken their bytes. */
+export function smallBytes(bytes: number): number {
+  return bytes < SMALL_BYTES ? bytes : 0;
 }
 
 /**
@@ -83,7 +87,7 @@ export async function startInPlace(
   run: AcceptedCall,
   place: Place | undefined,
 ): Promise<{ here: boolean }> {
-  if (engineOutage.hasJustFailed()) place?.end();
+  if (engineOutage.isSilent()) place?.end();
   const leave = (place && deps.inProcessRuns?.holdPlace(run.callId, place)) ?? place?.end;
   try {
     // An eager start would come to this process's version, whatever share of runs that is to get.

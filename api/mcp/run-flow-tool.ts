@@ -7,7 +7,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { acceptIdempotently } from '../calls/accept-idempotently.ts';
 import { acceptRun } from '../calls/accept-run.ts';
-import { enterAsCaller, startInPlace } from '../calls/admit.ts';
+import { enterAsCaller, smallBytes, startInPlace } from '../calls/admit.ts';
 import type { CallRequest } from '../calls/call-request.ts';
 import { digestRequest } from '../calls/digest-request.ts';
 import { loadRunnableFlow } from '../calls/load-flow.ts';
@@ -112,7 +112,9 @@ function notPublished(version: number | undefined): ServiceError {
 /** Runs the flow; answers its end, or how the run stands when `over` aborts. */
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>, over: AbortSignal) {
   const { deps, goneOrStopping: gone, user } = call;
-  const place = await enterAsCaller(deps, { principal: user, flow: request.flow }, () => gone);
+  const { flow, body } = request;
+  const bytes = smallBytes(Buffer.byteLength(JSON.stringify([body.message, body.parameters])));
+  const place = await enterAsCaller(deps, { principal: user, flow }, () => gone, { bytes });
   const run = await acceptIdempotently(deps, request, (asked) => acceptRun(deps, asked, 'jobs')).catch(
     (error: unknown) => {
       place.end();

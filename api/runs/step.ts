@@ -142,7 +142,9 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
     const signal = readerSignal(ctx.res, deps.cutOff);
     const { ended } = run.outcome
       ? { ended: Promise.resolve(run.outcome) }
-      : await start(deps, run, takePlace(ctx.state), signal);
+      : last
+        ? follow(deps, run, signal)
+        : await start(deps, run, takePlace(ctx.state), signal);
     const events = stepEvents(deps, news, run, ended, {
       organizationId,
       mayRead: () => mayStillRead(deps, principal, organizationId),
@@ -165,6 +167,13 @@ async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined,
   await started.catch(() => {
     throw new ServiceError('ENGINE_UNAVAILABLE', ENGINE_UNAVAILABLE, { executionId: run.executionId });
   });
+  return { ended };
+}
+
+/** Waits for the end of a call that was started before: a reader who comes back, however often, starts nothing. */
+function follow(deps: ApiDeps, run: AcceptedCall, signal: AbortSignal) {
+  const ended = waitForRun(deps, run, Promise.resolve({ here: false }), signal);
+  ended.catch(() => undefined);
   return { ended };
 }
 

@@ -22,9 +22,11 @@ export async function examine(): Promise<Finding[]> {
   const check = 'configuration';
   const local = findLocalStart() ? stateFolder() : undefined;
   const away = hasDatabaseUrl() ? undefined : findAway(local);
+  let env: NodeJS.ProcessEnv;
   let config: Config;
   try {
-    config = readConfig(serviceEnvironment());
+    env = serviceEnvironment();
+    config = readConfig(env);
   } catch (error) {
     // A first start, which has written nothing yet.
     if (away && !local) return [{ check: 'service', ...away }];
@@ -51,7 +53,7 @@ export async function examine(): Promise<Finding[]> {
     check,
     ...warning(message, 'Correct its name, or unset it: docs/operating/configuration.md has all of them.'),
   }));
-  const unset = away ? [] : findUnsetOfStart();
+  const unset = away ? [] : findUnsetOfStart(env);
   const lacking = unset.length > 0 ? [{ check, ...describeUnset(unset) }] : [];
   return [
     { check, state: 'ok', message: 'Every variable is valid.' },

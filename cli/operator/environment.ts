@@ -4,7 +4,8 @@ import { objectStoreVariables, readObjectStore } from '../../config/object-store
 import { readEnvironment, readSecret } from '../../config/read-environment.ts';
 import { encryptionKeys, pepper } from '../../config/values.ts';
 import { variables } from '../../config/variables.ts';
-import { type Config, readDatabaseUrl } from '../../config.ts';
+import { type Config, isServiceVariable, readDatabaseUrl } from '../../config.ts';
+import { findStart } from '../../embedded/processes/start-lock.ts';
 import type { LocalEnvironment } from '../../embedded/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
@@ -13,10 +14,12 @@ export function databaseUrl(): string {
   return hasDatabaseUrl() ? readDatabaseUrl() : findLocalStart()?.DATABASE_URL || missing('DATABASE_URL');
 }
 
-/** Finds what npm start wrote, unless DATABASE_URL is set to another database than it used. */
+/** Finds what npm start wrote; where DATABASE_URL is set, only that of a start which runs with the same database. */
 function findStartOfDatabase(): LocalEnvironment | undefined {
   const local = findLocalStart();
-  return local && hasDatabaseUrl() && readDatabaseUrl() !== local.DATABASE_URL ? undefined : local;
+  if (!local || !hasDatabaseUrl()) return local;
+  const runs = findStart(stateFolder())?.url !== undefined;
+  return runs && readDatabaseUrl() === local.DATABASE_URL ? local : undefined;
 }
 
 /** Reads the pepper from the same source as DATABASE_URL: a key made with another pepper would never work. */
@@ -54,12 +57,15 @@ export function serviceEnvironment(): NodeJS.ProcessEnv {
     ...(DEMO_BASE_URL && { DEMO_BASE_URL }),
   };
   const set = readEnvironment(process.env);
-  return hasDatabaseUrl() ? { ...ofStart, ...set } : { ...set, ...ofStart };
+  if (hasDatabaseUrl()) return { ...ofStart, ...set };
+  // What is set here for another service would be taken for this one's.
+  const isOther = (name: string) => isServiceVariable(name) && local.given?.includes(name) === false;
+  const ofThis = Object.entries(set).filter(([name]) => !isOther(name));
+  return { ...Object.fromEntries(ofThis), ...ofStart };
 }
 
-/** Lists the variables that npm start was given and that are not set here. */
-export function findUnsetOfStart(): string[] {
-  const env = serviceEnvironment();
+/** Lists the variables that npm start was given and that are missing in `env`. */
+export function findUnsetOfStart(env: NodeJS.ProcessEnv): string[] {
   return (findStartOfDatabase()?.given ?? []).filter((name) => env[name] === undefined);
 }
 

@@ -13,7 +13,7 @@ export function addSecretsCommands(program: Command): void {
     .description('manage the secrets that are stored encrypted')
     .command('reencrypt')
     .description(
-      'encrypt all secrets under the first key of WEIR_SECRETS_KEYS; processes then need the other keys no more, backups from before do',
+      'encrypt all secrets under the first key of WEIR_SECRETS_KEYS; after that only older backups need the other keys',
     )
     .action(onDatabase(reencrypt));
 }

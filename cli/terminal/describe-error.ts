@@ -12,7 +12,8 @@ const ADVICE: { [code: string]: string } = {
   '28P01':
     'The database refused the user or password in DATABASE_URL. Correct DATABASE_URL; where that is not set, a part of the state folder of npm start was deleted: delete all of it to start afresh.',
   '53300': `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`,
-  '3D000': 'The database in DATABASE_URL does not exist. Create it, or correct DATABASE_URL.',
+  '3D000':
+    'The database in DATABASE_URL does not exist. Create it, or correct DATABASE_URL; where that is not set, the first npm start was cut off: delete its state folder to start afresh.',
   '42P01': 'The database has no Weir schema, or an old one. Run npm run migrate.',
   '42703': 'The database has an old Weir schema. Run npm run migrate.',
   ERR_MODULE_NOT_FOUND: 'A package is missing. Run npm ci in the checkout.',

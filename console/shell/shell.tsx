@@ -14,13 +14,13 @@ import style from './shell.module.css';
 /** The frame of every page: navigation at the side (behind a button on narrow windows), and the page. */
 export function Shell() {
   const { org, project } = useParams({ strict: false });
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const address = useRouterState({ select: (state) => state.location.href });
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     if (org && project) rememberProject(org, project);
   }, [org, project]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the navigation
-  useEffect(() => setOpen(false), [path]);
+  useEffect(() => setOpen(false), [address]);
   return (
     <div className={style.shell}>
       <a className={style.skip} href="#main">

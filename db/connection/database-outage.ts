@@ -14,6 +14,6 @@ export function tellOutage(error: unknown): boolean {
   if (error instanceof ConnectionShareUsed) return true;
   if (!(error instanceof ConnectionFailed)) return false;
   if (error.failure === 'slow') return true;
-  databaseOutage.failed(error.message, error.refusesWrites);
+  databaseOutage.failed(error.message, { inPart: error.refusesWrites });
   return true;
 }

@@ -7,8 +7,12 @@ import { migrate } from '../../db/migrate.ts';
 import { provideDemoData } from './demo-data.ts';
 import type { Answer, Preparation } from './prepare-database.ts';
 
-const STORED_PASSWORD_REFUSED =
-  'it refuses the stored password. A part of the state folder was deleted: delete all of it to start afresh.';
+/** Refusals of the start's own server, by SQLSTATE. */
+const REFUSALS: { [sqlState: string]: string } = {
+  '28P01':
+    'it refuses the stored password. A part of the state folder was deleted: delete all of it to start afresh.',
+  '3D000': 'it was never created. The first start was cut off: delete the state folder to start afresh.',
+};
 
 process.once('disconnect', () => process.exit());
 process.once('message', (request: Preparation) => void prepare(request));
@@ -29,7 +33,7 @@ async function prepare({
     await answer({ apiKey, migrations: applied.length });
   } catch (error) {
     const { host } = new URL(databaseUrl);
-    const reason = ownServer && isPasswordRefused(error) ? STORED_PASSWORD_REFUSED : describe(error);
+    const reason = (ownServer && REFUSALS[sqlStateOf(error)]) || describe(error);
     await answer({ problem: `The database at ${host} could not be prepared: ${reason}` });
   } finally {
     await db.destroy();
@@ -42,9 +46,9 @@ function answer(message: Answer): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()));
 }
 
-function isPasswordRefused(error: unknown): boolean {
+function sqlStateOf(error: unknown): string {
   const cause = error instanceof ConnectionFailed ? error.cause : error;
-  return cause instanceof pg.DatabaseError && cause.code === '28P01';
+  return (cause instanceof pg.DatabaseError && cause.code) || '';
 }
 
 /** Unwraps AggregateError, which a refused connection to a host with several addresses throws. */

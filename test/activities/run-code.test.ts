@@ -7,6 +7,7 @@ import { runCode } from '../../activities/run-code.ts';
 import type { CodeTurn, Sandbox } from '../../activities/sandbox/sandbox.ts';
 import { SandboxCrashed, SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
 import type { Db } from '../../db/connect.ts';
+import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { createOwnerLimit } from '../../fairness/owner-limit.ts';
@@ -142,5 +143,28 @@ describe('code at a price', () => {
     );
     await assertNothingReserved();
     assert.equal((await audit(database.db, account)).charges.size, 1);
+  });
+
+  const unavailable = () => new SandboxUnavailable('ended (SIGKILL)');
+
+  it('leaves no credits reserved when its attempt has failed', async () => {
+    await assert.rejects(
+      runOnce(() => Promise.reject(unavailable())),
+      SandboxUnavailable,
+    );
+    await assertNothingReserved();
+  });
+
+  it('leaves to the attempt in its place the credits that this one has reserved', async () => {
+    await assert.rejects(
+      runOnce(async () => {
+        const { organizationId, runs } = account;
+        const block = { callId: runs[0] as string, blockKey: 'b', organizationId };
+        await reserveCredits(database.db, { ...block, microcredits: 5, maxMicrocredits: undefined });
+        throw unavailable();
+      }),
+      SandboxUnavailable,
+    );
+    assert.equal((await audit(database.db, account)).reserved, 5);
   });
 });

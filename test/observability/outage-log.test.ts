@@ -47,7 +47,7 @@ describe('an outage in the log', () => {
   it('is a line more, with the reason, when the part is back but for what it refuses', () => {
     const outage = create();
     outage.failed('lost');
-    for (let times = 0; times < 2; times += 1) outage.failed('read-only', true);
+    for (let times = 0; times < 2; times += 1) outage.failed('read-only', { inPart: true });
     assert.deepEqual(
       linesOf().map(([, msg, reason]) => [msg, reason]),
       [
@@ -75,7 +75,7 @@ describe('an outage in the log', () => {
       asked += 1;
       return whole;
     };
-    outage.failed('no room', true);
+    outage.failed('no room', { inPart: true });
     for (let second = 0; second < 20; second += 1) {
       now += 1_000;
       outage.works();

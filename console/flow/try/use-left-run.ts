@@ -8,17 +8,17 @@ import type { TryRun } from './try-run.ts';
 export function useLeftRun(flowId: string, run: TryRun | undefined): string | undefined {
   const key = `weir tried run ${flowId}`;
   const [left, setLeft] = useState(() => sessionStorage.getItem(key) || undefined);
-  const isTrying = run !== undefined;
-  const unended = run && !hasEnded(run) ? run.executionId : undefined;
+  const begun = run?.executionId;
+  const isOver = run !== undefined && hasEnded(run);
   useEffect(() => {
-    if (!isTrying) return;
+    if (begun === undefined) return;
     setLeft(undefined);
     try {
-      sessionStorage.setItem(key, unended ?? '');
+      sessionStorage.setItem(key, isOver ? '' : begun);
     } catch {
       // The input of the run has filled the storage.
     }
-  }, [key, isTrying, unended]);
+  }, [key, begun, isOver]);
   return left;
 }
 

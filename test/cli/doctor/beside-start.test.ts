@@ -68,17 +68,20 @@ describe('weir doctor beside npm start', () => {
   const taskQueue = () => ({ WEIR_TASK_QUEUE: weir.config.taskQueue });
 
   it('looks at what runs, whatever address is set for another service', async () => {
-    await leave();
-    const other = { WEIR_PORT: '1', TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    await leave({ given: ['WEIR_TASK_QUEUE'] });
+    const engine = { TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_API_KEY: 'a-key' };
+    const other = { ...engine, WEIR_PORT: '1', WEIR_PUBLIC_URL: 'http://127.0.0.1:1' };
     assert.deepEqual((await examine({ ...taskQueue(), ...other })).errors, []);
   });
 
-  it('has the secrets of the start where both were given the same database, and not for another one', async () => {
+  it('has the secrets of a start that runs where both were given the same database, and not for another one', async () => {
     await leave();
     const same = { ...taskQueue(), DATABASE_URL: weir.config.databaseUrl };
     assert.deepEqual((await examine(same)).errors, []);
     const { errors } = await examine({ ...same, DATABASE_URL: 'postgres://127.0.0.1:1/other' });
     assert.match(errors.join(), /WEIR_API_KEY_PEPPER is not set\s+WEIR_SECRETS_KEYS is not set/);
+    lock.release();
+    assert.match((await examine(same)).errors.join(), /WEIR_API_KEY_PEPPER is not set/);
   });
 
   it('names the variables that the start was given and that are not set for doctor', async () => {

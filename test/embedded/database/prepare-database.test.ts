@@ -51,4 +51,10 @@ describe('Preparing the database of a start', function () {
     await assert.rejects(prepare(url.href, undefined, true), /stored password.*delete all of it/);
     await assert.rejects(prepare(url.href), /correct DATABASE_URL/);
   });
+
+  it('says that the first start was cut off when its own server lacks the database', async () => {
+    const url = new URL(database.url);
+    url.pathname = '/never-created';
+    await assert.rejects(prepare(url.href, undefined, true), /never created.*delete the state folder/);
+  });
 });
