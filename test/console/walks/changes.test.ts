@@ -74,8 +74,7 @@ describeWalks('a change in the console', (walk) => {
     await page.mouse.move(x + 5, y + 5);
     await page.mouse.down({ clickCount: 2 });
     await page.mouse.up({ clickCount: 2 });
-    // React Aria makes a click of its own 80 ms after a press that ended without one.
-    await page.waitForTimeout(300);
+    await page.waitForTimeout(300); // React Aria would make a click of its own after 80 ms.
     await page.mouse.click(5, 5);
     await dialog.waitFor({ state: 'detached' });
     assert.deepEqual(made, []);

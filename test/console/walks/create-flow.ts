@@ -3,6 +3,9 @@ import type { Step } from '../../../flow/definition.ts';
 import { createScopedKey } from '../../scoped-key.ts';
 import type { ConsoleWeir } from './console-weir.ts';
 
+/** The keys of the flows made last: a project has ten at most. */
+const keys = new WeakMap<ConsoleWeir, string>();
+
 /** A flow of the demo project, read and changed by a client beside the console. */
 export async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[]) {
   const { id: projectId } = await weir.db
@@ -10,8 +13,13 @@ export async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[])
     .select('id')
     .where('slug', '=', 'demo')
     .executeTakeFirstOrThrow();
-  const { key } = await createScopedKey(weir, projectId, 'deploy', 'read');
   const flows = `${weir.url}/api/v1/projects/${projectId}/flows`;
+  const works = async (known: string) =>
+    (await fetch(flows, { headers: { authorization: `Bearer ${known}` } })).ok;
+  const last = keys.get(weir);
+  const key =
+    last && (await works(last)) ? last : (await createScopedKey(weir, projectId, 'deploy', 'read')).key;
+  keys.set(weir, key);
   async function send(method: string, path: string, body?: object) {
     const response = await fetch(`${flows}${path}`, {
       method,
