@@ -1,6 +1,6 @@
 // Validator threads: started when needed, one request at a time each, killed when they run past their deadline, ended when idle.
 import { Worker } from 'node:worker_threads';
-import { THREAD_OPTIONS } from '../fairness/thread-options.ts';
+import { THREAD_OPTIONS } from '../fairness/thread.ts';
 import { createTurns } from '../fairness/turns.ts';
 import {
   COMPILATION_MAX_MS,

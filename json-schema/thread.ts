@@ -1,8 +1,7 @@
 // The program of a validator thread, which compiles and validates schemas and can be killed.
-import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { yieldProcessors } from '../fairness/yield-processors.ts';
+import { beginThread } from '../fairness/thread.ts';
 import type { Json } from '../flow/definition.ts';
 import {
   CompilationError,
@@ -36,9 +35,7 @@ const compiled = new LRUCache<string, CompiledSchema>({
   sizeCalculation: (_, schema) => schema.length,
 });
 
-yieldProcessors();
-// A thread is ended without notice, and its compiled code would be lost with it.
-flushCompileCache();
+beginThread();
 parentPort?.on('message', (request: ThreadRequest) => parentPort?.postMessage(answer(request)));
 
 function answer({ schema, value: text }: ThreadRequest): ThreadReply {

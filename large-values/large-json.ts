@@ -4,7 +4,7 @@
 import { Worker } from 'node:worker_threads';
 import { restAfter } from '../fairness/large-work.ts';
 import { createPresence } from '../fairness/presence.ts';
-import { THREAD_OPTIONS } from '../fairness/thread-options.ts';
+import { THREAD_OPTIONS } from '../fairness/thread.ts';
 import { createTurns } from '../fairness/turns.ts';
 import { log } from '../observability/log.ts';
 import type { CodeFindings } from './read-code.ts';

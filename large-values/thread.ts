@@ -1,7 +1,6 @@
 // The program of the thread that works on large JSON texts and code, one at a time.
-import { flushCompileCache } from 'node:module';
 import { parentPort } from 'node:worker_threads';
-import { yieldProcessors } from '../fairness/yield-processors.ts';
+import { beginThread } from '../fairness/thread.ts';
 import { freeBytes } from './free-bytes.ts';
 import { type Completion, TASKS, type TaskOptions } from './tasks.ts';
 
@@ -9,9 +8,7 @@ export type ThreadRequest = { task: keyof typeof TASKS; json: ArrayBuffer; optio
 /** `invalid`: why the text is not valid JSON. `failed`: the work could not be done here. */
 export type ThreadReply = { done: unknown } | { invalid: string } | { failed: string };
 
-yieldProcessors();
-// A thread is ended without notice, and its compiled code would be lost with it.
-flushCompileCache();
+beginThread();
 parentPort?.on('message', (request: ThreadRequest) => {
   const reply = answer(request);
   freeBytes(new Uint8Array(request.json));

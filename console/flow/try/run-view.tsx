@@ -18,7 +18,7 @@ import { useFlow } from '../flow-context.ts';
 import { BlockList } from './block-list.tsx';
 import { StepThrough } from './step-through.tsx';
 import style from './try-panel.module.css';
-import { isUnderWay, type TryRun } from './try-run.ts';
+import { hasEnded, isUnderWay, type TryRun } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
 
 const BADGES: Partial<Record<TryRun['status'], string>> = {
@@ -34,7 +34,6 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   const open = useOpenStep();
   const cancel = useMutation({ mutationFn: () => store.cancel() });
   const { executionId, status, failure, pause, blocks } = run;
-  const isOver = ['completed', 'failed', 'cancelled', 'unknown'].includes(status);
   const tokens = blocks.reduce(
     (sum, { usage }) => sum + (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0),
     0,
@@ -67,7 +66,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
             </Fact>
           )}
         </Facts>
-        {(!isOver || run.mode === 'steps') && !(isOver && status !== 'failed') && (
+        {!hasEnded(run) && status !== 'unknown' && (
           <>
             <ReturnFocus />
             <Button size="small" isPending={cancel.isPending} onPress={() => cancel.mutate()}>

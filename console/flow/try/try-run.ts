@@ -80,6 +80,11 @@ export function beginRun(version: number, mode: TryRun['mode'], now: number): Tr
   };
 }
 
+/** A session goes on after a failure. */
+export function hasEnded({ status, mode }: TryRun): boolean {
+  return status === 'completed' || status === 'cancelled' || (status === 'failed' && mode === 'whole');
+}
+
 /** Whether something is under way. */
 export function isUnderWay({ status }: TryRun): boolean {
   return status === 'starting' || status === 'running';

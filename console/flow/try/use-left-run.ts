@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { TryRun } from './try-run.ts';
+import { hasEnded, type TryRun } from './try-run.ts';
 
 /**
  * The id of the run that had not ended when the page was loaded anew, until another one is begun. It is remembered as long
@@ -20,9 +20,4 @@ export function useLeftRun(flowId: string, run: TryRun | undefined): string | un
     }
   }, [key, begun, isOver]);
   return left;
-}
-
-/** A session goes on after a failure. */
-function hasEnded({ status, mode }: TryRun): boolean {
-  return status === 'completed' || status === 'cancelled' || (status === 'failed' && mode === 'whole');
 }
