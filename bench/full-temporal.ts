@@ -11,7 +11,7 @@ import { type Child, startChild } from '../embedded/processes/child.ts';
 import { findFreePort } from '../embedded/processes/ports.ts';
 import type { Report } from '../embedded/progress.ts';
 import { buildTemporal } from '../embedded/temporal/build.ts';
-import { DYNAMIC_CONFIG } from '../embedded/temporal/temporal.ts';
+import { DYNAMIC_CONFIG } from '../embedded/temporal/dynamic-config.ts';
 
 /** The release that `embedded/temporal/server-module/go.mod` pins. */
 const SERVER_VERSION = '1.31.2';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Child, startChild } from '../embedded/processes/child.ts';
 import { findFreePort } from '../embedded/processes/ports.ts';
 import { findTemporalBinary } from '../embedded/temporal/binary.ts';
-import { DYNAMIC_CONFIG } from '../embedded/temporal/temporal.ts';
+import { DYNAMIC_CONFIG } from '../embedded/temporal/dynamic-config.ts';
 import { provideNamespace } from './full-temporal.ts';
 
 /** Starts the server on a file of its own. Throws an Error with the end of its log. */

@@ -42,7 +42,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
       ...['--import', path.join(WORKER, 'disable-workflow-watchdog.ts')],
       path.join(WORKER, 'serve.ts'),
     ],
-    env: { ...MALLOC, ...env },
+    env: { ...MALLOC, ...env, RESTART_COMPILED: '1' },
     stopSignal: 'SIGTERM',
     stopTimeoutMs: STOP_TIMEOUT_MS,
   });

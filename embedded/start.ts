@@ -3,6 +3,7 @@
 import { describeUnknown, isServiceVariable, readConfig, readEnvironment } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { refuseArguments } from '../process/refuse-arguments.ts';
+import { restartCompiled } from '../process/restart-compiled.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { buildConsole } from './build-console.ts';
 import { bypassProxy } from './bypass-proxy.ts';
@@ -35,6 +36,7 @@ import {
 
 const BACKEND_RESTARTS_MAX = 5;
 
+restartCompiled();
 // Files written from here on, also by the servers, are readable by this user only.
 process.umask(0o077);
 bypassProxy(process.env);

@@ -57,13 +57,21 @@ const LOOK_AGAIN_MS = 50;
 const LOOKS_MAX = 100;
 /** For how long a thread stays that nobody asks: it takes 25 MB, and another is ready within some 0.1 s. */
 const IDLE_MAX_MS = 60_000;
+/** For how long a request waits for busy threads before another is started. */
+const BUSY_MAX_MS = VALIDATION_MAX_MS;
 
 /**
  * Creates a pool of threads that organizations use in turn; idle threads do not keep the process alive. Tests may give the
- * threads another program and another time to be idle.
+ * threads another program and other times.
  */
-export function createThreadPool({ program = PROGRAM, idleMaxMs = IDLE_MAX_MS } = {}): ThreadPool {
+export function createThreadPool({
+  program = PROGRAM,
+  idleMaxMs = IDLE_MAX_MS,
+  busyMaxMs = BUSY_MAX_MS,
+} = {}): ThreadPool {
   const threads = new Set<Thread>();
+  /** Those whose turn has come, and which wait for a thread. */
+  const waiting = new Set<Job>();
   const turns = createTurns({ places: THREADS, reserve: RESERVED_THREADS });
   let closed = false;
 
@@ -80,7 +88,9 @@ export function createThreadPool({ program = PROGRAM, idleMaxMs = IDLE_MAX_MS } 
       thread.job?.resolve(reply);
       thread.job = undefined;
       worker.unref();
-      thread.idle = setTimeout(() => drop(thread), idleMaxMs).unref();
+      const [next] = waiting;
+      if (next) start(thread, next);
+      else thread.idle = setTimeout(() => drop(thread), idleMaxMs).unref();
     });
     worker.on('error', (error: NodeJS.ErrnoException) => {
       const outOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -98,7 +108,17 @@ export function createThreadPool({ program = PROGRAM, idleMaxMs = IDLE_MAX_MS } 
     void thread.worker.terminate();
   }
 
+  function assign(job: Job): void {
+    const idle = [...threads].find((thread) => thread.job === undefined);
+    if (idle || threads.size === 0) start(idle ?? addThread(), job);
+    else {
+      waiting.add(job);
+      setTimeout(() => waiting.has(job) && start(addThread(), job), busyMaxMs).unref();
+    }
+  }
+
   function start(thread: Thread, job: Job): void {
+    waiting.delete(job);
     thread.job = job;
     clearTimeout(thread.idle);
     Atomics.store(thread.limits, 0, NOT_STARTED);
@@ -143,8 +163,7 @@ export function createThreadPool({ program = PROGRAM, idleMaxMs = IDLE_MAX_MS } 
       try {
         if (closed) throw new Error('The validator is closed');
         const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
-        const idle = [...threads].find(({ job }) => job === undefined);
-        start(idle ?? addThread(), { request, resolve, reject });
+        assign({ request, resolve, reject });
         return await promise;
       } finally {
         end();
@@ -159,6 +178,8 @@ export function createThreadPool({ program = PROGRAM, idleMaxMs = IDLE_MAX_MS } 
       closed = true;
       const error = new Error('The validator is closed');
       turns.close(error);
+      for (const job of waiting) job.reject(error);
+      waiting.clear();
       await Promise.all(
         [...threads].map(({ worker, job }) => {
           job?.reject(error);

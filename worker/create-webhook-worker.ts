@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Worker } from '@temporalio/worker';
 import { HEARTBEAT_INTERVAL_MS } from '../activities/attempts/run-attempt.ts';
 import { createWebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import { createEncryption } from '../db/encrypt.ts';
@@ -11,6 +10,7 @@ import { createResolvePublic } from '../net/resolve-public.ts';
 import { DELIVERIES_GRACE_MS } from '../process/end-times.ts';
 import { encodeFailures } from './encode-failures.ts';
 import { isPolling } from './is-polling.ts';
+import { LateThreadWorker } from './late-thread-worker.ts';
 import type { QueueWorker } from './queue-worker.ts';
 import { shutDown } from './shut-down.ts';
 import { createTraceSinks, traceActivities } from './trace-activities.ts';
@@ -31,7 +31,7 @@ export async function createWebhookWorker({
   workflowBundle,
 }: WorkerDeps): Promise<QueueWorker> {
   const engine = { db, client, taskQueue: config.taskQueue };
-  const worker = await Worker.create({
+  const worker = await LateThreadWorker.create({
     connection,
     namespace: config.temporal.namespace,
     dataConverter: createDataConverter(config),

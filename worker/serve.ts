@@ -14,10 +14,12 @@ import { exitOnFailure } from '../process/exit-on-failure.ts';
 import { tellFewOpenFiles } from '../process/few-open-files.ts';
 import { openDependencies } from '../process/open-dependencies.ts';
 import { readProcessConfig } from '../process/read-process-config.ts';
+import { restartCompiled } from '../process/restart-compiled.ts';
 import { workflowBundle } from './bundle.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
 import { untilDatabaseIsReady } from './until-database-is-ready.ts';
 
+restartCompiled();
 exitOnSignal();
 const config = await exitOnFailure(() => readProcessConfig());
 const traces = await startTraces('weir');

@@ -11,6 +11,7 @@ import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
 import { findTemporalBinary } from './binary.ts';
 import { beginDatabase, completeDatabase } from './database-file.ts';
+import { DYNAMIC_CONFIG, SQLITE_CONFIG } from './dynamic-config.ts';
 import { dropUnusedIndexes, readSearchColumns } from './visibility-indexes.ts';
 
 const NAMESPACE = 'default';
@@ -32,36 +33,6 @@ const sqlitePragmas = (durable: boolean) => [
   ...['journal_mode=wal', 'busy_timeout=5000'],
   `synchronous=${durable ? 'normal' : 'off'}`,
 ];
-
-/** The server's defaults throttle and partition for many hosts; these settings give low latency on one machine. */
-export const DYNAMIC_CONFIG = {
-  'system.enableActivityEagerExecution': true,
-  'matching.enableFairness': true,
-  'matching.numTaskqueueReadPartitions': 1,
-  'matching.numTaskqueueWritePartitions': 1,
-  'history.transferProcessorMaxPollRPS': 1000,
-  'history.timerProcessorMaxPollRPS': 1000,
-  'frontend.rps': 20_000,
-  'frontend.namespaceRPS': 20_000,
-  'frontend.namespaceCount': 10_000,
-  'matching.rps': 20_000,
-  'history.rps': 20_000,
-};
-
-/**
- * SQLite has one connection, and the record of a run for its visibility (a row in twelve indexes) holds it longer than a
- * step of a run. So the records are written one after the other, twice a second, and a run that has ended by then has one
- * instead of two.
- */
-const SQLITE_CONFIG = {
-  'history.visibilityProcessorMaxPollRPS': 2,
-  'history.visibilityTaskBatchSize': 1_000,
-  'history.visibilityProcessorSchedulerWorkerCount': 1,
-  // A development server reads the search attributes from the database for each run that starts; it has Weir's from the first.
-  'system.forceSearchAttributesCacheRefreshOnRead': false,
-  // The server keeps the state of so many workflows in memory, ended ones too: 128,000 by itself, of some 20 KB each.
-  'history.hostLevelCacheMaxSize': 1_000,
-};
 
 type TemporalOptions = {
   /** An existing folder for the SQLite file, log and process record. */
@@ -166,7 +137,7 @@ function startServer(
       ]),
       ...Object.entries({ ...DYNAMIC_CONFIG, ...SQLITE_CONFIG }).flatMap(([key, value]) => [
         '--dynamic-config-value',
-        `${key}=${value}`,
+        `${key}=${JSON.stringify(value)}`,
       ]),
     ],
     stopSignal: 'SIGTERM',

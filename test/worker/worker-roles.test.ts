@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
+import { countThreads } from '../count-threads.ts';
 import { startProgram } from '../faults/processes.ts';
 import type { Tenant } from '../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
@@ -41,6 +42,16 @@ describeWith(['openssl'], 'WEIR_WORKER_ROLES', () => {
     await weir.startWorker();
     await weir.deliveryWhen(tenant, ({ status }) => status === 'succeeded');
     assert.equal(hook.received.length, 1);
+  });
+
+  it('has a worker of webhooks start its workflow thread, of 25 MB, with the first delivery', async () => {
+    const threadsOf = async (role: 'flows' | 'webhooks') => {
+      await weir.stopWorker();
+      weir.config.workerRoles = [role];
+      return countThreads(() => weir.startWorker());
+    };
+    assert.equal(await threadsOf('webhooks'), 0);
+    assert.equal(await threadsOf('flows'), 1);
   });
 
   it('has workers of flows fetch the list at WEIR_MODELS_URL, which those of webhooks may not reach', async () => {
