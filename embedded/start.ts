@@ -1,6 +1,5 @@
 // main of `npm start`: starts what is not configured (PostgreSQL, Temporal, identity provider, demo models), then the
 // service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
-import { availableParallelism } from 'node:os';
 import { describeUnknown, isServiceVariable, readConfig, readEnvironment } from '../config.ts';
 import { endOnFatal } from '../process/end-on-fatal.ts';
 import { refuseArguments } from '../process/refuse-arguments.ts';
@@ -63,11 +62,6 @@ try {
   }
 }
 
-/** A server on the same processors works on so many statements at a time; a process for each of more would take 3 MB. */
-function ownConnections(): number {
-  return Math.min(20, Math.max(8, 4 * availableParallelism()));
-}
-
 /** Starts everything and watches it. Resolves at shutdown, or with a message when a process cannot be kept running. */
 async function start(
   stateFolder: string,
@@ -119,7 +113,6 @@ async function start(
         .join(','),
     }),
     ...(temporal.uiUrl && { WEIR_TEMPORAL_UI_URL: temporal.uiUrl }),
-    ...(database.local && { WEIR_DATABASE_CONNECTIONS: String(ownConnections()) }),
     ...given,
     ...database.env,
     ...temporal.env,
