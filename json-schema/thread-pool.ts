@@ -44,7 +44,12 @@ export type ThreadPool = {
   close(): Promise<void>;
 };
 
-type Job = { request: ThreadRequest; resolve(reply: ThreadReply): void; reject(error: unknown): void };
+type Job = {
+  organization: string;
+  request: ThreadRequest;
+  resolve(reply: ThreadReply): void;
+  reject(error: unknown): void;
+};
 type Thread = { worker: Worker; limits: BigInt64Array; job: Job | undefined; idle?: NodeJS.Timeout };
 
 const PROGRAM = new URL('thread.ts', import.meta.url);
@@ -57,7 +62,7 @@ const LOOK_AGAIN_MS = 50;
 const LOOKS_MAX = 100;
 /** For how long a thread stays that nobody asks: it takes 25 MB, and another is ready within some 0.1 s. */
 const IDLE_MAX_MS = 60_000;
-/** For how long a request waits for busy threads before another is started. */
+/** For how long an organization's request waits for its own earlier one before another thread is started. */
 const BUSY_MAX_MS = VALIDATION_MAX_MS;
 
 /**
@@ -70,7 +75,7 @@ export function createThreadPool({
   busyMaxMs = BUSY_MAX_MS,
 } = {}): ThreadPool {
   const threads = new Set<Thread>();
-  /** Those whose turn has come, and which wait for a thread. */
+  /** Jobs that have their turn and wait for a thread. */
   const waiting = new Set<Job>();
   const turns = createTurns({ places: THREADS, reserve: RESERVED_THREADS });
   let closed = false;
@@ -85,6 +90,8 @@ export function createThreadPool({
     const thread: Thread = { worker, limits: new BigInt64Array(shared), job: undefined };
     threads.add(thread);
     worker.on('message', (reply: ThreadReply) => {
+      // A thread that is being ended may still answer.
+      if (!threads.has(thread)) return;
       thread.job?.resolve(reply);
       thread.job = undefined;
       worker.unref();
@@ -106,11 +113,14 @@ export function createThreadPool({
     thread.job?.reject(error);
     thread.job = undefined;
     void thread.worker.terminate();
+    const [next] = waiting;
+    if (next) start(addThread(), next);
   }
 
   function assign(job: Job): void {
     const idle = [...threads].find((thread) => thread.job === undefined);
-    if (idle || threads.size === 0) start(idle ?? addThread(), job);
+    const waitsForOwn = [...threads].some((thread) => thread.job?.organization === job.organization);
+    if (idle || !waitsForOwn) start(idle ?? addThread(), job);
     else {
       waiting.add(job);
       setTimeout(() => waiting.has(job) && start(addThread(), job), busyMaxMs).unref();
@@ -163,7 +173,7 @@ export function createThreadPool({
       try {
         if (closed) throw new Error('The validator is closed');
         const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
-        assign({ request, resolve, reject });
+        assign({ organization, request, resolve, reject });
         return await promise;
       } finally {
         end();

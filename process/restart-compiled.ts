@@ -1,14 +1,14 @@
-import { flushCompileCache } from 'node:module';
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
 
 /**
- * Replaces the process, where RESTART_COMPILED asks for it, by one that finds its TypeScript compiled: the compiler keeps some
- * 10 MB in a process that had to load it.
+ * If RESTART_COMPILED is set and this process had to compile its TypeScript, replaces it by one that need not: the compiler keeps
+ * some 10 MB.
  */
 export function restartCompiled(): void {
   const { RESTART_COMPILED: isAsked, ...env } = process.env;
-  // The program's own children are not asked, and neither is the process that comes after this one.
+  // Neither the program's children nor the process that replaces it inherit it.
   delete process.env.RESTART_COMPILED;
-  if (!isAsked || !hasLoadedCompiler()) return;
+  if (!isAsked || !getCompileCacheDir() || !hasLoadedCompiler()) return;
   flushCompileCache();
   process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], env);
 }

@@ -1,4 +1,4 @@
-import { type Logger, Worker } from '@temporalio/worker';
+import { type Logger, UnexpectedError, Worker } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
@@ -10,19 +10,28 @@ export class LateThreadWorker extends Worker {
     options: CompiledWorkerOptions,
     logger: Logger,
   ): Promise<WorkflowCreator> {
-    const start = () => Worker.createWorkflowCreator(bundle, options, logger);
+    let hasEnded = false;
     let started: Promise<WorkflowCreator> | undefined;
+
+    /** With an UnexpectedError, the worker ends, as one does whose thread ends. */
+    async function start(): Promise<WorkflowCreator> {
+      if (hasEnded) throw new UnexpectedError('A workflow came after the worker had ended');
+      return Worker.createWorkflowCreator(bundle, options, logger).catch((error) => {
+        throw new UnexpectedError(`The workflow thread could not be started: ${error}`, error);
+      });
+    }
+
     return {
       async createWorkflow(workflow) {
-        started ??= start().catch((error) => {
-          // The workflow's task fails and is repeated, which starts the thread again.
-          started = undefined;
-          throw error;
-        });
+        started ??= start();
         return (await started).createWorkflow(workflow);
       },
       async destroy() {
-        await (await started)?.destroy();
+        hasEnded = true;
+        await started?.then(
+          (creator) => creator.destroy(),
+          () => undefined,
+        );
       },
     };
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { setTimeout } from 'node:timers/promises';
-import { createThreadPool } from '../../json-schema/thread-pool.ts';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { createThreadPool, type ThreadPool, ThreadStopped } from '../../json-schema/thread-pool.ts';
 import { countThreads } from '../count-threads.ts';
 
 const VALID = { problems: [] };
@@ -20,35 +20,49 @@ describe('the threads that check JSON Schemas', () => {
     assert.equal(await countThreads(check), 1);
   });
 
-  it('serve several requests one after the other, and are more only where one keeps the others waiting', async () => {
-    const request = { schema: '{}', value: '1' };
-    const pool = createThreadPool({ busyMaxMs: 60_000 });
-    const ask = () => pool.run('acme', request, { isBrief: false });
-    const asked = countThreads(async () =>
-      assert.deepEqual(await Promise.all([ask(), ask()]), [VALID, VALID]),
-    );
-    assert.equal(await asked, 1);
-    await pool.close();
+  const program = new URL('idle-thread.ts', import.meta.url);
+  const ask = (pool: ThreadPool, organization: string, value: string) =>
+    pool.run(organization, { schema: '{}', value }, { isBrief: false });
 
-    const program = new URL('idle-thread.ts', import.meta.url);
-    const busy = createThreadPool({ program, busyMaxMs: 1 });
-    const asking = async () => {
-      const unanswered = assert.rejects(
-        busy.run('acme', { ...request, value: '"never"' }, { isBrief: false }),
-      );
-      assert.deepEqual(await busy.run('acme', { ...request, value: '"late"' }, { isBrief: false }), VALID);
-      await busy.close();
+  it('take the requests of an organization in turn; another starts when one has waited too long', async () => {
+    const patient = createThreadPool({ busyMaxMs: 60_000 });
+    const asking = () => Promise.all([ask(patient, 'acme', '1'), ask(patient, 'acme', '2')]);
+    assert.equal(await countThreads(async () => assert.deepEqual(await asking(), [VALID, VALID])), 1);
+    await patient.close();
+
+    const pool = createThreadPool({ program, busyMaxMs: 1 });
+    const askingInVain = async () => {
+      const unanswered = assert.rejects(ask(pool, 'acme', '"never"'), /is closed/);
+      assert.deepEqual(await ask(pool, 'acme', '"late"'), VALID);
+      await pool.close();
       await unanswered;
     };
-    assert.equal(await countThreads(asking), 2);
+    assert.equal(await countThreads(askingInVain), 2);
   });
 
-  it('leave nobody waiting when they end', async () => {
-    const pool = createThreadPool({ program: new URL('idle-thread.ts', import.meta.url), busyMaxMs: 60_000 });
-    const ask = () =>
-      assert.rejects(pool.run('acme', { schema: '{}', value: '"never"' }, { isBrief: false }), /is closed/);
-    const asked = [ask(), ask()];
-    await setTimeout(20);
+  it('start at once for an organization that has none, whoever keeps the others busy', async () => {
+    const pool = createThreadPool({ program, busyMaxMs: 60_000 });
+    const unanswered = assert.rejects(ask(pool, 'acme', '"never"'), /is closed/);
+    assert.deepEqual(await ask(pool, 'globex', '"late"'), VALID);
+    await pool.close();
+    await unanswered;
+  });
+
+  it('serve a request at once that waited for one that was ended', async () => {
+    const pool = createThreadPool({ busyMaxMs: 60_000 });
+    const objects = JSON.stringify(Array.from({ length: 30_000 }, (_, n) => ({ n })));
+    const slow = { schema: '{"uniqueItems":true}', value: objects };
+    const ended = assert.rejects(pool.run('acme', slow, { isBrief: false }), ThreadStopped);
+    const asked = ask(pool, 'acme', '1');
+    await ended;
+    assert.deepEqual(await asked, VALID);
+    await pool.close();
+  });
+
+  it('reject the requests that wait when the pool closes', async () => {
+    const pool = createThreadPool({ program, busyMaxMs: 60_000 });
+    const asked = ['"never"', '"late"'].map((value) => assert.rejects(ask(pool, 'acme', value), /is closed/));
+    await setImmediate();
     await pool.close();
     await Promise.all(asked);
   });

@@ -44,16 +44,6 @@ describeWith(['openssl'], 'WEIR_WORKER_ROLES', () => {
     assert.equal(hook.received.length, 1);
   });
 
-  it('has a worker of webhooks start its workflow thread, of 25 MB, with the first delivery', async () => {
-    const threadsOf = async (role: 'flows' | 'webhooks') => {
-      await weir.stopWorker();
-      weir.config.workerRoles = [role];
-      return countThreads(() => weir.startWorker());
-    };
-    assert.equal(await threadsOf('webhooks'), 0);
-    assert.equal(await threadsOf('flows'), 1);
-  });
-
   it('has workers of flows fetch the list at WEIR_MODELS_URL, which those of webhooks may not reach', async () => {
     let asked = 0;
     const lists = createServer((_request, response) => {
@@ -75,5 +65,19 @@ describeWith(['openssl'], 'WEIR_WORKER_ROLES', () => {
     } finally {
       lists.close();
     }
+  });
+
+  it('starts the workflow thread of a webhook worker with its first delivery, and not before', async () => {
+    const other = await weir.createTenant();
+    const [hook] = weir.hooks as [WebhookWeir['hooks'][number]];
+    const flow = await weir.createFlow(other, []);
+    await weir.stopWorker();
+    weir.config.workerRoles = ['flows', 'webhooks'];
+    assert.equal(await countThreads(() => weir.startWorker()), 1);
+    const delivering = async () => {
+      await weir.startJob(other, flow, hook);
+      await weir.deliveryWhen(other, ({ status }) => status === 'succeeded');
+    };
+    assert.equal(await countThreads(delivering), 1);
   });
 });
