@@ -114,16 +114,27 @@ export function createThreadPool({
     thread.job = undefined;
     void thread.worker.terminate();
     const [next] = waiting;
-    if (next) start(addThread(), next);
+    if (next) startAnew(next);
   }
 
   function assign(job: Job): void {
     const idle = [...threads].find((thread) => thread.job === undefined);
     const waitsForOwn = [...threads].some((thread) => thread.job?.organization === job.organization);
-    if (idle || !waitsForOwn) start(idle ?? addThread(), job);
+    if (idle) start(idle, job);
+    else if (!waitsForOwn) startAnew(job);
     else {
       waiting.add(job);
-      setTimeout(() => waiting.has(job) && start(addThread(), job), busyMaxMs).unref();
+      setTimeout(() => waiting.has(job) && startAnew(job), busyMaxMs).unref();
+    }
+  }
+
+  /** Starts a thread for a job. Where the system allows no more threads, that job fails, and nothing else. */
+  function startAnew(job: Job): void {
+    try {
+      start(addThread(), job);
+    } catch (error) {
+      waiting.delete(job);
+      job.reject(error);
     }
   }
 

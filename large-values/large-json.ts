@@ -38,9 +38,12 @@ type Options = TaskOptions & { signal?: AbortSignal | undefined };
 
 type Job = { worker: Worker; resolve(reply: ThreadReply): void };
 
+const PROGRAM = new URL('thread.ts', import.meta.url);
+
 /** Creates the reader of large JSON texts of one process. Its thread starts when needed and ends when idle. */
 export function createLargeJson({
   largeBytes = LARGE_JSON_BYTES,
+  program = PROGRAM,
   presence = createPresence(),
   idleMaxMs = IDLE_MAX_MS,
 } = {}): LargeJson {
@@ -71,7 +74,7 @@ export function createLargeJson({
       const reply: ThreadReply = closed ? FAILED : await ask({ task, json: copyOf(json), options });
       if ('done' in reply) return reply.done;
       if ('invalid' in reply) throw new SyntaxError(reply.invalid);
-      // The thread has ended, or could not do it: nothing fails for that.
+      // No thread could be started, or it has ended, or could not do it: nothing fails for that.
       return TASKS[task](json, options);
     } finally {
       const rest = restAfter(performance.now() - began, owner, presence);
@@ -80,7 +83,8 @@ export function createLargeJson({
   }
 
   function ask(request: ThreadRequest): Promise<ThreadReply> {
-    const worker = idle ?? start();
+    const worker = idle ?? tryToStart();
+    if (!worker) return Promise.resolve(FAILED);
     idle = undefined;
     clearTimeout(endIdle);
     const { promise, resolve } = Promise.withResolvers<ThreadReply>();
@@ -90,8 +94,18 @@ export function createLargeJson({
     return promise;
   }
 
+  /** Starts the thread, unless the system allows no more threads. */
+  function tryToStart(): Worker | undefined {
+    try {
+      return start();
+    } catch (error) {
+      log.error({ err: error }, 'The thread for large JSON texts could not be started.');
+      return undefined;
+    }
+  }
+
   function start(): Worker {
-    const worker = new Worker(new URL('thread.ts', import.meta.url), {
+    const worker = new Worker(program, {
       ...THREAD_OPTIONS,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MAX_MB },
     });

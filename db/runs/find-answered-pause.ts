@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { PausePoint } from '../../flow/tool-calls.ts';
 import type { Db } from '../connect.ts';
 import { isCallOf } from './run-columns.ts';
@@ -23,6 +24,8 @@ export async function findAnsweredPause(
     )
     .where(isCallOf(executionId))
     .where('execution_id', 'not in', tries)
+    // A session's own row is no call, and begins with its first one.
+    .where(sql<boolean>`(run.mode <> 'step' or run.continues is not null)`)
     .orderBy('started_at', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -48,6 +48,19 @@ describe('the threads that check JSON Schemas', () => {
     await unanswered;
   });
 
+  it('fail only the request for which the system allows no more threads', async () => {
+    const allowed = new URL(program);
+    const pool = createThreadPool({ program: allowed, busyMaxMs: 1 });
+    const unanswered = assert.rejects(ask(pool, 'acme', '"never"'), /is closed/);
+    await setImmediate();
+    allowed.href = 'http://127.0.0.1/';
+    const refused = { code: 'ERR_INVALID_URL_SCHEME' };
+    await assert.rejects(ask(pool, 'globex', '1'), refused);
+    await assert.rejects(ask(pool, 'acme', '2'), refused);
+    await pool.close();
+    await unanswered;
+  });
+
   it('serve a request at once that waited for one that was ended', async () => {
     const pool = createThreadPool({ busyMaxMs: 60_000 });
     const objects = JSON.stringify(Array.from({ length: 30_000 }, (_, n) => ({ n })));

@@ -134,6 +134,12 @@ describe('the thread for large JSON texts', () => {
     assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { values: 1, keys: 0 });
   });
 
+  it('fails nothing when the system allows no more threads', async () => {
+    const largeJson = createLargeJson({ largeBytes: 0, program: new URL('http://127.0.0.1/') });
+    assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { values: 1, keys: 0 });
+    await largeJson.close();
+  });
+
   it('ends when nothing was to be read for a while, and not before', async () => {
     const read = async (idleMaxMs?: number) => {
       const largeJson = createLargeJson({ largeBytes: 0, idleMaxMs });

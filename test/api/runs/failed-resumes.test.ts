@@ -1,6 +1,7 @@
 // A resume that failed for a reason that may pass goes on from its pause when it is sent again.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import { sql } from 'kysely';
 import { countUsage, RUNS } from '../../../db/usage/count-usage.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools, respond } from '../../fakes/model-server.ts';
@@ -175,6 +176,21 @@ describe('a resume that failed', () => {
       assert.equal(only(events, 'run_completed').result, 'done');
       assert.deepEqual(await client.step(flow, resume), events);
       assert.equal((await h.read(flow, executionId)).body.status, 'completed');
+    });
+
+    it('goes on from the pause of a first call, wherever the row of its session lies in the table', async () => {
+      const asks = await h.weir.createFlow(h.tenant, [asking('ask', 'x', once)]);
+      const call = { stepIndex: 0, message: 'm', tools: [weather] };
+      h.models.will(callTools([toolCall('c1')]), unavailable, answer('done'));
+      const paused = await client.step(asks, call);
+      const { executionId } = only(paused, 'run_started');
+      const resume = stepResumeOf({ ...call, executionId }, paused);
+      only(await client.step(asks, resume), 'run_failed');
+      const { db } = h.weir;
+      await sql`update run set mode = mode where continues = ${executionId} and pause is not null`.execute(
+        db,
+      );
+      assert.equal(only(await client.step(asks, resume), 'run_completed').result, 'done');
     });
 
     it('takes the outputs of the pause where it leaves them out', async () => {
