@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { dumpSchema, firstDifference, SCHEMA_FILE } from '../../db/dump-schema.ts';
+import { dumpSchema, SCHEMA_FILE } from '../../db/dump-schema.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 describe('db/schema.sql', () => {
@@ -40,3 +40,14 @@ describe('db/schema.sql', () => {
     );
   });
 });
+
+/** Finds the first difference of two texts, as `-` (stored) and `+` (current) lines; undefined when they are equal. */
+function firstDifference(stored: string, current: string): string | undefined {
+  if (stored === current) return undefined;
+  const old = stored.split('\n');
+  const now = current.split('\n');
+  const from = now.findIndex((line, index) => line !== old[index]);
+  const at = from === -1 ? now.length : from;
+  const excerpt = (lines: string[], sign: string) => lines.slice(at, at + 5).map((line) => `${sign} ${line}`);
+  return [`line ${at + 1}:`, ...excerpt(old, '-'), ...excerpt(now, '+')].join('\n');
+}
