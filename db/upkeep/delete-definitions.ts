@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { deleteUnusedVersions } from './delete-unused-versions.ts';
 
 /** Requests that found the flow before it was deleted may still load its version and begin a run of it: they end sooner. */
 const KEPT_MINUTES = 10;
@@ -25,23 +26,8 @@ export async function deleteDefinitions(db: Db, limit: number): Promise<boolean>
       select test_case.id from flow join test_case on test_case.flow_id = flow.id
       where ${IS_DELETED} limit ${limit} for update of test_case skip locked
     )`.execute(db);
-  const versions = await deleteVersions(db, limit);
+  const ofDeleted = sql`flow join flow_version on flow_version.flow_id = flow.id
+    where ${IS_DELETED} and flow.production_version is null`;
+  const versions = await deleteUnusedVersions(db, ofDeleted, limit);
   return [drafts.numAffectedRows, testCases.numAffectedRows, versions].some((rows) => Number(rows) === limit);
-}
-
-async function deleteVersions(db: Db, limit: number): Promise<bigint> {
-  const isUnused = sql`not exists (select from run where run.flow_version_id = flow_version.id)
-    and not exists (select from test_run where test_run.flow_version_id = flow_version.id)`;
-  return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ id: string }>`
-      select flow_version.id from flow join flow_version on flow_version.flow_id = flow.id
-      where ${IS_DELETED} and flow.production_version is null and ${isUnused}
-      limit ${limit} for update of flow_version skip locked`.execute(tx);
-    // Looked at again now that nothing more can refer to them: a run may have begun just before they were locked.
-    const { numAffectedRows = 0n } = await sql`
-      delete from flow_version where id = any(${rows.map(({ id }) => id)}::uuid[]) and ${isUnused}`.execute(
-      tx,
-    );
-    return numAffectedRows;
-  });
 }
