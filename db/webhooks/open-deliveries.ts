@@ -71,12 +71,16 @@ export async function insertTestDelivery(
   return numInsertedOrUpdatedRows === 1n;
 }
 
+/** When the reconciler looks at a delivery that may begin now, in case nobody was told. */
+export const CHECK_SOON = sql<Date>`now() + interval '30 seconds'`;
+
 /** Begins a new round of a delivery, whose first attempt is due now. */
 const NEW_ROUND = {
   status: 'pending',
   attempt: 0,
   next_attempt_at: sql<Date>`now()`,
   round: sql<number>`round + 1`,
+  check_at: CHECK_SOON,
 } as const;
 
 /** Rounds of a delivery whose attempts are kept, the new one included. */
@@ -103,7 +107,7 @@ export async function redeliver(
 ): Promise<DeliveryCall | undefined> {
   const row = await db
     .updateTable('webhook_delivery')
-    .set({ ...NEW_ROUND, check_at: sql`now() + interval '30 seconds'` })
+    .set(NEW_ROUND)
     .where('organization_id', '=', organizationId)
     .where('id', '=', deliveryId)
     .returning(CALL_COLUMNS)
@@ -131,7 +135,7 @@ export async function redeliverMany(
   const { after } = filter;
   const rows = await db
     .updateTable('webhook_delivery')
-    .set({ ...NEW_ROUND, check_at: sql`now() + interval '30 seconds'` })
+    .set(NEW_ROUND)
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('webhook_delivery')

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { type DeliveryCall, OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db, Tx } from '../connect.ts';
-import { toDeliveryCall } from './open-deliveries.ts';
+import { CHECK_SOON, toDeliveryCall } from './open-deliveries.ts';
 
 /** The most attempts of one organization at one host. */
 export const PAIR_MAX = 10;
@@ -17,8 +17,6 @@ const TURN_LENGTH = sql`interval '2 minutes'`;
 const BOUNDS = sql`${sql.lit(PAIR_MAX)}, ${sql.lit(HOST_MAX)}, ${sql.lit(ORGANIZATION_MAX)}`;
 /** When the reconciler looks at a waiting delivery, in case its turn never comes. */
 const WAITING_CHECK = sql<Date>`now() + interval '1 hour'`;
-/** When the reconciler looks at a delivery that was given its turn, in case nobody was told. */
-const GIVEN_CHECK = sql<Date>`now() + interval '30 seconds'`;
 
 /**
  * Takes the turn of a delivery at its destination, or queues it behind those that wait there and may begin; answers whether the
@@ -98,7 +96,7 @@ export async function giveTurns(
     with given as materialized (
       select * from give_webhook_turns(${host}, ${after}, ${atMost}, ${TURN_LENGTH}, ${BOUNDS})
     ), checked as (
-      update webhook_delivery set check_at = ${GIVEN_CHECK} where id in (
+      update webhook_delivery set check_at = ${CHECK_SOON} where id in (
         select id from webhook_delivery join given on id = given_delivery and is_open
         for no key update of webhook_delivery skip locked
       )
