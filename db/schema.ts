@@ -9,16 +9,13 @@ import type { TraceContext } from '../observability/trace-context.ts';
 import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
 import type { BlockRunTable, BlockUnderWayTable } from './tables/blocks.ts';
 import type { LedgerEntryTable, ReservationTable, StartingGrantTable } from './tables/credits.ts';
+import type { Now } from './tables/now.ts';
 import type { InvitationTable, MemberProfileTable } from './tables/people.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
 import type { StoredObjectTable } from './tables/stored-objects.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
 import type { UsagePendingTable, UsageTable } from './tables/usage.ts';
 import type { WebhookTables } from './tables/webhooks.ts';
-
-type Now = ColumnType<Date, Date | undefined, Date>;
-/** bigint columns are read as numbers (see connect.ts): balances stay far below 2^53 microcredits. */
-type Default<T> = Generated<T>;
 
 export type Environment = 'live' | 'test';
 export const RUN_MODES = ['execute', 'jobs', 'step', 'test'] as const;
@@ -34,8 +31,9 @@ interface OrganizationTable {
   id: Generated<string>;
   slug: string;
   name: string;
-  description: Default<string>;
-  balance_microcredits: Default<number>;
+  description: Generated<string>;
+  /** Read as a number although it is a bigint (connect.ts): balances stay far below 2^53 microcredits. */
+  balance_microcredits: Generated<number>;
   /** The balance is low below this; null: never. */
   low_balance_microcredits: number | null;
   /** How many of its runs may be under way; 0: any number; null: the service's default. */
@@ -62,7 +60,7 @@ interface ProjectTable {
   organization_id: string;
   slug: string;
   name: string;
-  description: Default<string>;
+  description: Generated<string>;
   user_id: string | null;
   created_at: Now;
   updated_at: Now;
@@ -112,7 +110,7 @@ export interface RunTable {
   flow_version_id: string;
   mode: RunMode;
   environment: Environment;
-  status: Default<RunStatus>;
+  status: Generated<RunStatus>;
   /** Null when it is in the object store. */
   input: ColumnType<StoredRunInput | null, string | null, string | null>;
   /** A Value (flow/value.ts): small results as they are, large ones as references to block_run rows. */
@@ -135,7 +133,7 @@ export interface RunTable {
   step_from: number | null;
   step_to: number | null;
   /** Whether the end of this call is the end of the run. */
-  concludes: Default<boolean>;
+  concludes: Generated<boolean>;
   /** The call that ended last, or resumed last; `result` refers to its blocks. */
   concluded_by: string | null;
   /** The key_id of the API key whose request this was; null for a user, and in rows from before it was kept. */

@@ -1,7 +1,6 @@
 // The tables of credits as Kysely sees them, beside those of schema.ts.
-import type { ColumnType, Generated } from 'kysely';
-
-type Now = ColumnType<Date, Date | undefined, Date>;
+import type { Generated } from 'kysely';
+import type { Now } from './now.ts';
 
 export interface LedgerEntryTable {
   id: Generated<number>;

@@ -1,7 +1,6 @@
 // The tables of member profiles and invitations as Kysely sees them, beside those of schema.ts.
-import type { ColumnType, Generated } from 'kysely';
-
-type Now = ColumnType<Date, Date | undefined, Date>;
+import type { Generated } from 'kysely';
+import type { Now } from './now.ts';
 
 /** The name and e-mail address of somebody who has acted in an organization, also after they have left. */
 export interface MemberProfileTable {

@@ -1,8 +1,7 @@
 // The tables of test cases and test runs as Kysely sees them.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { Expectation, TestInput, TestStatus } from '../../flow/test-case.ts';
-
-type Now = ColumnType<Date, Date | undefined, Date>;
+import type { Now } from './now.ts';
 
 export interface TestCaseTable {
   id: Generated<string>;

@@ -1,8 +1,7 @@
 // The tables of webhooks as Kysely sees them, beside those of schema.ts.
-import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { Generated, JSONColumnType } from 'kysely';
 import type { DeliveryStatus, WebhookEvent } from '../../flow/delivery.ts';
-
-type Now = ColumnType<Date, Date | undefined, Date>;
+import type { Now } from './now.ts';
 
 /** Secrets as db/encrypt.ts writes them. */
 interface WebhookSecretTable {
