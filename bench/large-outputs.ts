@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { INLINE_MAX_BYTES } from '../flow/value.ts';
 import { code } from '../test/blocks.ts';
 import type { Weir } from './weir.ts';
 
 const BLOCKS = 200;
-/** Larger values travel through a history as references (docs/design.md). */
-const INLINE_MAX_BYTES = 2_000;
 export const HISTORY_PER_BLOCK = 'history bytes per block, the most of outputs over 2 KB';
 const POLL_MS = 100;
 
@@ -28,6 +27,7 @@ export async function measureLargeOutputs(weir: Weir, temporalAddress: string, s
       const seconds = (performance.now() - began) / 1_000;
       const size = `${bytes / 1_000} KB`;
       figures[`${size}: history bytes per block`] = historySize / BLOCKS;
+      // Larger values travel through a history as references (docs/design.md).
       if (bytes > INLINE_MAX_BYTES) referring.push(historySize / BLOCKS);
       figures[`${size}: rows per block`] = (await countRows(weir, executionId)) / BLOCKS;
       figures[`${size}: ms per block`] = (seconds * 1_000) / BLOCKS;
