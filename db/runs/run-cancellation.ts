@@ -27,17 +27,22 @@ export const CANCELLATION = sql`
 export function requestCancel(db: Db | Tx, executionId: string): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     await lockRun(tx, executionId);
-    const { numAffectedRows = 0n } = await sql`
-      update run set ${CANCELLATION} where execution_id = ${executionId} and ${HAS_NOT_ENDED}`.execute(tx);
-    // Only now, because a later call is accepted before the run is marked, or not at all.
-    await tx
-      .updateTable('run')
-      .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
-      .where('continues', '=', executionId)
-      .where('status', '=', 'started')
-      .execute();
-    return numAffectedRows > 0n;
+    return markCancelled(tx, executionId);
   });
+}
+
+/** Does what `requestCancel` does to a run that the transaction has locked. */
+async function markCancelled(tx: Tx, executionId: string): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    update run set ${CANCELLATION} where execution_id = ${executionId} and ${HAS_NOT_ENDED}`.execute(tx);
+  // Only now, because a later call is accepted before the run is marked, or not at all.
+  await tx
+    .updateTable('run')
+    .set({ cancel_requested_at: sql`coalesce(cancel_requested_at, now())` })
+    .where('continues', '=', executionId)
+    .where('status', '=', 'started')
+    .execute();
+  return numAffectedRows > 0n;
 }
 
 /** Locks a run: from here on none of its calls begins or ends, so that a statement sees which are under way. */
@@ -60,7 +65,7 @@ export const CANCELLED_CHANNEL = 'weir_run_cancelled';
  */
 export async function cancelFromAfar(tx: Tx, executionId: string): Promise<string | undefined> {
   const run = await lockRun(tx, executionId);
-  if (!run || !(await requestCancel(tx, executionId))) return undefined;
+  if (!run || !(await markCancelled(tx, executionId))) return undefined;
   await sql`select pg_notify(${CANCELLED_CHANNEL}, ${executionId})`.execute(tx);
   return run.cancel_requested_at ? undefined : run.organization_id;
 }
