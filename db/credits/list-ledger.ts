@@ -1,6 +1,7 @@
 // Reads an organization's ledger, newest first.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { isCallOf } from '../runs/run-columns.ts';
 
 /** Absent fields match every entry; `executionId` is that of a run. */
 type LedgerFilter = {
@@ -17,7 +18,7 @@ type LedgerFilter = {
 const AFTER_GRANT = sql`substr(entry.entry_key, 7)`;
 const AFTER_CALL = sql`substr(entry.entry_key, 45)`;
 
-/** Lists entries with the run that each was charged for, as far as it has not been deleted; then `execution_id` is a call's. */
+/** Lists entries, with the run that each was charged for as `execution_id`; once that is deleted, the call that was charged. */
 export async function listLedger(db: Db, organizationId: string, filter: LedgerFilter) {
   const { kind, executionId, since, until, after, limit } = filter;
   const conditions = [
@@ -59,5 +60,5 @@ function selectCharges(executionId: string) {
   return sql`
     select 'charge/' || block.execution_id || '/' || block.block_key
     from run join block_run as block on block.execution_id = run.execution_id
-    where (run.execution_id = ${executionId} or run.continues = ${executionId}) and block.cost_microcredits > 0`;
+    where ${isCallOf(executionId)} and block.cost_microcredits > 0`;
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
 import { type ListedRun, listRunsById, selectRuns } from './list-runs.ts';
-import { withoutEarlierEnd } from './run-columns.ts';
+import { versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** How many runs are looked through for one page where no index finds those that match. */
@@ -57,7 +57,7 @@ async function listFound(db: Db, filter: RunFilter): Promise<{ runs: ListedRun[]
 async function lookThrough(db: Db, filter: RunFilter, hasCosts: boolean) {
   const { rows } = await sql<Seen & { version: number; errorCode: string | null }>`
     select looked.*,
-      (select coalesce(flow_version.version, ${sql.lit(DRAFT_VERSION)}) from run
+      (select ${versionOfRun()} from run
         join flow_version on flow_version.id = run.flow_version_id
         where run.execution_id = looked.id) as version,
       (select run.error->>'code' from run where run.execution_id = looked.id) as "errorCode"

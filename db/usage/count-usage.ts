@@ -2,6 +2,7 @@
 // what is to be added (the trigger run_changed, in the statement that ends the run); this file adds it, each note once.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
+import { versionOfRun } from '../runs/run-columns.ts';
 import { latencyClass } from './latency-classes.ts';
 
 /** The subject of rows that count runs, requests that a rate limit refused, or code that costs credits; else it is a model. */
@@ -37,10 +38,10 @@ async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number
     with note as (
       delete from usage_pending where ctid = any (array(${notes})) returning *
     ), called as (
-      select note.*, run.organization_id, run.project_id, run.flow_id, coalesce(version.version, 0) as version,
+      select note.*, run.organization_id, run.project_id, run.flow_id, ${versionOfRun()} as version,
         coalesce(run.key_id, '') as key_id, case when ${waited} then -1 else ${latencyClass(runMs)} end as latency
       from note join run on run.execution_id = note.execution_id
-        join flow_version as version on version.id = run.flow_version_id
+        join flow_version on flow_version.id = run.flow_version_id
     ), fact as (
       select organization_id, (at at time zone 'UTC')::date as day, project_id, flow_id, version, key_id,
         ${sql.lit(RUNS)} as subject, latency::smallint, runs as count, failures, 0 as prompt_tokens,
