@@ -4,7 +4,7 @@ import type { Block, Json } from '../flow/definition.ts';
 import type { BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { ReserveAnswer } from './attempts/reserve-memory.ts';
-import type { Output } from './attempts/serialize-output.ts';
+import type { BlockOutput } from './attempts/serialize-output.ts';
 import type { ModelUsage } from './providers/ask-model.ts';
 import type { BlockEnd } from './record-block-end.ts';
 
@@ -42,5 +42,5 @@ export type BlockInput = {
 /** The result that an attempt keeps for the next: the end of the block, or an answer that needs a repair. */
 export type Kept = { end?: BlockEnd; answer?: { text: string; usage: ModelUsage } };
 
-/** Does the work of one processor type; when `paused`, the output is a conversation that waits for tool results. */
-export type Processor = (input: BlockInput) => Promise<Output & { paused?: boolean }>;
+/** Does the work of one processor type. */
+export type Processor = (input: BlockInput) => Promise<BlockOutput>;

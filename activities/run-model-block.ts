@@ -5,17 +5,18 @@ import type { Value } from '../flow/value.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { NoRoom } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
+import type { BlockOutput } from './attempts/serialize-output.ts';
 import { beginRequest } from './begin-request.ts';
 import type { BlockExecution, BlockInput } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import { askModel, type ModelReply } from './providers/ask-model.ts';
+import { askModel } from './providers/ask-model.ts';
 import { countRetry } from './providers/measure-model-call.ts';
 import { measurePrompt } from './providers/measure-prompt.ts';
 import { createPromptMemory, type PromptMemory } from './providers/prompt-memory.ts';
 
 /** Makes a call when it is the organization's turn; throws NoRoom where it may not wait for that. */
-type InTurn = (call: () => Promise<ModelReply>) => Promise<ModelReply>;
+type InTurn = (call: () => Promise<BlockOutput>) => Promise<BlockOutput>;
 
 /**
  * Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. While it waits for
@@ -35,7 +36,7 @@ export async function runModelBlock(
   const memory = createPromptMemory(deps.largeValues.prompts, organizationId);
   let reservedAt: string | undefined;
 
-  async function answer(given: BlockInput): Promise<ModelReply> {
+  async function answer(given: BlockInput): Promise<BlockOutput> {
     const { block, payer } = given;
     const conversation = buildConversation(deps, memory, given);
     given.dropInput();

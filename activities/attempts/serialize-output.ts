@@ -5,6 +5,9 @@ import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 /** The output of a block: a value, or where it is large, its JSON text, which is stored without being parsed. */
 export type Output = { output: Json; json?: undefined } | { json: Buffer; output?: undefined };
 
+/** When `paused`, the output is a conversation that waits for tool results. */
+export type BlockOutput = Output & { paused?: boolean };
+
 /** Serializes a block's output for the database; throws OUTPUT_TOO_LARGE. */
 export function serializeOutput({ output, json }: Output): { serialized: string | Buffer; bytes: number } {
   const serialized = json ?? JSON.stringify(output);

@@ -19,7 +19,7 @@ import { buildMessages } from '../../models/build-messages.ts';
 import type { Registry, TokenUsage } from '../../models/registry.ts';
 import { promptMaxChars } from '../../models/require-prompt-fits.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
-import { type Output, outputTooLarge } from '../attempts/serialize-output.ts';
+import { type BlockOutput, outputTooLarge } from '../attempts/serialize-output.ts';
 import { checkInHand } from './check-in-hand.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
@@ -58,9 +58,6 @@ export type ModelRequest = {
   begin(microcredits: number): Promise<Provider>;
 };
 
-/** The text, or the value that matches the outputSchema; when `paused`, the conversation, which ends with tool calls. */
-export type ModelReply = Output & { paused?: boolean };
-
 export type ModelDeps = {
   registry: Registry;
   providerOutages: ProviderOutages;
@@ -70,14 +67,15 @@ export type ModelDeps = {
 };
 
 /**
- * Calls the block's model. An answer that does not match the outputSchema is sent back once for a repair. Throws
- * ModelUnavailable when a retry may help, ServiceError when it cannot, and the signal's reason when it is aborted.
+ * Calls the block's model; returns the text, or the value that matches the outputSchema. An answer that does not match it is sent
+ * back once for a repair. Throws ModelUnavailable when a retry may help, ServiceError when it cannot, and the signal's reason when
+ * it is aborted.
  */
 export async function askModel(
   deps: ModelDeps,
   request: ModelRequest,
   signal: AbortSignal,
-): Promise<ModelReply> {
+): Promise<BlockOutput> {
   const { model = '', outputSchema: schema, processor_config: config = {} } = request.block;
   const { usage, tools = [] } = request;
   const { json_schema: hasFormat } = deps.registry.capabilities(model);

@@ -1,11 +1,11 @@
 // A fake model server per test, and askModel against it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { BlockOutput } from '../../../activities/attempts/serialize-output.ts';
 import { getProvider } from '../../../activities/begin-request.ts';
 import {
   askModel,
   type ModelDeps,
-  type ModelReply,
   type ModelRequest,
   type ModelUsage,
 } from '../../../activities/providers/ask-model.ts';
@@ -27,7 +27,7 @@ const validate: Validate = async (schema, value) => {
 };
 
 /** The answer, and what it used. */
-type Called = ModelUsage & ModelReply;
+type Called = ModelUsage & BlockOutput;
 
 /** `server` is a new one in each test, and the provider of openai, anthropic and google. */
 type AskModelHarness = {
