@@ -53,7 +53,7 @@ export async function interpret(
     if (blockRuns > BLOCK_RUNS_MAX)
       throw new ServiceError(
         'LOOP_LIMIT_EXCEEDED',
-        `The run would execute more than ${BLOCK_RUNS_MAX} blocks: give its loops fewer items, or split the work into several runs.`,
+        `The run would execute more than ${BLOCK_RUNS_MAX} blocks in one call: give its loops fewer items, or split the work into several runs.`,
         placeOf(block, iterations),
       );
     return surroundings.runBlock(block, value, iterations);

@@ -155,12 +155,12 @@ describe('interpret', () => {
     );
   });
 
-  it(`fails a run of more than ${BLOCK_RUNS_MAX} block executions with LOOP_LIMIT_EXCEEDED`, async () => {
+  it(`fails a call of more than ${BLOCK_RUNS_MAX} block executions with LOOP_LIMIT_EXCEEDED`, async () => {
     const items = Array.from({ length: 100 }, () => Array.from({ length: 50 }, () => 1));
     const steps = [passthrough('a'), loop('l', [loop('m', [passthrough('b')])])];
     await assert.rejects(
       run(steps, '', (id, input) => (id === 'a' ? items : input)),
-      { code: 'LOOP_LIMIT_EXCEEDED', message: /2000 blocks: give its loops fewer items, or split/ },
+      { code: 'LOOP_LIMIT_EXCEEDED', message: /2000 blocks in one call: give its loops fewer/ },
     );
   });
 
