@@ -4,7 +4,7 @@ import { logDiagnostics } from './diagnostics-logger.ts';
 import { DETECTORS, nameProcess } from './resource.ts';
 import type { TraceContext } from './trace-context.ts';
 import { useTracing } from './tracing.ts';
-import { waitBriefly } from './wait-briefly.ts';
+import { waitForShutdown } from './wait-for-shutdown.ts';
 
 /** The traces of a process, to be shut down when it ends. */
 export type RunningTraces = {
@@ -48,7 +48,7 @@ export function openTelemetrySdk(service: string): RunningTraces {
   return {
     async shutdown() {
       useTracing(undefined);
-      await waitBriefly(sdk.shutdown().catch((error: unknown) => api.diag.error(String(error))));
+      await waitForShutdown(sdk.shutdown().catch((error: unknown) => api.diag.error(String(error))));
       for (const one of [api.trace, api.context, api.propagation, api.diag]) one.disable();
     },
   };

@@ -13,7 +13,7 @@ import {
 import { logDiagnostics } from '../diagnostics-logger.ts';
 import { type OperatorServer, serveOperators } from '../operator-server.ts';
 import { detectProcess } from '../resource.ts';
-import { waitBriefly } from '../wait-briefly.ts';
+import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { readEngineMetrics } from './engine-metrics.ts';
 import { EXPORT_INTERVAL_MS, otlpMilliseconds, otlpProtocol } from './otlp-settings.ts';
 import { PROMETHEUS_TYPE, writePrometheus } from './write-prometheus.ts';
@@ -59,7 +59,7 @@ export async function openMeterProvider(
     port: server?.port,
     async shutdown() {
       await server?.close();
-      await waitBriefly(provider.shutdown().catch(() => undefined));
+      await waitForShutdown(provider.shutdown().catch(() => undefined));
     },
   };
 }

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const WAIT_MAX_MS = 5_000;
 
-/** Waits for `work`, for 5 s at most: a receiver that is away must not keep a process from ending. */
-export async function waitBriefly(work: Promise<void>): Promise<void> {
+/** Waits for a shutdown, for 5 s at most: a receiver that is away must not keep a process from ending. */
+export async function waitForShutdown(shutdown: Promise<void>): Promise<void> {
   const over = new AbortController();
   await Promise.race([
-    work,
+    shutdown,
     sleep(WAIT_MAX_MS, undefined, { signal: over.signal }).catch(() => undefined),
   ]).finally(() => over.abort());
 }
