@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
-import { listTestRuns } from '../../db/test-runs/list-test-runs.ts';
-import { listResultsOf } from '../../db/test-runs/test-results.ts';
-import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
+import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
+import { listTestRuns } from '../../../db/test-runs/list-test-runs.ts';
+import { listResultsOf } from '../../../db/test-runs/test-results.ts';
+import { requestTestRunCancel } from '../../../db/test-runs/test-run-cancellation.ts';
 import {
   finishTestRun,
   getTest,
   insertTestRun,
   recordVerdict,
   TEST_RUNS_UNDER_WAY_MAX,
-} from '../../db/test-runs/test-runs.ts';
-import { createFlow } from './project-fixture.ts';
-import { createTestDatabase, type TestDatabase } from './test-database.ts';
+} from '../../../db/test-runs/test-runs.ts';
+import { createFlow } from '../project-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 describe('the test runs of a flow', () => {
   let database: TestDatabase;
