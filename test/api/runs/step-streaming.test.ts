@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import { findAcceptedCall } from '../../../api/calls/accept-idempotently.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createNews } from '../../../api/runs/news.ts';
@@ -15,8 +14,8 @@ import type { SseMessage } from '../../sse.ts';
 import { createStepClient, names, only, type StepClient } from './step-client.ts';
 import { readRest, type StepStreams, startStepStreams, WHOLE } from './step-streams-harness.ts';
 
-/** A fallback that asks all the time is not quiet in any of so many spans. */
-const QUIET_TRIES = 5;
+/** Looks for news, of which there are up to four a second, in which the stream asks nothing. */
+const QUIET_LOOKS = 6;
 
 describe('the stream of POST …/step', () => {
   let streams: StepStreams;
@@ -149,48 +148,29 @@ describe('the stream of POST …/step', () => {
       .executeTakeFirstOrThrow();
     const run = await find(callId);
     assert(run);
-    let statements = 0;
+    let looks = 0;
+    const quiet = Promise.withResolvers<void>();
     const db = watchStatements(weir.db, () => {
-      statements += 1;
+      looks = 0;
     });
-    const news = createNews(weir.db);
-    let waits = 0;
-    const waited = Promise.withResolvers<void>();
+    const looked = watchStatements(weir.db, () => {
+      looks += 1;
+      if (looks === QUIET_LOOKS) quiet.resolve();
+    });
     const never = new Promise<undefined>(() => undefined);
     const reading = new AbortController();
-    const events = stepEvents(
-      { ...weir, db } as never as ApiDeps,
-      {
-        ...news,
-        wait(...asked) {
-          waits += 1;
-          if (waits === 3) waited.resolve();
-          return news.wait(...asked);
-        },
-      },
-      run,
-      never,
-      {
-        organizationId: 'a',
-        mayRead: async () => true,
-        take: async () => () => undefined,
-        takeWork: async () => ({ end: () => undefined, leave: stay }),
-        signal: reading.signal,
-      },
-    );
+    const events = stepEvents({ ...weir, db } as never as ApiDeps, createNews(looked), run, never, {
+      organizationId: 'a',
+      mayRead: async () => true,
+      take: async () => () => undefined,
+      takeWork: async () => ({ end: () => undefined, leave: stay }),
+      signal: reading.signal,
+    });
     await events.next();
     const next = events.next();
     next.catch(() => undefined);
-    // The first look, one more for the block that is under way, and perhaps one when that is settled.
-    await Promise.race([waited.promise, setTimeout(1_500)]);
-    // On a busy machine, those come later.
-    const counts: number[] = [];
-    while (counts.length < QUIET_TRIES && (counts.at(-1) ?? Number.POSITIVE_INFINITY) > 2) {
-      const before = statements;
-      await setTimeout(1_500);
-      counts.push(statements - before);
-    }
-    assert((counts.at(-1) ?? 0) <= 2, `${counts} statements`);
+    // Not the stream's first looks, at the block that is under way. One that looks all the time is never quiet.
+    await quiet.promise;
     release();
     assert.equal(((await next).value as { name: string }).name, 'block_completed');
     reading.abort();
