@@ -24,7 +24,10 @@ function tellMissing(error: unknown): never {
  */
 const LOOK_AGAIN_MS = 500;
 
-/** Creates the function that gets a call's context, cached in this process, and names its request in the log; `readInTime`. */
+/**
+ * Creates the function that gets a call's context, cached in this process, and names its request in the log. It throws what
+ * `readInTime` does.
+ */
 export function createRunContexts({
   db,
   inProcessRuns: { contexts },

@@ -4,7 +4,7 @@ import { askEngine } from './ask-engine.ts';
 import { GRPC, grpcCodeOf, UNANSWERED } from './grpc-code.ts';
 import { ACTIVITY_TASKS } from './list-pollers.ts';
 
-/** The engine answers in milliseconds; who asks has other things to look at meanwhile. */
+/** The engine answers in milliseconds; whoever asks has other things to look at meanwhile. */
 const TIMEOUT_MS = 1_000;
 /** The engine is asked once in this time, however many ask for it. */
 const KEEP_MS = 1_000;

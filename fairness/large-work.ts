@@ -10,7 +10,7 @@ export const LARGE_VALUES = 20_000;
 const VALUES_PER_KEY = 5;
 /** Work that waits for something, such as a database that hangs, keeps its turn no longer. */
 const HELD_MAX_MS = 1_000;
-/** While others are present, a rest is three times as long as the work took, and at most this much longer than that. */
+/** While others are present, a rest is three times as long as the work took, but at most this much longer than the work. */
 const REST_MORE_MAX_MS = 250;
 
 export type LargeWork = {
@@ -35,8 +35,8 @@ export function restAfter(ms: number, owner: string, presence: Presence): number
 }
 
 /**
- * One piece of large work is done at a time, in turn between owners. After each, none begins for as long as it took, or three
- * times as long while others are present: small work that is under way meets one piece at most.
+ * One piece of large work is done at a time, in turn between owners. After each, none begins for as long as it took, and while
+ * others are present for up to three times as long: small work that is under way meets one piece at most.
  */
 export function createLargeWork(presence: Presence): LargeWorkNow {
   const turns = createTurns({ places: 1, reserve: 0 });

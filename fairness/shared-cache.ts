@@ -9,7 +9,7 @@ type Entry<Value> = { owner: string; value: Value; size: number };
 
 /**
  * Creates a cache of values that together have at most `maxSize`. Where room is needed, the owner who holds the most gives up
- * what was used the longest time ago: who fills the cache drives out nothing of those who hold less.
+ * what was used the longest time ago: whoever fills the cache drives out nothing of those who hold less.
  */
 export function createSharedCache<Value>(maxSize: number): SharedCache<Value> {
   const entries = new Map<string, Entry<Value>>();

@@ -5,7 +5,7 @@ const KIND_PART = 3 / 4;
 
 /** Turns at work of several kinds, such as calls to several providers, of which one may hang. */
 export type TurnsByKind = {
-  /** Waits as `Turns` does. Who waits for others of the same kind keeps no place from other kinds. */
+  /** Waits as `Turns` does. Whoever waits for others of the same kind keeps no place from other kinds. */
   wait(kind: string, owner: string, signal?: AbortSignal, options?: { patient: boolean }): Promise<EndTurn>;
   takeNow(kind: string, owner: string): EndTurn | undefined;
   isBusy(kind: string, owner: string): boolean;

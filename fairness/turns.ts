@@ -1,5 +1,6 @@
 // fairness/ shares what a process has between organizations: places in turns (here), bytes, and limits for each. An owner is
-// an organization, or a user who acts for none. It uses nothing of the project.
+// an organization, or a user who acts for none. Threads yield to the rest of the process (thread.ts). It uses nothing of the
+// project.
 
 import { createLine, type Line, type WaitOptions } from './line.ts';
 import { createPresence } from './presence.ts';

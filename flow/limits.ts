@@ -1,4 +1,5 @@
-// Limits of the flow language, enforced by `find-tree-problems.ts`, `api/flows/written-flow.ts` and, at run time, the interpreter.
+// The limits of the flow language, enforced by `find-tree-problems.ts`, `api/flows/written-flow.ts` and, at run time, the
+// interpreter; those of requests and runs; and how often what failed is repeated.
 
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 /** The form of every id that the service makes. */
@@ -17,7 +18,7 @@ export const BRANCHES_MAX = 32;
 export const LOOP_ITERATIONS_MAX = 1000;
 /** A loop's `until` as JSON: it is part of a workflow's input, which the engine refuses when it is large. */
 export const CONDITION_MAX_LENGTH = 1_000;
-/** Block executions of one run, those in loops included; keeps a history far below the engine's limit. */
+/** Block executions of one call of a run, those in loops included; keeps a history far below the engine's limit. */
 export const BLOCK_RUNS_MAX = 2000;
 /** Nesting of arrays and objects in what callers send and models answer; that of code is in `activities/sandbox/limits.ts`. */
 export const JSON_DEPTH_MAX = 64;
@@ -56,7 +57,7 @@ export const TOOL_RESULT_MAX_BYTES = 256 * 1024;
 /** toolCallMessages, serialized. */
 export const TOOL_MESSAGES_MAX_BYTES = 1024 * 1024;
 
-/** A run whose worker is lost this many times under one block or workflow task, is parked for an operator. */
+/** A run whose worker is lost this many times under one block or workflow task is parked for an operator. */
 export const LOST_WORKERS_MAX = 12;
 /** About a day with a minute between attempts: a failure for the service's own reasons is repeated for that long. */
 export const ATTEMPTS_OF_A_DAY = 1_500;

@@ -26,7 +26,7 @@ export type LargeValues = {
   bodies: ByteBudget;
   /** Stored outputs, drafts and versions, from when they are read, and other long answers, until the answer is sent. */
   answers: ByteBudget;
-  /** The inputs of activities. Who holds one waits for no prompt. */
+  /** The inputs of activities. Whoever holds one waits for no prompt. */
   inputs: ByteBudget;
   /** The texts that are sent to models, in characters: each takes three to seven bytes until its call has ended. */
   prompts: ByteBudget;

@@ -1,5 +1,5 @@
 // observability/ is how operators see what the service does: lines of the log here, spans and metrics beside it. It uses
-// nothing of the project; everything else but flow/ and workflows/ may use it.
+// nothing of the project; `biome.json` says who may use it.
 import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
 import pino, { type Logger } from 'pino';

@@ -43,7 +43,7 @@ export async function holdAnswerBytes(
   return leaveForObjects(db, turn.leave);
 }
 
-/** Waits for the bytes of an answer in the same way, without a turn: who works on what is held takes turns of its own. */
+/** Waits for the bytes of an answer in the same way, without a turn: whoever works on what is held takes turns of its own. */
 export async function holdBytesAlone(
   { answers }: Pick<LargeValues, 'answers'>,
   { res, state }: Pick<ApiContext, 'res' | 'state'>,

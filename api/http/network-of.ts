@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hostNetwork } from '../../net/host-network.ts';
 
-/** Longer than any address; a proxy may hand on what is none. */
+/** Longer than any address; a proxy may hand on something else. */
 const MAX_CHARS = 64;
 
 /** Returns the sender's network as the outermost of the operator's `proxies` saw it. */

@@ -1,5 +1,6 @@
-// POST …/execute (docs/running-flows.md). The folder runs/ has all endpoints that start, resume, follow, cancel and fork runs.
-// Each checks a request (accept-*.ts), stores it as a call of a run, has the engine start it, and describes how it ended.
+// POST …/execute (docs/running-flows.md). The folder runs/ has all endpoints that start, resume, follow, list, cancel and fork
+// runs. Those that start or resume one check a request (api/calls/accept-*.ts), store it as a call of a run, have the engine
+// start it, and describe how it ended.
 import { z } from 'zod';
 import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
 import { waitForRun } from '../../engine/wait-for-run.ts';

@@ -32,7 +32,7 @@ function isFlowPath(text: string): boolean {
 
 /**
  * Finds the flows that the arguments name, and reads those that are files. Throws NOT_FOUND for unknown paths, and UsageError for
- * what is no argument of theirs; `versionOption` is how the command is told a version.
+ * an argument that is neither a path nor a file or folder; where it is a number, that hints at the command's `versionOption`.
  */
 export async function findFlows(
   names: string[],

@@ -51,7 +51,7 @@ export function parseWholeNumber(min: number, max: number) {
 /** Parses a date, or a time with its offset. */
 export function parseTime(text: string): Date {
   const parsed = moment.safeParse(text);
-  // The service takes a time without offset as UTC; who types one means that of his clock.
+  // The service takes a time without an offset as UTC, but whoever types one means the time of their own clock.
   if (!parsed.success || /T[\d:.]+$/.test(text))
     throw new InvalidArgumentError(
       'Give an ISO 8601 date, or a time with its offset, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.',

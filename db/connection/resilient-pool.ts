@@ -39,9 +39,10 @@ type Link = {
 
 /**
  * Wraps `pool` for Kysely. While the database is away it rejects with ConnectionFailed. It waits up to 3.5 s for a connection.
- * When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another connection; nothing else
- * that has begun is ever repeated. Weir's own functions that write are called by SELECT too, and bear being repeated. A
- * statement that is given up is cancelled; until PostgreSQL has been asked to, its connection and its turn are not free.
+ * When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another connection. A statement
+ * outside a transaction that PostgreSQL rolled back in favour of another is repeated up to three times; nothing else that has
+ * begun ever is. Weir's own functions that write are called by SELECT too, and bear being repeated. A statement that is given up
+ * is cancelled; until PostgreSQL has been asked to, its connection and its turn are not free.
  */
 export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();

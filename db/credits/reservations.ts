@@ -53,9 +53,9 @@ export class BlockRecorded extends Error {}
 /**
  * Begins a request to a model of `provider` (a prefix): finds whether its call brought a key for it (`sent`), else the stored
  * key of the organization, encrypted; when there is neither, reserves credits as `reserveCredits` does. Throws what that does,
- * the recorded error of a block that failed after an answer, whoever paid for that, and BlockRecorded. `again`: an earlier
- * attempt or request for the block has left a reservation, or this one has: when a connection is lost before the answer, the
- * statement is repeated.
+ * the recorded error of a block that failed after an answer, whoever paid for that, and BlockRecorded. `again`: whether the block
+ * had a reservation already: one that an earlier attempt or request has left, or that of this request, whose statement is
+ * repeated when the connection is lost before the answer.
  */
 export async function beginModelCall(
   db: Db,

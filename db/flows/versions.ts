@@ -4,9 +4,9 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { flowIdNotFound } from './flows.ts';
 
-/** As many versions a flow may have: each publication reads how much room they take, under the flow's lock. */
+/** The most versions a flow may have: each publication reads how much room they take, under the flow's lock. */
 export const VERSIONS_MAX = 10_000;
-/** As many bytes the versions of a flow may take in the database, where they are compressed. */
+/** The most bytes that the versions of a flow may take in the database, where they are compressed. */
 export const VERSIONS_MAX_BYTES = 256 * 1024 * 1024;
 
 /**

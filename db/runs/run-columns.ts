@@ -72,7 +72,7 @@ export function pauseOfRun() {
   ) end`;
 }
 
-/** The number of a run's version, from `flow_version`; the draft's number for a test run. */
+/** The number of a run's version, from `flow_version`; the draft's number for a run of a draft. */
 export function versionOfRun() {
   return sql<number>`coalesce(flow_version.version, ${sql.lit(DRAFT_VERSION)})`;
 }

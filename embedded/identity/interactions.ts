@@ -44,7 +44,7 @@ export function createInteractions(
   async function show(ctx: Context, details: Details): Promise<void> {
     const { prompt, params, uid, session } = details;
     if (prompt.name === 'login') return oneTimeLogin(ctx, details);
-    // It may all that it asks for; a request that wants the user to be asked nevertheless (`prompt`) is any page's.
+    // The console may have all that it asks for, also when the user is to be asked (`prompt`): any page can send such a request.
     if (params.client_id === CONSOLE_CLIENT_ID) return finish(ctx, { consent: {} });
     const { resources } = prompt.details as RequestedAccess;
     const returnsTo = params.redirect_uri ? originOf(String(params.redirect_uri)) : 'your terminal';

@@ -6,7 +6,7 @@ import { signOut } from './pages.ts';
 const PRESS = "document.querySelector('[name=logout]').click()";
 
 /**
- * Asks whether to sign out, with the provider's own `form`. Who has signed out in the console is not asked again: its ID
+ * Asks whether to sign out, with the provider's own `form`. Whoever has signed out in the console is not asked again: its ID
  * token shows that the request is not another site's.
  */
 export function sendSignOut(ctx: KoaContextWithOIDC, form: string): void {

@@ -24,7 +24,7 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
   // biome-ignore lint/correctness/useExhaustiveDependencies: a range is counted from when the filter was set
   const query = useMemo(() => {
     const now = setAt.get(entry()) ?? Date.now();
-    // Who comes back finds the same list, and their place in it.
+    // Whoever comes back finds the same list, and their place in it.
     setAt.set(entry(), now);
     return runQuery(filter, now);
   }, [text, countings]);
@@ -36,7 +36,7 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     queryFn: async ({ pageParam, signal }) => (await fetchPage(pageParam, undefined, signal)).page,
     getNextPageParam: (page) => (page.hasMore ? (page.nextCursor ?? undefined) : undefined),
     staleTime: Number.POSITIVE_INFINITY,
-    // Who comes back finds as many pages as before, read again.
+    // Whoever comes back finds as many pages as before, read again.
     refetchOnMount: 'always',
     placeholderData: keepPreviousData,
   });
