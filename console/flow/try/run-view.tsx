@@ -16,6 +16,7 @@ import { locateProblem } from '../draft/problems.ts';
 import { useOpenStep } from '../editor/open-step.ts';
 import { useFlow } from '../flow-context.ts';
 import { BlockList } from './block-list.tsx';
+import { ProblemsNote } from './problems-note.tsx';
 import { StepThrough } from './step-through.tsx';
 import style from './try-panel.module.css';
 import { hasEnded, isUnderWay, type TryRun } from './try-run.ts';
@@ -132,28 +133,9 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
 /** Why a request was refused, with the steps that are to be fixed. */
 function Refusal({ error }: { error: Error }) {
   const { steps } = useDraft();
-  const open = useOpenStep();
   const found = error instanceof ApiError ? error.detail.problems : undefined;
   const problems = Array.isArray(found) ? (found as { path: string; message: string }[]) : [];
   if (problems.length === 0) return <ErrorNote error={error} />;
-  return (
-    <Note tone="warn">
-      The flow cannot run:
-      <ul className={style.problems}>
-        {problems.map((problem) => {
-          const { stepId, message } = locateProblem(steps, problem);
-          return (
-            <li key={`${problem.path} ${message}`}>
-              {stepId && (
-                <button type="button" className={style.link} onClick={() => open(stepId)}>
-                  {stepId}
-                </button>
-              )}{' '}
-              {message}
-            </li>
-          );
-        })}
-      </ul>
-    </Note>
-  );
+  const located = problems.map((problem) => locateProblem(steps, problem));
+  return <ProblemsNote heading="The flow cannot run:" problems={located} />;
 }

@@ -3,15 +3,14 @@ import { Play, StepForward } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { $api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
-import { Note } from '../../ui/note.tsx';
 import { Row } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { useDraft } from '../draft/draft-context.ts';
-import { useOpenStep } from '../editor/open-step.ts';
 import { useFlow } from '../flow-context.ts';
 import { ImagesField } from './images-field.tsx';
 import { ParametersField } from './parameters-field.tsx';
+import { ProblemsNote } from './problems-note.tsx';
 import { ToolsField } from './tools-field.tsx';
 import { type ParsedInput, parseInput, type TryInput } from './try-input.ts';
 import style from './try-panel.module.css';
@@ -27,7 +26,6 @@ type Props = {
 /** The fields that a run is started with, and the buttons that start it. */
 export function TryForm({ input, onChange, onStart }: Props) {
   const { problems, steps } = useDraft();
-  const open = useOpenStep();
   const { run } = useTry();
   const [version, setVersion] = useState('0');
   const [isSent, setSent] = useState(false);
@@ -88,22 +86,7 @@ export function TryForm({ input, onChange, onStart }: Props) {
         </div>
       </details>
       {blocking.length > 0 && (
-        <Note tone="warn">
-          The draft cannot run yet:
-          <ul className={style.problems}>
-            {blocking.slice(0, 5).map(({ stepId, field, message }) => (
-              <li key={`${stepId} ${field} ${message}`}>
-                {stepId && (
-                  <button type="button" className={style.link} onClick={() => open(stepId)}>
-                    {stepId}
-                  </button>
-                )}{' '}
-                {message}
-              </li>
-            ))}
-            {blocking.length > 5 && <li>and {blocking.length - 5} more</li>}
-          </ul>
-        </Note>
+        <ProblemsNote heading="The draft cannot run yet:" problems={blocking} max={5} />
       )}
       <Row>
         <Button

@@ -1,0 +1,29 @@
+import { Note } from '../../ui/note.tsx';
+import type { Problem } from '../draft/problems.ts';
+import { useOpenStep } from '../editor/open-step.ts';
+import style from './try-panel.module.css';
+
+type Props = { heading: string; problems: Problem[]; max?: number };
+
+/** Tells what is to be fixed before a flow can run: at most `max` problems, each with a button that opens its step. */
+export function ProblemsNote({ heading, problems, max = problems.length }: Props) {
+  const open = useOpenStep();
+  return (
+    <Note tone="warn">
+      {heading}
+      <ul className={style.problems}>
+        {problems.slice(0, max).map(({ stepId, field, message }) => (
+          <li key={`${stepId} ${field} ${message}`}>
+            {stepId && (
+              <button type="button" className={style.link} onClick={() => open(stepId)}>
+                {stepId}
+              </button>
+            )}{' '}
+            {message}
+          </li>
+        ))}
+        {problems.length > max && <li>and {problems.length - max} more</li>}
+      </ul>
+    </Note>
+  );
+}
