@@ -8,6 +8,7 @@ import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
 import { onDatabase } from './on-database.ts';
 
+/** Read by one statement; over HTTP, page by page, a command lists more. */
 const LIMIT_MAX = 1_000;
 const LIMIT_DEFAULT = 50;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { requireWebhookUrl } from '../../api/calls/require-webhook-url.ts';
 import { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
 import { addTestDelivery, recoverDeliveries, resendDelivery } from '../../api/webhooks/recorded-resends.ts';
@@ -7,9 +7,9 @@ import { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type DeliveryFilter, type DeliveryPlace, listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
-import { DELIVERY_STATUSES, WEBHOOK_EVENTS, type WebhookEvent } from '../../flow/delivery.ts';
+import type { WebhookEvent } from '../../flow/delivery.ts';
+import { defineDeliveryCommands } from '../terminal/define-delivery-commands.ts';
 import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';
-import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './find-by-path.ts';
@@ -17,61 +17,21 @@ import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 import { WEBHOOK_RULES } from './webhook-rules.ts';
 
+/** Read by one statement; over HTTP, page by page, a command lists more. */
 const LIST_MAX = 1_000;
 
 export function addDeliveryCommands(program: Command): void {
-  const deliveries = program.command('deliveries').description('list, show and send webhook deliveries');
-  const orgArgument = ['<org>', 'slug of the organization'] as const;
-  const idArgument = [
-    '<deliveryId>',
-    'id of the delivery',
-    parseId('a delivery', 'weir operator deliveries list'),
-  ] as const;
-  deliveries
-    .command('list')
-    .description('list the deliveries of an organization, newest first')
-    .argument(...orgArgument)
-    .addOption(
-      new Option('--status <status>', 'list only deliveries with this status').choices(DELIVERY_STATUSES),
-    )
-    .addOption(new Option('--event <event>', 'list only deliveries of this event').choices(WEBHOOK_EVENTS))
-    .option('--run <executionId>', 'list only the delivery of this run', parseRunId)
-    .option('--limit <number>', 'how many deliveries to list', parseWholeNumber(1, LIST_MAX), 20)
-    .action(onDatabase(list));
-  deliveries
-    .command('show')
-    .description('show a delivery, its body and its attempts')
-    .argument(...orgArgument)
-    .argument(...idArgument)
-    .action(onDatabase(show));
-  deliveries
-    .command('redeliver')
-    .description('send a delivery again, whatever its status; a worker does so within a minute')
-    .argument(...orgArgument)
-    .argument(...idArgument)
-    .action(onDatabase(redeliver));
-  deliveries
-    .command('recover')
-    .description('send again the failed deliveries that were created in a period')
-    .argument(...orgArgument)
-    .requiredOption('--since <time>', 'created at this time or later, e.g. 2030-01-31', parseTime)
-    .option('--until <time>', 'created before this time (default: now)', parseTime)
-    .addOption(
-      new Option('--status <status>', 'only deliveries with this status (default: both)').choices([
-        'failed_permanent',
-        'dead_letter',
-      ]),
-    )
-    .action(onDatabase(recover));
-  deliveries
-    .command('test')
-    .description('send a made-up event, marked as a test; a worker does so within a minute')
-    .argument(...orgArgument)
-    .requiredOption('--url <url>', 'where to send it: an https URL at a public address', parseHttps)
-    .addOption(
-      new Option('--event <event>', 'event to send').choices(WEBHOOK_EVENTS).default('flow.completed'),
-    )
-    .action(onDatabase(test));
+  defineDeliveryCommands(
+    program,
+    { weir: 'weir operator', limitMax: LIST_MAX, sent: '; a worker does so within a minute' },
+    {
+      list: onDatabase(list),
+      show: onDatabase(show),
+      redeliver: onDatabase(redeliver),
+      recover: onDatabase(recover),
+      test: onDatabase(test),
+    },
+  );
 }
 
 type ListOptions = Omit<DeliveryFilter, 'executionId'> & { run?: string; limit: number };

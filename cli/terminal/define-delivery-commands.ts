@@ -1,0 +1,60 @@
+import { type Command, Option } from 'commander';
+import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../flow/delivery.ts';
+import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from './parse-argument.ts';
+
+const ORG = ['<org>', 'slug of the organization'] as const;
+const ID_EXAMPLE = '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11';
+
+type Action = Parameters<Command['action']>[0];
+type Actions = { list: Action; show: Action; redeliver: Action; recover: Action; test: Action };
+
+/**
+ * Adds the commands `deliveries …`, which take the same over HTTP and on the database; `weir` is how they are called there, and
+ * `sent` says when a delivery is sent.
+ */
+export function defineDeliveryCommands(
+  program: Command,
+  { weir, limitMax, sent = '' }: { weir: string; limitMax: number; sent?: string },
+  { list, show, redeliver, recover, test }: Actions,
+): void {
+  const deliveries = program.command('deliveries').description('list, show and send webhook deliveries');
+  const id = [
+    '<deliveryId>',
+    'id of the delivery',
+    parseId('a delivery', `${weir} deliveries list`),
+  ] as const;
+  const define = (name: string, description: string, example: string) =>
+    deliveries
+      .command(name)
+      .description(description)
+      .argument(...ORG)
+      .addHelpText('after', `\nExample:\n  ${weir} deliveries ${name} acme ${example}`);
+  define('list', 'list the deliveries of an organization, newest first', '--status dead_letter')
+    .addOption(new Option('--status <status>', 'only deliveries with this status').choices(DELIVERY_STATUSES))
+    .addOption(new Option('--event <event>', 'only deliveries of this event').choices(WEBHOOK_EVENTS))
+    .option('--run <executionId>', 'only the delivery of this run', parseRunId)
+    .option('--limit <number>', 'how many deliveries to list', parseWholeNumber(1, limitMax), 20)
+    .action(list);
+  define('show', 'show a delivery, its body and its attempts', ID_EXAMPLE)
+    .argument(...id)
+    .action(show);
+  define('redeliver', `send a delivery again, whatever its status${sent}`, ID_EXAMPLE)
+    .argument(...id)
+    .action(redeliver);
+  define('recover', 'send again the failed deliveries that were created in a period', '--since 2030-01-31')
+    .requiredOption('--since <time>', 'created at this time or later, e.g. 2030-01-31', parseTime)
+    .option('--until <time>', 'created before this time (default: now)', parseTime)
+    .addOption(
+      new Option('--status <status>', 'only deliveries with this status (default: both)').choices([
+        'failed_permanent',
+        'dead_letter',
+      ]),
+    )
+    .action(recover);
+  define('test', `send a made-up event, marked as a test${sent}`, '--url https://example.com/hook')
+    .requiredOption('--url <url>', 'where to send it: an https URL at a public address', parseHttps)
+    .addOption(
+      new Option('--event <event>', 'event to send').choices(WEBHOOK_EVENTS).default('flow.completed'),
+    )
+    .action(test);
+}
