@@ -86,6 +86,8 @@ export function identityConfiguration({
       return account && { accountId: sub, claims: () => ({ sub, ...describe(account) }) };
     },
     async extraTokenClaims(ctx, token) {
+      // Every access token passes here, whichever grant it comes from.
+      if (token.resourceServer?.audience === audience) requireManagement(token.scope);
       const account = 'accountId' in token && accounts.find(({ id }) => id === token.accountId);
       if (!account) return undefined;
       return {
@@ -128,7 +130,10 @@ export function identityConfiguration({
       },
       resourceIndicators: {
         enabled: true,
-        defaultResource: ({ oidc }) => (wantsOnlyMcpScopes(oidc.params?.scope) ? mcpAudience : audience),
+        defaultResource({ oidc: { params } }) {
+          if (wantsOnlyMcpScopes(params?.scope)) return mcpAudience;
+          return isSignInOnly(params) ? undefined : audience;
+        },
         useGrantedResource: () => true,
         getResourceServerInfo(ctx, resource, client) {
           const isScript = ctx.oidc.params?.grant_type === 'client_credentials';
@@ -142,6 +147,9 @@ export function identityConfiguration({
             (isConsole && known === mcpAudience)
           )
             throw new errors.InvalidTarget();
+          // Where a user is sent to be asked: nobody is asked for a token that would then be refused.
+          if (known === audience && ctx.oidc.params?.grant_type === undefined)
+            requireManagement(ctx.oidc.params?.scope);
           return {
             scope: known === mcpAudience ? MCP_SCOPES.join(' ') : MANAGEMENT_SCOPE,
             audience: known,
@@ -179,8 +187,24 @@ export const defaultScope: Middleware = async (ctx, next) => {
 
 /** Recognizes clients of early MCP revisions, which name no resource, by asking for MCP scopes only. */
 function wantsOnlyMcpScopes(scope: unknown): boolean {
-  const wanted = String(scope ?? '').split(' ');
+  const wanted = scopesOf(scope);
   return !wanted.includes(MANAGEMENT_SCOPE) && MCP_SCOPES.some((one) => wanted.includes(one));
+}
+
+/** Tells whether a user is to be signed in for a client that asks for nothing here: it gets a token for no resource. */
+function isSignInOnly(params: { [name: string]: unknown } | undefined): boolean {
+  const wanted = scopesOf(params?.scope);
+  return wanted.includes('openid') && !wanted.includes(MANAGEMENT_SCOPE) && params?.grant_type === undefined;
+}
+
+/** The management API looks at the audience alone, as it has to with other providers: no token for it lacks its scope. */
+function requireManagement(scope: unknown): void {
+  if (!scopesOf(scope).includes(MANAGEMENT_SCOPE))
+    throw new errors.InvalidScope(`this resource needs the scope ${MANAGEMENT_SCOPE}`, MANAGEMENT_SCOPE);
+}
+
+function scopesOf(scope: unknown): string[] {
+  return String(scope ?? '').split(' ');
 }
 
 function withoutSlash(url: string): string {

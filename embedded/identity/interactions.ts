@@ -14,6 +14,7 @@ const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort|switch))?$/;
 const FORM_MAX_BYTES = 8 * 1024;
 const LINK_OVER =
   'This link has been used, or is older than ten minutes. The next npm start prints another one; or sign in here.';
+const REFUSED = { error: 'access_denied', error_description: 'The user refused.' };
 
 type Details = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -32,12 +33,13 @@ export function createInteractions(
     if (ctx.method === 'GET' && !action) return show(ctx, details);
     if (ctx.method === 'GET' && action === 'switch') return showLogin(ctx, details);
     if (ctx.method !== 'POST' || !action) return ctx.throw(405);
-    if (action === 'abort')
-      return finish(ctx, { error: 'access_denied', error_description: 'The user refused.' });
+    if (action === 'abort') return finish(ctx, REFUSED);
     // A user may sign in here as another account where consent is asked for: the provider then signs out the earlier one.
     if (action === 'login') return login(ctx, details);
-    if (action === 'confirm' && details.prompt.name === 'consent')
-      return finish(ctx, { consent: { grantId: await grant(details, await readForm(ctx)) } });
+    if (action === 'confirm' && details.prompt.name === 'consent') {
+      const grantId = await grant(details, await readForm(ctx));
+      return finish(ctx, grantId === undefined ? REFUSED : { consent: { grantId } });
+    }
     throw new Error('this step was completed before');
   }
 
@@ -91,10 +93,13 @@ export function createInteractions(
   }
 
   /**
-   * Grants what the user left checked of what the client asks for; the rest is refused. Each consent is a grant of its own:
-   * it takes nothing over from an earlier one, which stays as it is.
+   * Grants what the user left checked of what the client asks for; the rest is refused. Undefined: the user left nothing of
+   * it checked. Each consent is a grant of its own: it takes nothing over from an earlier one, which stays as it is.
    */
-  async function grant({ prompt, params, session }: Details, form: URLSearchParams): Promise<string> {
+  async function grant(
+    { prompt, params, session }: Details,
+    form: URLSearchParams,
+  ): Promise<string | undefined> {
     const allowed = new provider.Grant({
       accountId: session?.accountId ?? '',
       clientId: String(params.client_id),
@@ -102,11 +107,14 @@ export function createInteractions(
     const { openid, claims, resources } = prompt.details as RequestedAccess;
     allowed.addOIDCScope(openid);
     allowed.addOIDCClaims(claims);
-    for (const { name, scopes } of resources)
-      for (const { scope } of scopes) {
-        if (form.get(scopeField(name, scope)) === 'on') allowed.addResourceScope(name, scope);
-        else allowed.rejectResourceScope(name, scope);
-      }
+    const choices = resources.flatMap(({ name, scopes }) =>
+      scopes.map(({ scope }) => ({ name, scope, isAllowed: form.get(scopeField(name, scope)) === 'on' })),
+    );
+    if (choices.length > 0 && !choices.some(({ isAllowed }) => isAllowed)) return undefined;
+    for (const { name, scope, isAllowed } of choices) {
+      if (isAllowed) allowed.addResourceScope(name, scope);
+      else allowed.rejectResourceScope(name, scope);
+    }
     return allowed.save();
   }
 

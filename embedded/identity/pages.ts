@@ -35,6 +35,9 @@ const ALLOWS: { [scope: string]: string } = {
   'flows:publish': 'publish versions of flows, choose those in production and delete flows',
 } satisfies { [scope in McpScope | typeof MANAGEMENT_SCOPE]: string };
 
+/** Says what a client may do at MCP that asks for no scope there: MCP tells it which one a tool needs. */
+const NOTHING_YET = 'nothing yet; it asks you again for what it needs';
+
 /** Names the checkbox with which a user allows a scope at a resource. */
 export function scopeField(resource: string, scope: string): string {
   return `${scope}@${resource}`;
@@ -55,11 +58,17 @@ export function consentForm(action: string, { client, email, returnsTo, resource
       const words = `${escapeHtml(ALLOWS[scope] ?? scope)} (<code>${escapeHtml(scope)}</code>)${refused ? ', which you left out before' : ''}`;
       return `<label class="scope"><input type="checkbox" name="${field}" value="on" checked><span>${words}</span></label>`;
     });
-    return `<li><code>${escapeHtml(name)}</code>${choices.join('')}</li>`;
+    return `<li><code>${escapeHtml(name)}</code>${choices.join('') || `: ${NOTHING_YET}`}</li>`;
   });
-  return `<p>${nameOf(client)} wants to act on your behalf, as <strong>${escapeHtml(email)}</strong>, at:</p>
+  const account = `<strong>${escapeHtml(email)}</strong>`;
+  const purpose =
+    resources.length > 0
+      ? `wants to act on your behalf, as ${account}, at:`
+      : `wants to know that you are ${account}. It can do nothing on your behalf.`;
+  const uncheck = resources.some(({ scopes }) => scopes.length > 0) ? ' Uncheck what it may not do.' : '';
+  return `<p>${nameOf(client)} ${purpose}</p>
 <form id="allow" method="post" action="${escapeHtml(action)}/confirm"><ul>${wanted.join('')}</ul></form>
-<p>Uncheck what it may not do. You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
+<p>It learns your user id, name and e-mail address.${uncheck} You then return to <code>${escapeHtml(returnsTo)}</code>. Allow this only if you have just started it yourself.</p>
 <div class="actions"><button class="primary" form="allow" autofocus>Allow</button><button form="abort">Refuse</button></div>
 <form id="abort" method="post" action="${escapeHtml(action)}/abort"></form>
 <p class="soft"><a href="${escapeHtml(action)}/switch">Use another account</a> or <a href="/session/end">sign out</a>.</p>`;

@@ -95,8 +95,9 @@ export function useIdentityProvider(options: Options = {}) {
     return { browser, consent };
   };
   /** Exchanges the code with which the browser `returned` for tokens. */
-  const exchange = (clientId: string, returned: string, redirect_uri = CALLBACK) =>
+  const exchange = (clientId: string, returned: string, redirect_uri = CALLBACK, resource?: string) =>
     post('/token', {
+      ...(resource !== undefined && { resource }),
       grant_type: 'authorization_code',
       client_id: clientId,
       code: new URL(returned).searchParams.get('code') ?? '',

@@ -15,7 +15,8 @@ describe('the embedded identity provider', () => {
   const { identity, restart, post, script, register, authorizeUrl, signIn, exchange } = useIdentityProvider();
 
   it('issues tokens for management when no resource is asked for, and for no other resource', async () => {
-    const { body } = await post('/token', { grant_type: 'client_credentials' }, script());
+    const form = { grant_type: 'client_credentials', scope: MANAGEMENT_SCOPE };
+    const { body } = await post('/token', form, script());
     assert.deepEqual(
       [decodeJwt(body.access_token ?? '').aud, decodeJwt(body.access_token ?? '').sub],
       [AUDIENCE, SCRIPT_CLIENT_ID],
@@ -32,8 +33,10 @@ describe('the embedded identity provider', () => {
       token_endpoint_auth_method: 'client_secret_basic',
     })) as { client_id: string; client_secret?: string };
     const basic = `${registered.client_id}:${registered.client_secret}`;
-    const { body } = await post('/token', { grant_type: 'client_credentials' }, basic);
-    assert.equal(body.error, 'invalid_target');
+    for (const scope of ['', 'openid', MANAGEMENT_SCOPE, 'flows:read']) {
+      const { body } = await post('/token', { grant_type: 'client_credentials', scope }, basic);
+      assert.equal(body.error, 'invalid_target', scope);
+    }
   });
 
   it('asks for the code of a terminal on a page without inline handlers, which its policy would refuse', async () => {
