@@ -92,11 +92,11 @@ export function internalFailureText(reference: string): string {
 const MESSAGE_MAX_LENGTH = 4_000;
 
 /**
- * Makes a message acceptable to every store and protocol: bounded, and without lone surrogates, which user text may contain
- * and which make a protobuf message unreadable to the engine.
+ * Makes a message acceptable to every store and protocol: bounded, and without what user text may contain: lone surrogates, which
+ * make a protobuf message unreadable to the engine, and U+0000, with which PostgreSQL finds no member of a JSON value.
  */
 export function sanitizeMessage(text: string): string {
-  return text.slice(0, MESSAGE_MAX_LENGTH).toWellFormed();
+  return text.slice(0, MESSAGE_MAX_LENGTH).toWellFormed().replaceAll('\0', '\u{fffd}');
 }
 
 /** An error made for callers: a code, a message for people, and further fields of the error body. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import { statusOfRun } from '../runs/run-columns.ts';
+import { readableJson } from '../stored-values/readable-json.ts';
 import { isDraft } from './is-draft.ts';
 
 /** Selects the flows of a project: how the draft of each stands to its versions, and the run that began last. */
@@ -34,7 +35,7 @@ function summariesOf(db: Db | Tx, projectId: string) {
             'run.execution_id',
             statusOfRun().as('status'),
             'run.started_at',
-            sql<ErrorCode | null>`run.error ->> 'code'`.as('code'),
+            sql<ErrorCode | null>`${readableJson('run.error')} ->> 'code'`.as('code'),
           ])
           .whereRef('run.flow_id', '=', 'flow.id')
           .where('run.continues', 'is', null)

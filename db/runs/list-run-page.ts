@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
+import { readableJson } from '../stored-values/readable-json.ts';
 import { type ListedRun, listRunsById, selectRuns } from './list-runs.ts';
 import { versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
@@ -60,7 +61,7 @@ async function lookThrough(db: Db, filter: RunFilter, hasCosts: boolean) {
       (select ${versionOfRun()} from run
         join flow_version on flow_version.id = run.flow_version_id
         where run.execution_id = looked.id) as version,
-      (select run.error->>'code' from run where run.execution_id = looked.id) as "errorCode"
+      (select ${readableJson('run.error')} ->> 'code' from run where run.execution_id = looked.id) as "errorCode"
     from ${walk(filter, hasCosts)} as looked
     order by looked.place`.execute(db);
   return rows;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { readableJson } from './readable-json.ts';
 import { inputBytes } from './stored-inputs.ts';
 
 /** Inputs that are looked through in one statement. */
@@ -9,8 +10,8 @@ const LOOKED_THROUGH_BYTES = 128 * 1024 * 1024;
 /** A smaller input counts as this much: 2,000 of them are looked through. */
 const INPUT_MIN_BYTES = 64 * 1024;
 
-/** PostgreSQL finds no member in a text with U+0000 or half a surrogate pair, so such escapes become text that no step_id has. */
-const READABLE = sql`replace(replace(run.input::text, ${sql.lit('\\\\')}, '--'), ${sql.lit('\\u')}, ' ')::json`;
+/** A key with an escape becomes one that no step has. */
+const READABLE = readableJson('run.input');
 
 /**
  * Tells of which of these steps the callers of calls brought outputs (`brought`), without reading their inputs into this process.

@@ -21,6 +21,11 @@ describe('what a caller is told of a run that failed', () => {
     });
   });
 
+  it('has U+FFFD where its words have U+0000 or half a surrogate pair, which no JSON operator of PostgreSQL takes', () => {
+    const failure = ApplicationFailure.nonRetryable('no \0 and \ud800.', 'CODE_ERROR');
+    assert.equal(describeBlock(failure).message, 'Block "Sort" (s1): no \ufffd and \ufffd.');
+  });
+
   it('names the iteration of each loop around the block', () => {
     const failure = ApplicationFailure.nonRetryable('it is odd.', 'CODE_ERROR');
     const { message, iterations } = describeBlock(failure, [2, 0]);

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
-import { CANCELLED } from '../../../flow/run.ts';
+import { CANCELLED, type RunError } from '../../../flow/run.ts';
 import { code, useManagement } from '../management/management-harness.ts';
 
 describe('flows over HTTP', () => {
@@ -153,6 +153,20 @@ describe('flows over HTTP', () => {
     const shown = body.flows.find((one: { slug: string }) => one.slug === flow.split('/')[2]);
     const { status, code } = shown.lastRun;
     assert.deepEqual([status, code], ['failed', 'CANCELLED']);
+  });
+
+  it('show why a run has failed whose stored error has U+0000 or half a surrogate pair', async () => {
+    const { acme, weir } = management;
+    const flow = await weir.createFlow(acme, []);
+    for (const odd of ['\0', '\ud800', '\\u0000 \0']) {
+      const started = await weir.call('POST', `${flow}/jobs`, { key: acme.key, body: { message: 'm' } });
+      const error: RunError = { code: 'CODE_ERROR', message: `no ${odd}`, reason: 'error' };
+      await finishRun(weir.db, started.body.executionId, { status: 'failed', error });
+      const { status, body } = await call('GET', flows());
+      assert.equal(status, 200, JSON.stringify(body));
+      const shown = body.flows.find((one: { slug: string }) => one.slug === flow.split('/')[2]);
+      assert.equal(shown.lastRun.code, 'CODE_ERROR');
+    }
   });
 
   it('change name and description, and record a change alone', async () => {

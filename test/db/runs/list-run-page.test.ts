@@ -2,10 +2,31 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { listRunPage } from '../../../db/runs/list-run-page.ts';
 import { listRuns } from '../../../db/runs/list-runs.ts';
+import { finishRun } from '../../../db/runs/runs.ts';
+import type { ErrorCode } from '../../../flow/errors.ts';
+import type { RunError } from '../../../flow/run.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase } from '../test-database.ts';
 
 describe('a page of runs', () => {
+  it('finds runs by their error, whose message may have U+0000 or half a surrogate pair', async () => {
+    const database = await createTestDatabase();
+    try {
+      const { db } = database;
+      const { runs } = await openAccount(db, 0, 3);
+      for (const [at, odd] of ['\0', '\ud800', '\\u0000 \0'].entries()) {
+        const error: RunError = { code: 'CODE_ERROR', message: `"code":"${odd}"`, reason: 'error' };
+        await finishRun(db, runs[at] as string, { status: 'failed', error });
+      }
+      const found = async (errorCode: ErrorCode) =>
+        (await listRunPage(db, { errorCode, limit: 10 })).runs.map((run) => run.execution_id);
+      assert.deepEqual((await found('CODE_ERROR')).sort(), runs.toSorted());
+      assert.deepEqual(await found('MODEL_REFUSED'), []);
+    } finally {
+      await database.drop();
+    }
+  });
+
   it('looks at no more runs once it has added up the costs of 20,000 blocks, and the next page goes on', async () => {
     const database = await createTestDatabase();
     try {
