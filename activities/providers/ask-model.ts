@@ -210,7 +210,7 @@ async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
       problems: [
         {
           path: '',
-          message: `is not JSON of at most ${JSON_DEPTH_MAX} levels, with whole numbers of at most 53 bits`,
+          message: `is not JSON of at most ${JSON_DEPTH_MAX} levels, with whole numbers of at most 53 bits and no number beyond 1.8e308`,
         },
       ],
     };

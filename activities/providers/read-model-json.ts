@@ -4,6 +4,7 @@ import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { findInexactNumber } from '../../json-text/find-inexact-number.ts';
+import { hasInfiniteNumber } from '../../json-text/has-infinite-number.ts';
 import { JSON_KEYS_MAX, measureJson } from '../../json-text/measure-json.ts';
 import { isDeeper } from './is-deeper.ts';
 
@@ -17,7 +18,7 @@ export function readModelJson(text: string): Json | undefined {
     try {
       const value: Json = JSON.parse(candidate);
       if (findInexactNumber(Buffer.from(candidate))) return undefined;
-      return isDeeper(value, JSON_DEPTH_MAX) ? undefined : value;
+      return isDeeper(value, JSON_DEPTH_MAX) || hasInfiniteNumber(value) ? undefined : value;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
     }

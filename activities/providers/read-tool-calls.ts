@@ -5,6 +5,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import type { ToolCall, ToolDefinition } from '../../flow/tool-calls.ts';
+import { hasInfiniteNumber } from '../../json-text/has-infinite-number.ts';
 import { isDeeper } from './is-deeper.ts';
 
 /** The most tool calls in one answer; each needs a result. */
@@ -15,6 +16,8 @@ const ID_MAX_LENGTH = 256;
 
 const tooDeep = (levels: number) => ({ error: `has more than ${levels} levels` });
 
+const TOO_LARGE = { error: 'has a number too large for JSON' };
+
 const toolCalls = z.array(
   z.object({
     id: z.unknown().optional(),
@@ -24,13 +27,15 @@ const toolCalls = z.array(
       // The interface says text; some servers send the object itself.
       arguments: z
         .union([z.string(), z.record(z.string(), z.unknown())])
-        .refine((written) => !isDeeper(written, JSON_DEPTH_MAX), tooDeep(JSON_DEPTH_MAX))
+        .refine((written) => !isDeeper(written, JSON_DEPTH_MAX), { ...tooDeep(JSON_DEPTH_MAX), abort: true })
+        .refine((written) => !hasInfiniteNumber(written), TOO_LARGE)
         .nullish(),
     }),
     // Google's signature of its thoughts, which it wants back. A value that no resume could send is not given to the caller.
     extra_content: z
       .unknown()
       .refine((extra) => !isDeeper(extra, EXTRA_DEPTH_MAX), { ...tooDeep(EXTRA_DEPTH_MAX), abort: true })
+      .refine((extra) => !hasInfiniteNumber(extra), TOO_LARGE)
       .superRefine((extra, { addIssue }) => {
         const key = findRefusedKey(extra);
         if (key) addIssue(`has a key ${key}`);

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { idempotencyHeaders } from '../../api/run-shapes/requests.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findInexactNumber } from '../../json-text/find-inexact-number.ts';
+import { hasInfiniteNumber } from '../../json-text/has-infinite-number.ts';
 import { readSource } from '../terminal/read-source.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
@@ -75,6 +76,7 @@ function parseObject(text: string, example: string): Parsed {
   if (number) return { problem: `The digits of ${number} would be changed: write it as text.` };
   try {
     const value: unknown = JSON.parse(text);
+    if (hasInfiniteNumber(value)) return { problem: 'A number is too large for JSON.' };
     if (value !== null && typeof value === 'object' && !Array.isArray(value))
       return { value: value as JsonObject };
   } catch (error) {

@@ -73,7 +73,11 @@ describe('readModelJson', () => {
     ['```', undefined],
     ['', undefined],
   ];
-  for (const [text, expected] of cases) {
+  const changed = ['1e400', '[{"a":-1e400}]', '```\n{"a":1e400}\n```', '9007199254740993'];
+  for (const [text, expected] of [
+    ...cases,
+    ...changed.map((text): [string, undefined] => [text, undefined]),
+  ]) {
     it(`reads ${JSON.stringify(text)} as ${JSON.stringify(expected)}`, () => {
       assert.deepEqual(readModelJson(text), expected);
     });

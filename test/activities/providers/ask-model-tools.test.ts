@@ -7,10 +7,14 @@ const tools: ToolDefinition[] = [{ type: 'function', function: { name: 'f' } }];
 const prompt: ToolCallMessage = { role: 'user', content: 'Who was Ada?' };
 const f = { name: 'f', arguments: '{"a":1}' };
 
+/** Stands for a number that JSON.stringify does not write. */
+const TOO_LARGE = '"too large"';
 /** Lists in lists, as deep as that: JSON.stringify does not get that far. */
 const nested = (levels: number) => ({ levels });
 const serialize = (calls: readonly object[]) =>
-  JSON.stringify(calls).replace(/\{"levels":(\d+)\}/, (_, levels) => '['.repeat(levels) + ']'.repeat(levels));
+  JSON.stringify(calls)
+    .replace(/\{"levels":(\d+)\}/, (_, levels) => '['.repeat(levels) + ']'.repeat(levels))
+    .replace(TOO_LARGE, '1e400');
 
 describe('askModel with tools', () => {
   const harness = useAskModel();
@@ -137,6 +141,16 @@ describe('askModel with tools', () => {
         'have arguments that are nested far too deep',
         [{ ...ok, function: { name: 'f', arguments: { a: nested(50_000) } } }],
         /64 levels/,
+      ],
+      [
+        'have a number in their arguments that would become null',
+        [{ ...ok, function: { name: 'f', arguments: { a: ['too large'] } } }],
+        /arguments: has a number too large for JSON/,
+      ],
+      [
+        'carry a number that would become null',
+        [{ ...ok, extra_content: { a: 'too large' } }],
+        /extra_content: has a number too large for JSON/,
       ],
     ] as const)
       it(`are MODEL_OUTPUT_INVALID, asked for and paid once, when they ${name}`, async () => {

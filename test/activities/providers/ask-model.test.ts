@@ -206,6 +206,13 @@ describe('askModel', () => {
       assert.equal(harness.server.calls.length, 2);
     });
 
+    it('refuses numbers that would become null, and says so in the repair', async () => {
+      harness.server.will(answer('{"name":"Ada","age":1e400}'), answer('{"name":"Ada","age":36}'));
+      assert.deepEqual((await withSchema(personSchema)).output, { name: 'Ada', age: 36 });
+      const repair = harness.server.calls[1]?.body.messages.at(-1)?.content ?? '';
+      assert.match(repair, /no number beyond 1\.8e308/);
+    });
+
     it('refuses JSON nested deeper than 64 levels', async () => {
       const deep = '['.repeat(10_000) + ']'.repeat(10_000);
       harness.server.will(answer(deep), answer(deep));

@@ -172,6 +172,8 @@ describe('weir', () => {
       assert.deepEqual([code, requests[0]?.body], [0, { message: 'in' }]);
       const refused = weirIn(env(), ['run', 'o/p/f', '--file', '-'], '[]');
       assert.match(await fail(1, refused), /^- is not a request: Give a JSON object/);
+      const changed = weirIn(env(), ['run', 'o/p/f', '--file', '-'], '{"parameters":{"n":1e400}}');
+      assert.match(await fail(1, changed), /^- is not a request: A number is too large for JSON/);
       assert.match(await fail(1, weir('run', 'o/p/f', '--file', 'nowhere.json')), /the file does not exist/);
       assert.match(await fail(2, weir('run', 'o/p/f')), /Give --message, or --file/);
     });

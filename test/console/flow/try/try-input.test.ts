@@ -58,7 +58,7 @@ describe('the input of a try', () => {
       assert.match(parse({ maxCredits }).errors.maxCredits ?? '', /^Must be a number/, maxCredits);
   });
 
-  it('refuses whole numbers that would lose digits, and names them', () => {
+  it('refuses numbers that would lose digits or become null, and names them', () => {
     const changed = /^The digits of 9007199254740993 would be changed/;
     assert.match(parse({ parameters: '{"id": 9007199254740993}' }).errors.parameters ?? '', changed);
     assert.match(parse({ tools: '[9007199254740993]' }).errors.tools ?? '', changed);
@@ -69,6 +69,7 @@ describe('the input of a try', () => {
       parseExpectation({ ...equals, value: '-12345678901234567890' }).error ?? '',
       /-12345678901234567890/,
     );
+    assert.equal(parse({ parameters: '{"n": -1e400}' }).errors.parameters, '-1e400 is too large a number.');
     for (const kept of [
       '{"a\\"9007199254740993": "9007199254740993\\\\"}',
       '9007199254740992',
