@@ -144,8 +144,8 @@ describe('management', () => {
       assert.equal(answers.filter(({ status }) => status === 409).length, 1);
     });
 
-    it('cannot have a user_id that no URL path can name, since nobody could remove them', async () => {
-      for (const user_id of ['.', '..'])
+    it('cannot have a user_id that no URL path can name, or that the audit log has for those who are not users', async () => {
+      for (const user_id of ['.', '..', 'operator', 'service', 'api_key/abcdef'])
         assert.deepEqual(code(await call('POST', path(), { user_id, role: 'member' })), [
           422,
           'VALIDATION_ERROR',
