@@ -15,6 +15,7 @@ import type { CallRequest } from './call-request.ts';
 import { countCompletedSteps, findCalls, measureCollected, tooLarge } from './collect-outputs.ts';
 import { forkCursor } from './fork-cursor.ts';
 import { listOutputsRead } from './list-outputs-read.ts';
+import { lookUpInTurn } from './look-up-in-turn.ts';
 import { readCallback } from './read-callback.ts';
 import { MODEL_KEY_HEADER } from './read-model-keys.ts';
 import { requireMayRun } from './require-may-run.ts';
@@ -54,8 +55,9 @@ export async function acceptRepeat(
     if (input.tools) throw needsCaller();
     const overrides = input.block_overrides;
     await requireValidOverrides(deps.validator.of(organizationId), definition, 'block_overrides', overrides);
-    const images = await acceptAttachments(deps, definition, overrides, input.attachments);
-    const callback = await readCallback(deps, {
+    const forHosts = lookUpInTurn(deps, organizationId);
+    const images = await acceptAttachments(forHosts, definition, overrides, input.attachments);
+    const callback = await readCallback(forHosts, {
       callbackUrl: asked.callbackUrl ?? undefined,
       callbackEvents: asked.callbackEvents ?? undefined,
     });

@@ -11,7 +11,7 @@ import { invalidField } from '../http/invalid-field.ts';
 import { readAttachments } from '../run-shapes/attachments.ts';
 import type { JobRequest, RunRequest } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
-import { leaveForHosts } from './leave-for-hosts.ts';
+import { lookUpInTurn } from './look-up-in-turn.ts';
 import { readCallback } from './read-callback.ts';
 import { requireImageSupport } from './require-image-support.ts';
 import { requireMayRun } from './require-may-run.ts';
@@ -38,10 +38,10 @@ export async function acceptRun(
   const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides, leaveLargeWork);
   const { attachments } = asked;
-  const images = await acceptAttachments(deps, flow.definition, overrides, attachments, leaveLargeWork);
+  const forHosts = lookUpInTurn(deps, flow.organizationId, leaveLargeWork);
+  const images = await acceptAttachments(forHosts, flow.definition, overrides, attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
-  const callback =
-    mode === 'jobs' ? await readCallback(leaveForHosts(deps, leaveLargeWork), body as JobRequest) : undefined;
+  const callback = mode === 'jobs' ? await readCallback(forHosts, body as JobRequest) : undefined;
   requireMayRun(flow);
   const input = {
     message,
@@ -54,15 +54,17 @@ export async function acceptRun(
   return storeCall(deps, request, { callId: createTimedId(), mode, input, callback, ...flow });
 }
 
-/** Returns the attachments as they are stored; {} when there are none. Throws the codes of attachments. */
+/**
+ * Returns the attachments as they are stored; {} when there are none. The dependencies are those of `lookUpInTurn`. Throws the
+ * codes of attachments.
+ */
 export async function acceptAttachments(
   deps: AcceptDeps,
   definition: FlowDefinition,
   overrides: BlockOverrides,
   sent: unknown[] = [],
-  leaveLargeWork = stay,
 ): Promise<Pick<StoredRunInput, 'attachments'>> {
-  const attachments = await readAttachments(sent, leaveForHosts(deps, leaveLargeWork).resolvePublic);
+  const attachments = await readAttachments(sent, deps.resolvePublic);
   requireImageSupport(deps.registry, { definition, overrides, attachments });
   return attachments.length > 0 ? { attachments } : {};
 }

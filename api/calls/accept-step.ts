@@ -17,6 +17,7 @@ import type { CallRequest } from './call-request.ts';
 import { deriveCallId, firstCallOf } from './derive-call-id.ts';
 import { findEarlierResume, type NewResume } from './find-earlier-resume.ts';
 import { getSession } from './get-session.ts';
+import { lookUpInTurn } from './look-up-in-turn.ts';
 import { measureSession, ofSteps, readInput, readOutputs } from './read-session.ts';
 import { requireFreshPause, staleTree } from './require-fresh-tree.ts';
 import { requireImageSupport } from './require-image-support.ts';
@@ -118,9 +119,8 @@ async function acceptChecked(
   const range = { from: stepIndex, to, pausedAt };
   const readCode = codeReaderOf(deps, flow.organizationId);
   await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
-  const images = session
-    ? {}
-    : await acceptAttachments(deps, definition, overrides, body.attachments, leaveLargeWork);
+  const forHosts = lookUpInTurn(deps, flow.organizationId, leaveLargeWork);
+  const images = session ? {} : await acceptAttachments(forHosts, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
   if (session) requireSameStart(kept, body);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };

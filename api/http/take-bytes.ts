@@ -60,10 +60,11 @@ export function callerGone(): ServiceError {
   return new ServiceError('REQUEST_TIMEOUT', 'The caller has gone.');
 }
 
-/** Waits for a turn. Throws RATE_LIMITED when it does not come in time, and REQUEST_TIMEOUT when `gone` aborts first. */
+/** Waits for a turn. Throws what `refuse` makes when it does not come in time, and REQUEST_TIMEOUT when `gone` aborts first. */
 export async function waitInTime<T>(
   take: (signal: AbortSignal) => Promise<T>,
   gone?: AbortSignal,
+  refuse = tooManyLarge,
 ): Promise<T> {
   const late = AbortSignal.timeout(WAIT_MAX_MS);
   try {
@@ -71,7 +72,7 @@ export async function waitInTime<T>(
   } catch (error) {
     if (gone?.aborted) throw callerGone();
     if (!late.aborted) throw error;
-    throw tooManyLarge();
+    throw refuse();
   }
 }
 

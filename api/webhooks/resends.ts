@@ -8,7 +8,7 @@ import type { DeliveryCall } from '../../flow/delivery.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';
-import { leaveForHosts } from '../calls/leave-for-hosts.ts';
+import { lookUpInTurn } from '../calls/look-up-in-turn.ts';
 import { requireWebhookUrl } from '../calls/require-webhook-url.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -114,8 +114,9 @@ function recover(deps: ApiDeps): ApiMiddleware {
 function sendTest(deps: ApiDeps): ApiMiddleware {
   return async function sendTest(ctx) {
     const request = ctx.state.body as z.infer<typeof testRequest>;
-    const url = await requireWebhookUrl(leaveForHosts(deps, ctx.state.leaveLargeWork), 'url', request.url);
     const { organizationId } = ctx.state.membership;
+    const forHosts = lookUpInTurn(deps, organizationId, ctx.state.leaveLargeWork);
+    const url = await requireWebhookUrl(forHosts, 'url', request.url);
     const test = { id: createTimedId(), organizationId, event: request.event, url };
     const write = () =>
       writeAuthorized(deps.db, ctx.state, (tx, author) => addTestDelivery(tx, author, test));

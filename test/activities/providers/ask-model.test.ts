@@ -209,8 +209,8 @@ describe('askModel', () => {
     it('refuses numbers that would become null, and says so in the repair', async () => {
       harness.server.will(answer('{"name":"Ada","age":1e400}'), answer('{"name":"Ada","age":36}'));
       assert.deepEqual((await withSchema(personSchema)).output, { name: 'Ada', age: 36 });
-      const repair = harness.server.calls[1]?.body.messages.at(-1)?.content ?? '';
-      assert.match(repair, /no number beyond 1\.8e308/);
+      const messages = harness.server.calls[1]?.body.messages as { content: string }[];
+      assert.match(messages.at(-1)?.content ?? '', /no number beyond 1\.8e308/);
     });
 
     it('refuses JSON nested deeper than 64 levels', async () => {
