@@ -1,5 +1,5 @@
 // The project that was looked at last in this browser: where the console opens.
-import type { Me, MyOrganization, MyProject } from './me.ts';
+type WithProjects = { slug: string; projects: { slug: string }[] };
 
 const KEY = 'weir.last-project';
 
@@ -7,11 +7,25 @@ export function rememberProject(org: string, project: string): void {
   localStorage.setItem(KEY, `${org}/${project}`);
 }
 
-/** The project looked at last, where the user can still reach it, else their first; undefined when they have none. */
-export function findLastProject(me: Me): { organization: MyOrganization; project: MyProject } | undefined {
-  const all = me.organizations.flatMap((organization) =>
+/** Returns the slugs of the project looked at last, which may be gone; undefined when there is none. */
+export function readLastSlugs(): { org: string; project: string } | undefined {
+  const [org, project] = localStorage.getItem(KEY)?.split('/') ?? [];
+  return org && project ? { org, project } : undefined;
+}
+
+/**
+ * The project looked at last, where the user can still reach it, else another one of its organization, else their first; undefined
+ * when they have none.
+ */
+export function findLastProject<Organization extends WithProjects>({
+  organizations,
+}: {
+  organizations: Organization[];
+}) {
+  const all = organizations.flatMap((organization) =>
     organization.projects.map((project) => ({ organization, project })),
   );
-  const last = localStorage.getItem(KEY);
-  return all.find(({ organization, project }) => `${organization.slug}/${project.slug}` === last) ?? all[0];
+  const last = readLastSlugs();
+  const ofOrganization = all.filter(({ organization }) => organization.slug === last?.org);
+  return ofOrganization.find(({ project }) => project.slug === last?.project) ?? ofOrganization[0] ?? all[0];
 }

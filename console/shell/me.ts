@@ -3,10 +3,11 @@ import { notFound } from '@tanstack/react-router';
 import { isMissing } from '../api/api-error.ts';
 import { $api, api, type Schemas } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
+import { readLastSlugs } from './last-project.ts';
 
 export type Me = Schemas['MeUser'];
 export type MyOrganization = Me['organizations'][number];
-export type MyProject = MyOrganization['projects'][number];
+type MyProject = MyOrganization['projects'][number];
 
 type Slugs = { org: string; project?: string };
 
@@ -16,9 +17,11 @@ const others = new Map<string, Slugs>();
 const { queryKey } = $api.queryOptions('get', '/api/v1/me');
 const options = queryOptions({ queryKey, queryFn: fetchMe });
 
-/** Fetches the user with the first 200 organizations and projects, and the others that were opened. */
+/** Fetches the user with the first 200 organizations and projects, and the others that were opened, once or at last. */
 async function fetchMe(): Promise<Me> {
   const me = (await api.GET('/api/v1/me')).data as Me;
+  const last = readLastSlugs();
+  if (last) others.set(JSON.stringify(last), last);
   if (me.hasMore)
     for (const [key, slugs] of others)
       await addPlace(me, slugs).catch((error) => {

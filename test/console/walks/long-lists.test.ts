@@ -126,7 +126,7 @@ describeWalks('long lists in the console', (walk) => {
   });
 
   walk(
-    'of organizations and projects end at 200, and the others open at their addresses',
+    'of organizations and projects end at 200, and the others open at their addresses and where the console was last',
     'member',
     async (tour) => {
       const { page, weir, open, allow } = tour;
@@ -149,6 +149,10 @@ describeWalks('long lists in the console', (walk) => {
       await page.getByRole('button', { name: 'Project' }).click();
       await page.getByText('There are more than are listed here').waitFor();
       await page.getByRole('menuitemradio', { name: 'demo' }).waitFor();
+      // The page that it was last open at.
+      await open('');
+      await page.waitForURL('**/orgs/demo/projects/demo');
+      await page.getByRole('link', { name: 'hello' }).first().waitFor();
       await open('orgs/demo/projects/nowhere');
       await page.getByText('There is nothing here').waitFor();
     },
