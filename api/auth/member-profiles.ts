@@ -10,7 +10,7 @@ import type { Principal } from '../http/principal.ts';
 const MEMBERS_MAX = 10_000;
 
 export type MemberProfiles = {
-  /** Saves in the background what the token of a caller, who acts in an organization, tells: once for each token. */
+  /** Saves in the background what the token of a caller who reads or changes something in an organization tells, once for each. */
   save(organizationId: string, principal: Principal): void;
 };
 

@@ -19,7 +19,8 @@ export const givenRole = z.enum(['admin', 'member']);
 /** The fields of a member that the identity provider tells. */
 const person = {
   name: z.string().nullable().meta({
-    description: 'As the identity provider tells; null until the member has acted in the organization.',
+    description:
+      'As the identity provider tells; null until the member has read or changed something in the organization.',
   }),
   email: z.string().nullable().meta({ description: 'Likewise.' }),
   emailVerified: z.boolean().meta({ description: 'Whether the identity provider vouches for the address.' }),

@@ -23,7 +23,7 @@ describe('names of members', () => {
       return found.name === name && found;
     });
 
-  it('are in the list of members once they have acted in the organization, and not before', async () => {
+  it('are in the list of members once they have read something in the organization, and not before', async () => {
     const { provider, acme } = management;
     const userId = acme.users.member;
     const nobody = { name: null, email: null, emailVerified: false };
