@@ -7,7 +7,7 @@ import { buildIndexes } from './build-indexes.ts';
 import type { Db, Tx } from './connect.ts';
 import { listAppliedMigrations } from './list-applied-migrations.ts';
 import { withLockTimeout } from './with-lock-timeout.ts';
-import { withoutStatementTimeout } from './without-statement-timeout.ts';
+import { withoutTimeouts } from './without-timeouts.ts';
 
 const FILES = new FileMigrationProvider({
   fs,
@@ -22,7 +22,7 @@ const FILES = new FileMigrationProvider({
 export async function migrate(db: Db, patienceMs?: number): Promise<string[]> {
   const files = await FILES.getMigrations();
   const migrations = { ...files, ...(await listNewerMigrations(db, files)) };
-  return withoutStatementTimeout(db, async (connection) => {
+  return withoutTimeouts(db, async (connection) => {
     const applied: string[] = [];
     for (;;) {
       const next = await withLockTimeout(db, migrations, patienceMs, (watched) =>

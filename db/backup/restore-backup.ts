@@ -2,12 +2,13 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { connect, type Tx } from '../connect.ts';
 import { migrate, migrateTo } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
+import { LIFT_TIMEOUTS } from '../without-timeouts.ts';
 import type { End, Manifest } from './backup-format.ts';
 import { dropEverything } from './drop-everything.ts';
 import { listTables } from './list-tables.ts';
@@ -37,8 +38,8 @@ export async function restoreBackup(
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await client.query(LIFT_TIMEOUTS);
     await onOneConnection(client, async (tx) => {
-      await sql`set local statement_timeout = 0`.execute(tx);
       await requireAlone(client);
       if (!replace) await requireNoRows(client);
       await dropEverything(client);

@@ -7,6 +7,7 @@ import { createGzip } from 'node:zlib';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { listAppliedMigrations } from '../list-applied-migrations.ts';
+import { LIFT_TIMEOUTS } from '../without-timeouts.ts';
 import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
@@ -52,6 +53,7 @@ export async function writeBackup(
   client.on('error', () => undefined);
   try {
     await client.connect();
+    await client.query(LIFT_TIMEOUTS);
     const written = await writeSnapshot(client, archive.append, progress);
     await archive.end();
     await rename(draft, file);
@@ -113,7 +115,6 @@ async function writeSnapshot(client: pg.Client, append: Append, progress: Progre
   if ((await listAppliedMigrations(client)).length === 0)
     throw new Error('The database has no schema of Weir: there is nothing to back up.');
   await client.query('begin isolation level repeatable read read only');
-  await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
   // Taken before the snapshot, so that no migration changes a table in between.
   const names = tables.map(({ name }) => client.escapeIdentifier(name)).join(', ');
   await client.query(`lock table ${names} in access share mode`);

@@ -4,6 +4,7 @@ import { connect, type Db, type Tx } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
 import { waitUntil } from '../wait-until.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { withShortTimeouts } from './with-short-timeouts.ts';
 
 /** Locks `organization` exclusively, and adds a column with which it can be told whether it was applied. */
 const MIGRATION = '0033-quotas-of-runs';
@@ -43,10 +44,10 @@ describe('a migration beside a service that is in use', () => {
     assert.deepEqual(await migrate(db), [MIGRATION]);
   });
 
-  it('builds indexes for as long as it takes, however short the statement_timeout of the role is', async () => {
-    const { db, url } = database;
+  it('builds indexes for as long as it takes, however short the timeouts of the role are', async () => {
+    const { db } = database;
     await sql`drop index run_newest`.execute(db);
-    const hurried = connect(`${url}?options=${encodeURIComponent('-c statement_timeout=1s')}`);
+    const hurried = connect(await withShortTimeouts(database));
     let migrating: Promise<string[]> | undefined;
     try {
       await db.transaction().execute(async (tx) => {

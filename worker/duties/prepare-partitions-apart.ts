@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { connect, type Db } from '../../db/connect.ts';
 import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';
+import { withoutTimeouts } from '../../db/without-timeouts.ts';
 
 /** Prepares partitions on a connection of its own, whose statements may take longer than others, until `signal` aborts. */
 export async function preparePartitionsApart(
@@ -16,7 +17,9 @@ export async function preparePartitionsApart(
       void sql`select pg_cancel_backend(${rows[0]?.pid})`.execute(db).catch(() => undefined);
     };
     signal.addEventListener('abort', cancel, { once: true });
-    await preparePartitions(own, retentionDays).finally(() => signal.removeEventListener('abort', cancel));
+    await withoutTimeouts(own, (connection) => preparePartitions(connection, retentionDays)).finally(() =>
+      signal.removeEventListener('abort', cancel),
+    );
   } finally {
     await own.destroy();
   }
