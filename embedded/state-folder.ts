@@ -27,6 +27,13 @@ export type LocalEnvironment = {
 /** The secrets of one state folder; `secretsKeys` has the form of WEIR_SECRETS_KEYS. */
 export type Secrets = { apiKeyPepper: string; postgresPassword: string; secretsKeys: string };
 
+/** Explains why the start's own PostgreSQL refuses the stored password, and says what to do. */
+export const OTHER_CLUSTER =
+  'secrets.json in the state folder of npm start is not that of its PostgreSQL cluster: it was replaced or deleted. Put back ' +
+  'the one that is; or move the cluster away (the folder postgres there, or the one that the file postgres-folder names), and ' +
+  'another is made for this secrets.json. Delete neither: nobody can read the secrets of a database, or use its API keys, ' +
+  'without the secrets.json of that database.';
+
 /** Opens WEIR_STATE_DIR, or `.weir` in the checkout; creates it when missing. */
 export function openStateFolder(env: NodeJS.ProcessEnv = process.env): string {
   const folder = path.resolve(env.WEIR_STATE_DIR || path.join(path.dirname(import.meta.dirname), '.weir'));

@@ -8,11 +8,12 @@ import { stateFolder } from '../api/local-start.ts';
 import { note } from '../terminal/print-line.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { requireReadable } from '../terminal/read-source.ts';
-import { isLocal, requireLocalSecrets, restoreLocally, whileDatabaseRuns } from './local-database.ts';
+import { hasOwnTemporal, isLocal, restoreLocally, whileDatabaseRuns } from './local-database.ts';
 
 const MEGABYTE = 1_000_000;
 const SAY_EVERY_MS = 5_000;
 const SECRETS = 'WEIR_SECRETS_KEYS and WEIR_API_KEY_PEPPER';
+const EMPTY_NAMESPACE = 'a Temporal namespace without its workflows';
 
 /** Adds `weir backup` and `weir restore`. */
 export function addBackupCommands(program: Command): void {
@@ -67,15 +68,26 @@ async function restore(name: string, { replace }: { replace?: boolean }): Promis
   const progress = sayProgress();
   const { restoreBackup } = await import('../../db/backup/restore-backup.ts');
   const work = (url: string) => restoreBackup(url, file, { replace: replace === true, progress });
-  if (isLocal()) requireLocalSecrets();
-  const { takenAt, rows } = await (isLocal() ? restoreLocally(work) : whileDatabaseRuns(work));
-  const next = isLocal()
-    ? 'npm start goes on from there, with an empty Temporal.'
-    : `Start Weir with the ${SECRETS} of then, and a Temporal namespace without its workflows.`;
+  const { result, next } = await (isLocal() ? intoOwn(work) : intoGiven(work));
+  const { takenAt, rows } = result;
   return {
     json: { file, takenAt, rows },
     text: `Restored ${sum(rows)} rows, as they were at ${takenAt}. ${next}`,
   };
+}
+
+async function intoOwn<T>(work: (url: string) => Promise<T>): Promise<{ result: T; next: string }> {
+  const { result, unreadable } = await restoreLocally(work);
+  if (unreadable !== undefined) note(unreadable);
+  const next = hasOwnTemporal()
+    ? 'npm start goes on from there, with an empty Temporal.'
+    : `npm start goes on from there; give it ${EMPTY_NAMESPACE}.`;
+  return { result, next: unreadable === undefined ? next : 'npm start cannot read its secrets yet.' };
+}
+
+async function intoGiven<T>(work: (url: string) => Promise<T>): Promise<{ result: T; next: string }> {
+  const next = `Start Weir with the ${SECRETS} of then, and ${EMPTY_NAMESPACE}.`;
+  return { result: await whileDatabaseRuns(work), next };
 }
 
 /** Says now and then how far a large table is. */

@@ -1,6 +1,7 @@
 // The database of `npm start`, which these commands start themselves while nothing else has it.
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { encryptionKeys } from '../../config/values.ts';
 import { startPostgres } from '../../embedded/postgres/postgres.ts';
 import { findLockOwner } from '../../embedded/processes/process-lock.ts';
 import { takeStartLock } from '../../embedded/processes/start-lock.ts';
@@ -19,21 +20,64 @@ export function isLocal(): boolean {
 export async function whileDatabaseRuns<T>(work: (url: string) => Promise<T>): Promise<T> {
   const isRunning = findLockOwner(path.join(stateFolder(), 'start.json')) !== undefined;
   if (!isLocal() || isRunning || !findLocalStart()) return work(databaseUrl());
+  requireOwnDatabase();
   return startedHere(work);
 }
 
-/** Does `work` with the database of `npm start`, which must not run, and forgets all that its Temporal knew. */
-export function restoreLocally<T>(work: (url: string) => Promise<T>): Promise<T> {
-  return startedHere(async (url) => {
+/**
+ * Does `work` with the database of `npm start`, which must not run, and forgets all that its Temporal knew. `unreadable` says
+ * that the next start cannot read the secrets that the database has then.
+ */
+export function restoreLocally<T>(
+  work: (url: string) => Promise<T>,
+): Promise<{ result: T; unreadable?: string }> {
+  requireOwnDatabase();
+  requireLocalSecrets();
+  return startedHere(async (url, cluster) => {
     const result = await work(url);
     for (const end of ['', '-wal', '-shm'])
       rmSync(path.join(stateFolder(), `temporal.db${end}`), { force: true });
-    return result;
+    const { checkSecrets } = await import('../doctor/check-secrets.ts');
+    const keys = findGivenKeys() ?? provideSecrets(stateFolder()).secretsKeys;
+    const [problem] = await checkSecrets({ databaseUrl: url, secretsKeys: encryptionKeys.parse(keys) });
+    return problem ? { result, unreadable: `${problem.message} ${mendSecrets(cluster)}` } : { result };
   });
 }
 
+/** Whether `npm start` brings up its own Temporal, as far as the last one tells. */
+export function hasOwnTemporal(): boolean {
+  const local = findLocalStart();
+  return !local || local.temporal?.TEMPORAL_ADDRESS !== undefined;
+}
+
+/** Throws where the last start was given a database: its own, which would be started here, is another. */
+function requireOwnDatabase(): void {
+  if (!findLocalStart()?.given?.includes('DATABASE_URL')) return;
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    'npm start was given a DATABASE_URL, which is not set here. Set the same here; or, if npm start is to have a PostgreSQL ' +
+      'of its own from now on, run it once without DATABASE_URL.',
+  );
+}
+
+/** Finds the keys that the last start was given: the next one is given them too, and does not use those of the state folder. */
+function findGivenKeys(): string | undefined {
+  const local = findLocalStart();
+  return local?.given?.includes('WEIR_SECRETS_KEYS') ? local.WEIR_SECRETS_KEYS : undefined;
+}
+
+/** Says what to do where secrets of the backup cannot be read after the restore into `cluster`. */
+function mendSecrets(cluster: string): string {
+  if (findGivenKeys() !== undefined) return 'Give npm start the WEIR_SECRETS_KEYS of the backup.';
+  return (
+    `If ${path.join(stateFolder(), 'secrets.json')} is not that of the backup, its API keys are not valid either: move ` +
+    `${cluster} away, copy the .json files, but not start.json, from the state folder where the backup was made, and restore ` +
+    'it again.'
+  );
+}
+
 /** Throws unless the state folder has the secrets: those that a start would make are not those of the backup. */
-export function requireLocalSecrets(): void {
+function requireLocalSecrets(): void {
   const file = path.join(stateFolder(), 'secrets.json');
   if (existsSync(file)) return;
   throw new ServiceError(
@@ -43,7 +87,7 @@ export function requireLocalSecrets(): void {
   );
 }
 
-async function startedHere<T>(work: (url: string) => Promise<T>): Promise<T> {
+async function startedHere<T>(work: (url: string, cluster: string) => Promise<T>): Promise<T> {
   process.umask(0o077);
   const folder = openStateFolder();
   const lock = takeStartLock(folder);
@@ -52,7 +96,7 @@ async function startedHere<T>(work: (url: string) => Promise<T>): Promise<T> {
     const { postgresPassword: password } = provideSecrets(folder);
     const postgres = await startPostgres({ stateFolder: folder, password, database: 'weir' });
     try {
-      return await work(postgres.url);
+      return await work(postgres.url, postgres.folder);
     } finally {
       await postgres.stop();
     }

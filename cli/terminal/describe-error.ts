@@ -1,5 +1,6 @@
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { FREE_CONNECTIONS } from '../../db/connection/is-out-of-connections.ts';
+import { OTHER_CLUSTER } from '../../embedded/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 /** Advice by error code of Node.js or PostgreSQL, for errors that a person can do something about. */
@@ -9,8 +10,7 @@ const ADVICE: { [code: string]: string } = {
   ENOTFOUND: 'The database cannot be reached: the host in DATABASE_URL does not exist. Correct DATABASE_URL.',
   '25006':
     'The database takes no changes, and nothing was changed: it is a standby (connect to the primary), or default_transaction_read_only is on (reset it).',
-  '28P01':
-    'The database refused the user or password in DATABASE_URL. Correct DATABASE_URL; where that is not set, a part of the state folder of npm start was deleted: delete all of it to start afresh.',
+  '28P01': `The database refused the user or password in DATABASE_URL. Correct DATABASE_URL; where that is not set, ${OTHER_CLUSTER}`,
   '53300': `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`,
   '3D000':
     'The database in DATABASE_URL does not exist. Create it, or correct DATABASE_URL; where that is not set, the first npm start was cut off: delete its state folder to start afresh.',

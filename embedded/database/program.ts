@@ -4,13 +4,13 @@ import pg from 'pg';
 import { connect } from '../../db/connect.ts';
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { migrate } from '../../db/migrate.ts';
+import { OTHER_CLUSTER } from '../state-folder.ts';
 import { provideDemoData } from './demo-data.ts';
 import type { Answer, Preparation } from './prepare-database.ts';
 
 /** Refusals of the start's own server, by SQLSTATE. */
 const REFUSALS: { [sqlState: string]: string } = {
-  '28P01':
-    'it refuses the stored password. A part of the state folder was deleted: delete all of it to start afresh.',
+  '28P01': `it refuses the stored password: ${OTHER_CLUSTER}`,
   '3D000': 'it was never created. The first start was cut off: delete the state folder to start afresh.',
 };
 

@@ -45,10 +45,13 @@ describe('Preparing the database of a start', function () {
     });
   });
 
-  it('says that a part of the state folder was deleted when the stored password is wrong', async () => {
+  it('says that secrets.json is of another cluster when the stored password is wrong, and to delete nothing', async () => {
     const url = new URL(database.url);
     url.password = 'another';
-    await assert.rejects(prepare(url.href, undefined, true), /stored password.*delete all of it/);
+    await assert.rejects(
+      prepare(url.href, undefined, true),
+      /stored password: secrets\.json.*not that of its PostgreSQL cluster.*move the cluster away.*Delete neither/,
+    );
     await assert.rejects(prepare(url.href), /correct DATABASE_URL/);
   });
 
