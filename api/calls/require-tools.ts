@@ -30,7 +30,8 @@ export function requireTools(
   const enabled = listToolSteps({ steps });
   for (const block of listBlocks({ steps }).filter(({ step_id }) => enabled.includes(step_id))) {
     const { model = '' } = applyOverride(block, overrideOf(overrides, block.step_id));
-    if (!registry.capabilities(model).tools) throw toolsUnsupported(model, block.step_id);
+    // A run that comes to a block with an unknown model fails there, as it does without tools.
+    if (registry.find(model)?.tools === false) throw toolsUnsupported(model, block.step_id);
   }
   return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) };
 }
