@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { CALL_IDS, versionOfRun } from './run-columns.ts';
+import { CALL_IDS, isOfCancelledRun, versionOfRun } from './run-columns.ts';
 
 /** Finds a call by its id, with its state and what its workflow is started from, but for the definition: that may be large. */
 export function findCall(db: Db, callId: string) {
@@ -40,6 +40,6 @@ function selectCalls(db: Db, callIds: string[]) {
       'run.concluded_by',
       'run.cancel_requested_at as cancelRequestedAt',
     ])
-    .select(sql<boolean>`run.callback_url is not null`.as('callback'))
+    .select([sql<boolean>`run.callback_url is not null`.as('callback'), isOfCancelledRun().as('isOfCancelled')])
     .where('run.execution_id', 'in', callIds);
 }

@@ -15,6 +15,13 @@ export function isCallOf(executionId: string) {
   return sql<boolean>`(run.execution_id = ${executionId} or run.continues = ${executionId})`;
 }
 
+/** Whether a row of `run` is a later call of a run that was cancelled. */
+export function isOfCancelledRun() {
+  return sql<boolean>`exists (
+    select from run root where root.execution_id = run.continues and root.cancel_requested_at is not null
+  )`;
+}
+
 /** Selects the cost of a run's blocks so far, in microcredits, as `cost_microcredits`. */
 export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
   return eb

@@ -225,12 +225,16 @@ export async function findOutcome(db: Db, callId: string): Promise<RunOutcome | 
 
 /**
  * Reads the outcome of a call from its row; undefined while it is under way. The first call of a resumed run ended with its
- * pause: the rest of its row describes the run's later calls.
+ * pause: the rest of its row describes the run's later calls. A cancellation takes the pause from that row alone: a later call
+ * of a run that was cancelled (`isOfCancelled`) has kept its own, which nobody can resume.
  */
 export function toOutcome(
-  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause' | 'concluded_by'>,
+  row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause' | 'concluded_by'> & {
+    isOfCancelled?: boolean;
+  },
 ): RunOutcome | undefined {
   const { status, result, error, pause } = row;
+  if (row.isOfCancelled && pause) return { status: 'failed', error: CANCELLED };
   if (row.concluded_by && pause) return { status: 'tool_calls_required', pause };
   if (status === 'failed' && error) return { status, error };
   if (status === 'completed' && result) return { status, result };

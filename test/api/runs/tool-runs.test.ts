@@ -173,10 +173,14 @@ describe('a run that pauses for tools', () => {
     it('at its second pause ends as at its first', async () => {
       const first = await pause();
       h.models.will(callTools([toolCall('b')]));
-      const { body: second } = await h.execute(flow, resumeOf(first));
+      const resumed = resumeOf(first);
+      const keyed = { headers: { 'idempotency-key': first.executionId } };
+      const { body: second } = await h.execute(flow, resumed, keyed);
       await cancel(first.executionId);
       await isOver(second);
       assert.equal((await h.charges(first.executionId)).length, 2);
+      for (const again of [await h.execute(flow, resumed, keyed), await h.execute(flow, resumed)])
+        assert.deepEqual([again.status, again.body.status, again.body.code], [200, 'failed', 'CANCELLED']);
     });
 
     it('while a resume is under way has its model call aborted, and is not charged for it', async () => {
