@@ -31,20 +31,21 @@ export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
 
 type BodyRules = {
   excess?: { member: string; refuse(measured: NonNullable<Measure['member']>): void };
+  first?: (json: unknown) => void;
   before?: ((json: unknown) => void)[];
   describe?: (error: z.ZodError) => ServiceError;
 };
 
 /**
  * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse a body that is too much to parse for one of its members,
- * and each of `before` the parsed JSON, in which an optional field that was null is left out. `describe` makes the error for
- * what does not fit the schema or may be in no body. The body is in hand until it is dropped, the handlers after it have returned
+ * `first` the JSON as it was parsed, whatever is in it, and each of `before` that in which an optional field that was null is
+ * left out. `describe` makes the error for what does not fit the schema or may be in no body. The body is in hand until it is dropped, the handlers after it have returned
  * and the stream, where they answer one, has ended.
  */
 export function readBody(
   deps: BodyDeps,
   schema: z.ZodType,
-  { excess, before = [], describe = validationError }: BodyRules = {},
+  { excess, first, before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
     const { owner, bytes, giveBack } = await (ctx.state.received ?? receive(deps, ctx));
@@ -61,6 +62,7 @@ export function readBody(
       endTurn = await takeLargeWork(work, owner, size, { patient: true, gone });
       const json = parseJson(bytes);
       freeBytes(bytes);
+      first?.(json);
       checkStructure(json, describe);
       dropNulls(schema, json);
       for (const check of before) check(json);

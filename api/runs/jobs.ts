@@ -143,7 +143,8 @@ export function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
     receiveBody(deps),
     admit(deps, { patient: true }),
     readBody(deps, jobRequest, {
-      before: [refuseTools, requireFewOverrides, refuseIdleOfJob],
+      first: refuseTools,
+      before: [requireFewOverrides, refuseIdleOfJob],
       describe: describeProblems,
     }),
     readIdempotencyKey('jobs'),
@@ -152,7 +153,10 @@ export function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
   ];
 }
 
-/** Throws TOOLS_REQUIRE_SYNC_EXECUTE before anything else about the body is checked. */
+/**
+ * Throws TOOLS_REQUIRE_SYNC_EXECUTE before anything else is checked but what makes a body unreadable: its size, its JSON, and
+ * whole numbers that would lose digits.
+ */
 function refuseTools(body: unknown): void {
   if ((body as { tools?: unknown } | null)?.tools != null)
     throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);

@@ -58,7 +58,15 @@ describe('errors of tool calls', () => {
 
   it('TOOLS_REQUIRE_SYNC_EXECUTE: 405 before anything else that is wrong with the body', async () => {
     const tools = [weather];
-    for (const body of [{ message: 'm', tools, toolChoice: 'auto' }, { tools }, { tools, executionId: 'x' }])
+    const deep = JSON.parse('['.repeat(70) + ']'.repeat(70));
+    const refused = JSON.parse('{"__proto__": {}}');
+    for (const body of [
+      { message: 'm', tools, toolChoice: 'auto' },
+      { tools },
+      { tools, executionId: 'x' },
+      { tools: deep },
+      { tools, message: refused },
+    ])
       detail(
         await h.weir.call('POST', `${flow}/jobs`, { key: h.tenant.key, body }),
         405,
@@ -113,6 +121,18 @@ describe('errors of tool calls', () => {
     const paused = await h.pauseWithTwo(flow);
     detail(await h.execute(flow, { ...resumeOf(paused), ...chosen }), 500, 'MODEL_TOOLS_UNSUPPORTED');
     await h.stillWaits(flow, paused);
+  });
+
+  it('an unknown model fails the run that comes to it, as it does without tools', async () => {
+    const one = await h.weir.createFlow(h.tenant, [asking('ask')]);
+    for (const model of ['nosuch/model', 'gpt-5']) {
+      const chosen = { block_overrides: { ask: { model } } };
+      for (const body of [chosen, { ...chosen, tools: [] }]) {
+        const { status, body: run } = await h.execute(one, body);
+        assert.deepEqual([status, run.status, run.code], [200, 'failed', 'MODEL_NOT_CONFIGURED']);
+      }
+    }
+    assert.equal(h.models.calls.length, 0);
   });
 
   it('INSUFFICIENT_CREDITS: 402 for a resume too; it goes through once there are credits', async () => {
