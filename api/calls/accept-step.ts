@@ -108,7 +108,7 @@ async function acceptChecked(
   const { stepIndex, maxCredits } = body;
   const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
   const outputs = ofSteps(definition, await readOutputs(deps, session, request));
-  const replaced = stepIndex > 0 ? (body.inputOverrides as Outputs | undefined) : undefined;
+  const replaced = body.inputOverrides as Outputs | undefined;
   const continuation: Continuation = {
     ...pipelineInput(definition, body, outputs, republished),
     from: stepIndex,

@@ -35,9 +35,10 @@ export function refuseIdleOfExecute(body: unknown): void {
   dropMessage(body);
 }
 
-/** Refuses what a call of /step does not read. */
+/** Refuses what a call of /step does not read. The inputOverrides of step 0 are ignored, whatever they are. */
 export function refuseIdleOfStep(body: unknown): void {
   const { executionId = null, stepIndex } = Object(body) as { executionId?: unknown; stepIndex?: unknown };
+  if (stepIndex === 0) delete (body as Fields).inputOverrides;
   if (executionId !== null) {
     dropEmpty(body, OF_START);
     if (stepIndex !== 0 || has(body, 'toolCallMessages')) dropMessage(body);

@@ -22,6 +22,7 @@ const PARAMETERS: { [name: string]: { description: string; example?: string | nu
   flow_id: { description: 'The id of the flow.' },
   member_user_id: { description: 'The user_id of the member.' },
   invitation_id: { description: 'The id of the invitation.' },
+  assistant_id: { description: 'The `id` of the assistant in the list.' },
   provider: { description: 'The prefix of its models.', example: 'openai' },
   key_id: { description: 'The 8 characters after weir_live_ or weir_test_.' },
   org_id: { description: 'The id of the organization.' },
@@ -57,6 +58,7 @@ const TAGS = [
   { name: 'Webhooks', description: 'Deliveries that tell of runs that have ended.' },
   { name: 'Tests', description: 'Runs of a flow’s test cases.' },
   { name: 'MCP', description: 'Tools for assistants.' },
+  { name: 'Assistants', description: 'The assistants that a user has connected over MCP.' },
   { name: 'Temporal', description: 'What the engine’s Web UI and CLI ask for.' },
 ];
 

@@ -28,12 +28,14 @@ describe('API reference', () => {
   type Content = { schema: { $ref: string }; examples: { [name: string]: Example } };
   type Bodies = { headers?: object; content: { 'application/json': Content } };
   type Operation = {
-    parameters: { name: string; in: string }[];
+    parameters: { name: string; in: string; description?: string }[];
+    tags?: string[];
     requestBody?: Bodies;
     responses: { [status: string]: Bodies };
   };
   type Document = {
     openapi: string;
+    tags: { name: string }[];
     paths: { [path: string]: { [method: string]: Operation } };
     webhooks: { [event: string]: { [method: string]: Operation } };
     components: { schemas: { [name: string]: Schema } };
@@ -50,6 +52,15 @@ describe('API reference', () => {
     // The second path of MCP, which the description names.
     const once = routes.filter((route) => route !== 'post /api/v1/mcp/');
     assert.deepEqual(described.sort(), once.sort());
+  });
+
+  it('declares every tag that it uses, and describes every parameter of a path', async () => {
+    const { tags, paths } = await openApi();
+    const operations = Object.values(paths).flatMap((item) => Object.values(item));
+    const used = new Set(operations.flatMap((operation) => operation.tags ?? []));
+    assert.deepEqual(tags.map(({ name }) => name).sort(), [...used].sort());
+    for (const { parameters = [] } of operations)
+      for (const one of parameters) if (one.in === 'path') assert.ok(one.description, one.name);
   });
 
   it('describes the fields that the validation takes', async () => {

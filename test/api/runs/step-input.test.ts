@@ -66,6 +66,7 @@ describe('POST …/step: what a step gets', () => {
     const flow = await createFlow(add('a'), add('b'), add('c'));
     const inputOverrides = { a: 'x' };
     const { events, executionId } = await begin(flow, { inputOverrides: { unknown: 1, a: 'x' } });
+    for (const ignored of ['y', [1], null]) await begin(flow, { inputOverrides: ignored });
     assert.equal(only(events, 'block_completed').output, 'ma');
     const session = { executionId, accumulatedOutputs: { a: 'ma', b: 'mab' }, inputOverrides };
     const second = await client.step(flow, { ...session, stepIndex: 1 });
