@@ -12,6 +12,7 @@ import { listBlocks } from '../flow/plan.ts';
 import { type Busy, CANCELLED, ENDED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
+import { weigh } from '../json-text/measure-json.ts';
 import { freeBytes } from '../large-values/free-bytes.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
@@ -183,11 +184,9 @@ export function createBlockExecutor(
       // The processor has already validated, and maybe repaired, a model's answer.
       if (block.processor_type !== 'llm')
         await enforceSchema(own, 'output', block.outputSchema, answered.json ?? answered.output, attempt);
-      const { serialized, bytes } = serializeOutput(answered);
+      const { serialized, bytes, weight } = serializeOutput(answered);
       if (paused) return { usage, output: serialized, paused };
-      const value = answered.json
-        ? { ref: execution.blockKey, bytes }
-        : toLeaf(execution.blockKey, answered.output, bytes);
+      const value = toLeaf(execution.blockKey, answered.output, bytes, weight);
       return { usage, output: serialized, value };
     } catch (error) {
       if (error instanceof ServiceError) return { usage, error: toError(error) };
@@ -206,7 +205,7 @@ export function createBlockExecutor(
   async function recordedReply(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
     const loading = loadBlockOutput(db, execution.callId, execution.blockKey);
     const { output, bytes, paused } = await readInTime(db, attempt, loading);
-    if (!paused) return toLeaf(execution.blockKey, output, bytes);
+    if (!paused) return toLeaf(execution.blockKey, output, bytes, weigh(JSON.stringify(output)));
     const context = await loadContext(execution.callId, attempt);
     const iterations = (resumeOf(context, execution)?.iterations ?? 0) + 1;
     return toPause(execution.stepId, iterations, output as ToolCallMessage[], context.input.continuation);

@@ -1,5 +1,6 @@
 import type { StoredRunInput } from '../db/tables/run-input.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
+import { weigh } from '../json-text/measure-json.ts';
 
 /** Makes the reply of a block that paused from its recorded conversation, which ends with the model's tool calls. */
 export function toPause(
@@ -10,7 +11,7 @@ export function toPause(
 ): Pause {
   const last = messages.at(-1);
   return {
-    ...(continuation && { carriedBytes: Buffer.byteLength(JSON.stringify(continuation.outputs)) }),
+    ...(continuation && { carriedBytes: weigh(JSON.stringify(continuation.outputs)) }),
     paused: {
       step_id: stepId,
       iterations,

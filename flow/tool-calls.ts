@@ -45,8 +45,8 @@ export type PausePoint = {
 };
 
 /**
- * The reply of a block whose model calls tools. `carriedBytes`: the size, as JSON, of the outputs that the run's caller sent
- * with this call.
+ * The reply of a block whose model calls tools. `carriedBytes`: what the outputs count as that the run's caller sent with this
+ * call.
  */
 export type Pause = { paused: PausePoint; carriedBytes?: number };
 

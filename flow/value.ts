@@ -8,10 +8,10 @@ export const INPUT_REF = '$input';
 
 /**
  * One stored value: `ref` names the output it comes from, `at` the items picked from it in turn. `json` is an inline copy of
- * a small value. `bytes` is the size of the whole output as JSON; absent for a run's message or input, and in runs that began
- * before outputs were measured.
+ * a small value. `bytes` is what the whole output counts as: its size as JSON, or more where it has many values or keys, and
+ * then `exactBytes` is its size. Both are absent for a run's message or input, and in runs that began before outputs were measured.
  */
-export type Leaf = { ref: string; at?: number[]; json?: Json; bytes?: number };
+export type Leaf = { ref: string; at?: number[]; json?: Json; bytes?: number; exactBytes?: number };
 
 /** A value stored under a reference; `bytes` is its size as JSON. */
 export type Stored = { json: Json; bytes: number };
@@ -31,9 +31,13 @@ export const INLINE_MAX_BYTES = 2_048;
 /** A composition longer than this, serialized, loses its inline copies. */
 export const COMPOSITION_MAX_CHARS = 32_768;
 
-/** Makes a leaf for `json`, which has `bytes` bytes serialized, with an inline copy when it is small. */
-export function toLeaf(ref: string, json: Json, bytes: number): Leaf {
-  return bytes <= INLINE_MAX_BYTES ? { ref, json, bytes } : { ref, bytes };
+/**
+ * Makes a leaf for `json`, which has `bytes` bytes serialized and counts as `weight`, with an inline copy when it is there and
+ * small.
+ */
+export function toLeaf(ref: string, json: Json | undefined, bytes: number, weight = bytes): Leaf {
+  if (json !== undefined && bytes <= INLINE_MAX_BYTES) return { ref, json, bytes: Math.max(bytes, weight) };
+  return weight > bytes ? { ref, bytes: weight, exactBytes: bytes } : { ref, bytes };
 }
 
 export function isLeaf(value: Value): value is Leaf {
@@ -58,7 +62,7 @@ export function itemOf(value: Value, index: number): Value {
 }
 
 /**
- * Returns about the size as JSON of a composition of outputs before it is built; parts that were not measured count 0, and names
+ * Returns about what a composition of outputs counts as before it is built; parts that were not measured count 0, and names
  * of branches their characters. Workflows decide by it, so it stays as it is.
  */
 export function sizeOf(value: Value): number {

@@ -3,10 +3,13 @@
 import { findStringEnd } from './find-string-end.ts';
 import { BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
 
-/** The most values in one text: objects, arrays and their members. */
+/** The most values that code or a model may answer: objects, arrays and their members. */
 export const JSON_VALUES_MAX = 500_000;
 /** The most different keys; equal keys, as in the rows of a table, cost little. */
 export const JSON_KEYS_MAX = 100_000;
+/** A value, and a different key, count as so many bytes at least where a size is bounded: see `weigh`. */
+const VALUE_BYTES = 12;
+const KEY_BYTES = 64;
 
 /** The table of seen keys has eight to sixteen bits for each byte, up to this; two keys with the same hash count as one. */
 const TABLE_BITS_MAX = 2 ** 22;
@@ -18,11 +21,31 @@ const NOTHING = { start: 0, end: 0 };
  */
 export type JsonMeasure = { values: number; keys: number; excess?: string };
 
+/** The most that a text may hold of each. */
+export type JsonMost = { values: number; keys: number };
+const MOST: JsonMost = { values: JSON_VALUES_MAX, keys: JSON_KEYS_MAX };
+const ANY: JsonMost = { values: Number.POSITIVE_INFINITY, keys: Number.POSITIVE_INFINITY };
+
+/** Returns the most values and keys of a text that weighs `bytes` at most. */
+export function mostOf(bytes: number): JsonMost {
+  return { values: Math.floor(bytes / VALUE_BYTES), keys: Math.floor(bytes / KEY_BYTES) };
+}
+
+/**
+ * Returns the size of JSON text, or more where it holds many small values or keys. Whatever is put together of texts holds no
+ * more values and keys than `mostOf` what they weigh together.
+ */
+export function weigh(text: string | Uint8Array, measured?: JsonMost): number {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  const { values, keys } = measured ?? measureJson(bytes, ANY);
+  return Math.max(bytes.length, values * VALUE_BYTES, keys * KEY_BYTES);
+}
+
 /**
  * Counts the values and keys of a text, which may be parsed unless there is an `excess`. The text need not be valid JSON. Reads
  * each byte at most twice, and none beyond the limit.
  */
-export function measureJson(bytes: Uint8Array): JsonMeasure {
+export function measureJson(bytes: Uint8Array, most = MOST): JsonMeasure {
   const tableBits = Math.min(TABLE_BITS_MAX, 2 ** (35 - Math.clz32(bytes.length)));
   const shift = Math.clz32(tableBits) + 1;
   let seen: Uint8Array | undefined;
@@ -44,13 +67,11 @@ export function measureJson(bytes: Uint8Array): JsonMeasure {
       if ((cell & bit) === 0) {
         seen[place >>> 3] = cell | bit;
         keys += 1;
-        if (keys > JSON_KEYS_MAX)
-          return { values, keys, excess: `has more than ${JSON_KEYS_MAX} different keys` };
+        if (keys > most.keys) return { values, keys, excess: `has more than ${most.keys} different keys` };
       }
     } else if (byte === COMMA || byte === BRACKET || byte === BRACE) {
       values += 1;
-      if (values > JSON_VALUES_MAX)
-        return { values, keys, excess: `holds more than ${JSON_VALUES_MAX} values` };
+      if (values > most.values) return { values, keys, excess: `holds more than ${most.values} values` };
     }
   }
   return { values, keys };

@@ -2,14 +2,14 @@
 
 import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { findMember } from '../json-text/find-member.ts';
-import { type JsonMeasure, measureJson } from '../json-text/measure-json.ts';
+import { type JsonMeasure, type JsonMost, measureJson } from '../json-text/measure-json.ts';
 import { type CodeFindings, readCode } from './read-code.ts';
 
 /** The measure of a text and, where that is too large to parse, of a member of it; absent when not there. */
 export type Measure = JsonMeasure & { member?: { bytes: number; excess?: string | undefined } };
 
 /** All that a task needs to know besides the text. */
-export type TaskOptions = { member?: string | undefined; asText?: boolean };
+export type TaskOptions = { member?: string | undefined; most?: JsonMost; asText?: boolean };
 
 /**
  * A chat completion without what nobody reads. `content`: a long text of it as JSON, which is left out of `answer`; of one that
@@ -19,8 +19,8 @@ export type Completion = { answer: unknown; content?: Uint8Array<ArrayBuffer>; t
 
 export const TASKS = {
   /** Measures a JSON text, and the outermost member of this name where the text is too large to parse. */
-  measure(json: Uint8Array, { member }: TaskOptions): Measure {
-    const measured = measureJson(json);
+  measure(json: Uint8Array, { member, most }: TaskOptions): Measure {
+    const measured = measureJson(json, most);
     const found = measured.excess && member !== undefined ? findMember(json, member) : undefined;
     return {
       ...measured,

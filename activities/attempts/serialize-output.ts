@@ -1,19 +1,32 @@
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
+import { type JsonMost, weigh } from '../../json-text/measure-json.ts';
 
-/** The output of a block: a value, or where it is large, its JSON text, which is stored without being parsed. */
-export type Output = { output: Json; json?: undefined } | { json: Buffer; output?: undefined };
+/**
+ * The output of a block: a value, or where it is large, its JSON text, which is stored without being parsed, and what it was
+ * measured to hold.
+ */
+export type Output =
+  | { output: Json; json?: undefined }
+  | { json: Buffer; measured: JsonMost; output?: undefined };
 
 /** When `paused`, the output is a conversation that waits for tool results. */
 export type BlockOutput = Output & { paused?: boolean };
 
 /** Serializes a block's output for the database; throws OUTPUT_TOO_LARGE. */
-export function serializeOutput({ output, json }: Output): { serialized: string | Buffer; bytes: number } {
-  const serialized = json ?? JSON.stringify(output);
+export function serializeOutput(answered: Output): {
+  serialized: string | Buffer;
+  bytes: number;
+  weight: number;
+} {
+  const serialized = answered.json ?? JSON.stringify(answered.output);
   const bytes = Buffer.byteLength(serialized);
   if (bytes > OUTPUT_MAX_BYTES) throw outputTooLarge(`${bytes} bytes`);
-  return { serialized, bytes };
+  const weight = weigh(serialized, answered.json && answered.measured);
+  if (weight > OUTPUT_MAX_BYTES)
+    throw outputTooLarge(`so many values or different keys that it counts as ${weight} bytes`);
+  return { serialized, bytes, weight };
 }
 
 export function outputTooLarge(size: string): ServiceError {

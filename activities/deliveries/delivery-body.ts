@@ -57,7 +57,7 @@ export async function buildDeliveryBody(
     // What is away comes back; what is refused or lost would be so again at each attempt.
     if (!(error instanceof ServiceError)) throw error;
     log.warn({ execution_id, err: error }, 'A delivery goes out without its result, which cannot be read.');
-    return truncated(Math.max(sizeOf(result), bytesToLoad(result)));
+    return truncated(bytes || Math.max(sizeOf(result), bytesToLoad(result)));
   } finally {
     giveBack();
   }
@@ -78,7 +78,7 @@ function measure(value: Value): number {
       return sum + Buffer.byteLength(JSON.stringify(name)) + 2 + measure(branch);
     }, 1);
   if (value.json !== undefined) return Buffer.byteLength(JSON.stringify(value.json));
-  return value.at ? Number.NaN : (value.bytes ?? Number.NaN);
+  return value.at ? Number.NaN : (value.exactBytes ?? value.bytes ?? Number.NaN);
 }
 
 function toBody(payload: DeliveryPayload): string {

@@ -118,7 +118,8 @@ export async function askModel(
   const { text, toolCalls, json, tooLong }: ChatAnswer =
     request.answered === undefined ? await ask() : { text: request.answered, toolCalls: [] };
   if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
-  if (json) return { json };
+  // One text.
+  if (json) return { json, measured: { values: 1, keys: 0 } };
   if (toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
     const output = [...request.conversation, asked] as Json;

@@ -88,7 +88,14 @@ async function continueFrom(
 ): Promise<Continuation> {
   const { steps } = await deps.definitions.get(run.flow_version_id);
   // The bytes are held already.
-  const { accumulatedOutputs: outputs } = await forkCursor(deps, run, from, async () => deps.db);
+  const { accumulatedOutputs: outputs } = await forkCursor(
+    deps,
+    run,
+    from,
+    async () => deps.db,
+    // No caller sends them.
+    Buffer.byteLength,
+  );
   const absent = listOutputsRead(steps, overrides, from).find((stepId) => !Object.hasOwn(outputs, stepId));
   if (absent !== undefined) throw tooLarge(absent);
   const previous = steps[from - 1]?.step_id ?? '';

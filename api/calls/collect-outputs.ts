@@ -46,10 +46,10 @@ export async function measureCollected(db: Db, { calls }: Calls): Promise<number
 }
 
 /**
- * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call.
- * When all together have more than `room` bytes, the last one comes first, then those that later blocks read (`read`), then the
- * latest; each that has no room is left out, and so is one in a call that is not looked through. Throws CONFLICT when the last step
- * has none, and BODY_TOO_LARGE when its output does not fit.
+ * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call. When
+ * all together have more than `room` bytes by `measure`, the last one comes first, then those that later blocks read (`read`),
+ * then the latest; each that has no room is left out, and so is one in a call that is not looked through. Throws CONFLICT when
+ * the last step has none, and BODY_TOO_LARGE when its output does not fit.
  */
 export async function collectOutputs(
   db: Db,
@@ -57,6 +57,7 @@ export async function collectOutputs(
   steps: PlannedStep[],
   read: ReadonlySet<string>,
   room: number,
+  measure: (json: string) => number,
 ): Promise<{ [stepId: string]: Json }> {
   const { sources, missing } = await findSources(db, calls, steps);
   const last = steps.at(-1);
@@ -87,7 +88,7 @@ export async function collectOutputs(
       brought = { callId, outputs: continuation?.outputs ?? {} };
     }
     const output = value ? await readResult(db, callId, value) : (brought?.outputs[step_id] as Json);
-    const size = Buffer.byteLength(JSON.stringify({ [step_id]: output }));
+    const size = measure(JSON.stringify({ [step_id]: output }));
     if (bytes + size > room) {
       if (outputs.size === 0) throw tooLarge(step_id);
       leftOut = true;

@@ -5,6 +5,7 @@ import { getRunInput } from '../../db/runs/runs.ts';
 import { measureInput } from '../../db/stored-values/stored-inputs.ts';
 import type { ServiceError } from '../../flow/errors.ts';
 import { toPlan } from '../../flow/plan.ts';
+import { weigh } from '../../json-text/measure-json.ts';
 import { invalidField } from '../http/invalid-field.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { collectOutputs, findCalls, measureCollected } from './collect-outputs.ts';
@@ -13,14 +14,16 @@ import { listOutputsRead } from './list-outputs-read.ts';
 type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
 /**
- * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the run's
- * input and outputs, and returns the database from which these are read. Throws a ServiceError when the run cannot be forked there.
+ * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the run's input
+ * and outputs, and returns the database from which these are read. `measure` tells what JSON counts as. Throws a ServiceError
+ * when the run cannot be forked there.
  */
 export async function forkCursor(
   { db: measured, definitions }: { db: Db; definitions: FlowDefinitions },
   run: ForkedRun,
   step: number,
   holdBytes: (bytes: number) => Promise<Db>,
+  measure: (json: string) => number = weigh,
 ) {
   const { steps } = await definitions.get(run.flow_version_id);
   const plan = toPlan(steps);
@@ -43,9 +46,9 @@ export async function forkCursor(
     ...(tools && { tools }),
     ...(toolChoice && { toolChoice }),
   };
-  const room = BODY_MAX_BYTES - Buffer.byteLength(JSON.stringify(cursor));
+  const room = BODY_MAX_BYTES - measure(JSON.stringify(cursor));
   const read = new Set(listOutputsRead(steps, block_overrides, step));
-  const accumulatedOutputs = await collectOutputs(db, calls, before, read, room);
+  const accumulatedOutputs = await collectOutputs(db, calls, before, read, room, measure);
   return { ...cursor, accumulatedOutputs };
 }
 

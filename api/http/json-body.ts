@@ -9,15 +9,18 @@ import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
 import { findInexactNumber } from '../../json-text/find-inexact-number.ts';
+import { mostOf } from '../../json-text/measure-json.ts';
 import { freeBytes } from '../../large-values/free-bytes.ts';
 import { LARGE_JSON_BYTES } from '../../large-values/large-json.ts';
 import type { Measure } from '../../large-values/tasks.ts';
 import { describeIssue } from './describe-issue.ts';
 import { dropNulls } from './drop-nulls.ts';
 import { readerSignal } from './reader-signal.ts';
-import { type BodyDeps, receive } from './receive-body.ts';
+import { BODY_MAX_BYTES, type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork, waitInTime } from './take-bytes.ts';
 
+/** Has room for outputs of 8 MiB beside the rest of a request, as its bytes have. */
+const MOST = mostOf(BODY_MAX_BYTES);
 /** The field in which callers send back earlier outputs: whatever a block may answer is accepted there. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output may be as deep as a body, and every step around or after it may add a level. */
@@ -39,8 +42,8 @@ type BodyRules = {
 /**
  * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse a body that is too much to parse for one of its members,
  * `first` the JSON as it was parsed, whatever is in it, and each of `before` that in which an optional field that was null is
- * left out. `describe` makes the error for what does not fit the schema or may be in no body. The body is in hand until it is dropped, the handlers after it have returned
- * and the stream, where they answer one, has ended.
+ * left out. `describe` makes the error for what does not fit the schema or may be in no body. The body is in hand until it is
+ * dropped, the handlers after it have returned and the stream, where they answer one, has ended.
  */
 export function readBody(
   deps: BodyDeps,
@@ -55,7 +58,7 @@ export function readBody(
       const { json: largeJson, work } = deps.largeValues;
       // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
       const measure = (late?: AbortSignal) =>
-        largeJson.measure(owner, bytes, { member: excess?.member, signal: late });
+        largeJson.measure(owner, bytes, { member: excess?.member, most: MOST, signal: late });
       const measured = await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone()));
       refuseExcess(measured, excess);
       const size = workOf(bytes.length, measured);

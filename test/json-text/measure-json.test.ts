@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { JSON_KEYS_MAX, JSON_VALUES_MAX, measureJson } from '../../json-text/measure-json.ts';
+import { JSON_KEYS_MAX, JSON_VALUES_MAX, measureJson, mostOf, weigh } from '../../json-text/measure-json.ts';
 
 describe('measureJson', () => {
   const find = (text: string) => measureJson(Buffer.from(text)).excess;
@@ -38,4 +38,20 @@ describe('measureJson', () => {
   ];
   for (const [rule, text, message] of refused)
     it(`refuses ${rule}`, () => assert.match(find(text) ?? '', message));
+
+  it('weighs texts so that those of so many bytes together hold no more than mostOf these', () => {
+    const part = `[${'1,'.repeat(9_999)}1]`;
+    const bytes = 3 * weigh(part);
+    assert.equal(
+      measureJson(Buffer.from(`[${part},${part},${part}]`), mostOf(bytes + 100)).excess,
+      undefined,
+    );
+    assert.match(
+      measureJson(Buffer.from(`[${part},${part},${part}]`), mostOf(bytes - 100)).excess ?? '',
+      /values/,
+    );
+    // Two keys with the same hash count as one.
+    assert.ok(weigh(keys(100)) > 90 * 64);
+    assert.equal(weigh('"é"'), 4);
+  });
 });

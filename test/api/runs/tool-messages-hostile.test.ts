@@ -57,7 +57,6 @@ describe('hostile tool-call messages', () => {
       'as many calls as fit that are none',
       [{ role: 'assistant', tool_calls: Array(Math.floor(TOOL_MESSAGES_MAX_BYTES / 3) - 20).fill({}) }],
     ],
-    ['calls that carry as many numbers as fit', [asking({ extra_content: Array(JSON_VALUES_MAX).fill(0) })]],
     ['extra_content that is too deep', [asking({ extra_content: nested(60) })]],
     ['extra_content with a prototype', [asking({ extra_content: JSON.parse('{"__proto__": {}}') })]],
   ];
@@ -79,8 +78,15 @@ describe('hostile tool-call messages', () => {
       detail(await h.execute(flow, { ...resumeOf(paused), toolCallMessages }), 413, 'MESSAGES_TOO_LARGE');
   });
 
+  it('are 400 TOOLS_INVALID: calls that carry as many numbers as fit, in a body that holds too much', async () => {
+    const toolCallMessages = [asking({ extra_content: Array(JSON_VALUES_MAX).fill(0) })];
+    const accumulatedOutputs = { a: Array(2 * JSON_VALUES_MAX).fill(0) };
+    const body = { ...resumeOf(paused), toolCallMessages, accumulatedOutputs };
+    detail(await h.execute(flow, body), 400, 'TOOLS_INVALID');
+  });
+
   it('are not blamed for what else is too much in a body', async () => {
-    const body = { ...resumeOf(paused), accumulatedOutputs: { a: Array(JSON_VALUES_MAX).fill(0) } };
+    const body = { ...resumeOf(paused), accumulatedOutputs: { a: Array(3 * JSON_VALUES_MAX).fill(0) } };
     detail(await h.execute(flow, body), 422, 'VALIDATION_ERROR');
   });
 
