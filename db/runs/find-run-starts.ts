@@ -40,6 +40,9 @@ function selectCalls(db: Db, callIds: string[]) {
       'run.concluded_by',
       'run.cancel_requested_at as cancelRequestedAt',
     ])
-    .select([sql<boolean>`run.callback_url is not null`.as('callback'), isOfCancelledRun().as('isOfCancelled')])
+    .select([
+      sql<boolean>`run.callback_url is not null`.as('callback'),
+      isOfCancelledRun().as('isOfCancelled'),
+    ])
     .where('run.execution_id', 'in', callIds);
 }
