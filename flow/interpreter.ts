@@ -121,7 +121,7 @@ export async function interpret(
     if (bytes > outputMaxBytes)
       throw new ServiceError(
         'OUTPUT_TOO_LARGE',
-        `The outputs of ${step.step_id} together have more than ${outputMaxBytes} bytes (many values or keys count as more): let its blocks return less.`,
+        `The outputs of ${step.step_id} together have more than ${outputMaxBytes} bytes (many values count as more): let its blocks return less.`,
         placeOf(step, iterations),
       );
   }
@@ -144,7 +144,7 @@ function requireCarriable({ step_id }: PlannedStep, bytes: number): void {
   if (bytes > OUTPUT_MAX_BYTES)
     throw new ServiceError(
       'OUTPUT_TOO_LARGE',
-      `${step_id} waits for the results of tools, and the outputs of the steps before it, which a resume sends back, have ${bytes} bytes (many values or keys count as more): at most ${OUTPUT_MAX_BYTES} can be carried.`,
+      `${step_id} waits for the results of tools, and the outputs of the steps before it, which a resume sends back, have ${bytes} bytes (many values count as more): at most ${OUTPUT_MAX_BYTES} can be carried.`,
       { step_id },
     );
 }

@@ -7,8 +7,9 @@ import { BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
 export const JSON_VALUES_MAX = 500_000;
 /** The most different keys; equal keys, as in the rows of a table, cost little. */
 export const JSON_KEYS_MAX = 100_000;
-/** A value, and a different key, count as so many bytes at least where a size is bounded: see `weigh`. */
+/** A value counts as so many bytes at least where a size is bounded: see `weigh`. */
 const VALUE_BYTES = 12;
+/** A text of so many bytes may have one different key more. */
 const KEY_BYTES = 64;
 
 /** The table of seen keys has eight to sixteen bits for each byte, up to this; two keys with the same hash count as one. */
@@ -26,19 +27,19 @@ export type JsonMost = { values: number; keys: number };
 const MOST: JsonMost = { values: JSON_VALUES_MAX, keys: JSON_KEYS_MAX };
 const ANY: JsonMost = { values: Number.POSITIVE_INFINITY, keys: Number.POSITIVE_INFINITY };
 
-/** Returns the most values and keys of a text that weighs `bytes` at most. */
+/** Returns the most values and different keys that are read of a text of `bytes`. */
 export function mostOf(bytes: number): JsonMost {
   return { values: Math.floor(bytes / VALUE_BYTES), keys: Math.floor(bytes / KEY_BYTES) };
 }
 
 /**
- * Returns the size of JSON text, or more where it holds many small values or keys. Whatever is put together of texts holds no
- * more values and keys than `mostOf` what they weigh together.
+ * Returns the size of JSON text, or more where it holds many small values. Whatever is put together of texts holds no more values
+ * than `mostOf` what they weigh together. Keys do not count: many texts may have the same.
  */
 export function weigh(text: string | Uint8Array, measured?: JsonMost): number {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-  const { values, keys } = measured ?? measureJson(bytes, ANY);
-  return Math.max(bytes.length, values * VALUE_BYTES, keys * KEY_BYTES);
+  const { values } = measured ?? measureJson(bytes, ANY);
+  return Math.max(bytes.length, values * VALUE_BYTES);
 }
 
 /**

@@ -24,8 +24,7 @@ export function serializeOutput(answered: Output): {
   const bytes = Buffer.byteLength(serialized);
   if (bytes > OUTPUT_MAX_BYTES) throw outputTooLarge(`${bytes} bytes`);
   const weight = weigh(serialized, answered.json && answered.measured);
-  if (weight > OUTPUT_MAX_BYTES)
-    throw outputTooLarge(`so many values or different keys that it counts as ${weight} bytes`);
+  if (weight > OUTPUT_MAX_BYTES) throw outputTooLarge(`so many values that it counts as ${weight} bytes`);
   return { serialized, bytes, weight };
 }
 

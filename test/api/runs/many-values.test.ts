@@ -40,7 +40,6 @@ describe('outputs of many values and keys', () => {
 
   for (const [what, steps] of [
     ['values before a pause', [...['a', 'b', 'c'].map((id) => values(id, 300_000)), asking('ask', 'x')]],
-    ['different keys before a pause', [keys('a', 80_000), keys('b', 80_000), asking('ask', 'x')]],
     [
       'values that a parallel step puts together',
       [
