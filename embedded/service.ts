@@ -1,4 +1,5 @@
 // The service as a process of a local start: `worker/serve.ts`, API and worker in one.
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,6 +33,7 @@ type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: st
 
 /** Starts the service and waits until it reports that it is ready. Throws an Error with the end of its log. */
 export async function startService({ stateFolder, env, baseUrl }: ServiceOptions): Promise<Child> {
+  const listeningFile = path.join(stateFolder, 'service-listens');
   const child = startChild({
     stateFolder,
     name: 'service',
@@ -42,12 +44,12 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
       ...['--import', path.join(WORKER, 'disable-workflow-watchdog.ts')],
       path.join(WORKER, 'serve.ts'),
     ],
-    env: { ...MALLOC, ...env, RESTART_COMPILED: '1' },
+    env: { ...MALLOC, ...env, RESTART_COMPILED: '1', LISTENING_FILE: listeningFile },
     stopSignal: 'SIGTERM',
     stopTimeoutMs: STOP_TIMEOUT_MS,
   });
   const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(baseUrl))) {
+  while (!listens(child.pid, listeningFile) || !(await isReady(baseUrl))) {
     if (child.hasExited() || performance.now() > deadline) {
       const problem = child.hasExited()
         ? await child.exited
@@ -59,6 +61,15 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
     await sleep(100);
   }
   return child;
+}
+
+/** Whether the service listens: until then, another program may answer at its port. Its file has the number of its process. */
+function listens(pid: number, file: string): boolean {
+  try {
+    return Number(readFileSync(file, 'utf8')) === pid;
+  } catch {
+    return false;
+  }
 }
 
 async function isReady(baseUrl: string): Promise<boolean> {

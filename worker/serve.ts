@@ -1,4 +1,5 @@
 // main of `npm run serve`: API and worker in one process on one Temporal connection, the shortest path for /execute.
+import { writeFileSync } from 'node:fs';
 import { countOpenAtMost } from '../api/http/open-requests.ts';
 import { LINGER_MS, serveApi } from '../api/serve.ts';
 import { createInProcessRuns } from '../db/runs/in-process-runs.ts';
@@ -33,6 +34,9 @@ const bundle = await workflowBundle(config);
 const api = await exitOnFailure(() =>
   serveApi({ ...dependencies, inProcessRuns, listeners }, { lingerMs: LINGER_MS }),
 );
+// `npm start` reads there that it is this process that listens (embedded/service.ts).
+const listeningFile = process.env.LISTENING_FILE;
+if (listeningFile) await exitOnFailure(() => writeFileSync(listeningFile, String(process.pid)));
 const stopping = new AbortController();
 let worker: Promise<RunningWorker> | undefined;
 endOnSignal(stop, SERVE_END_MAX_SECONDS);

@@ -41,7 +41,7 @@ export async function reservePort(
   throw new Error(`No port from ${first} to ${first + NEIGHBOURS - 1} is free for ${name}${problem}.`);
 }
 
-/** Chooses the API's port: WEIR_PORT, else the one used before, else 8787 or a later one. Throws when WEIR_PORT is taken. */
+/** Reserves the API's port: WEIR_PORT, else the one used before, else 8787 or a later one. Throws when WEIR_PORT is taken. */
 export async function chooseApiPort(
   host: string,
   configured: string | undefined,
@@ -51,7 +51,7 @@ export async function chooseApiPort(
   const port = Number(configured);
   if (!configured || port === 0)
     return reservePort('the API', remembered ?? API_PORT, API_PORT, report, host);
-  if (await isPortFree(port, host)) return port;
+  if ((await isPortFree(port, host)) && reserveIfPossible(port)) return port;
   throw new Error(
     `Port ${port} on ${host} (WEIR_PORT) is taken. Stop the program that uses it, or set WEIR_PORT to another one.`,
   );
@@ -69,4 +69,13 @@ function reserve(port: number): boolean {
   const lock = takeProcessLock(path.join(tmpdir(), `weir-port-${port}.json`));
   if (lock.taken) process.once('exit', lock.release);
   return lock.taken;
+}
+
+/** Answers false only where another start has reserved the port: a stale file of another user must not keep it from anybody. */
+function reserveIfPossible(port: number): boolean {
+  try {
+    return reserve(port);
+  } catch {
+    return true;
+  }
 }

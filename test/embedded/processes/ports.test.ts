@@ -50,14 +50,25 @@ describe('ports of a local start', () => {
   });
 
   it('tells why none can be reserved, such as a full disk', async () => {
-    const { TMPDIR } = process.env;
-    process.env.TMPDIR = '/nowhere';
-    try {
-      await assert.rejects(reservePort('the API', 0, 20_000, silent), /ENOENT: .*\/nowhere\/weir-port/);
-    } finally {
-      if (TMPDIR === undefined) delete process.env.TMPDIR;
-      else process.env.TMPDIR = TMPDIR;
-    }
+    await withoutTemporaryFolder(() =>
+      assert.rejects(reservePort('the API', 0, 20_000, silent), /ENOENT: .*\/nowhere\/weir-port/),
+    );
+  });
+
+  it('gives WEIR_PORT to one of two starts, though neither listens yet', async () => {
+    const free = await findFreePort();
+    assert.equal(await chooseApiPort('127.0.0.1', String(free), undefined, silent), free);
+    const script = `import { chooseApiPort } from ${JSON.stringify(PORTS)}; await chooseApiPort('127.0.0.1', '${free}', undefined, () => {})`;
+    assert.throws(
+      () => execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' }),
+      RegExp(`Port ${free} on 127.0.0.1 \\(WEIR_PORT\\) is taken`),
+    );
+  });
+
+  it('takes a WEIR_PORT that is free also where it cannot be reserved', async () => {
+    const free = await findFreePort();
+    const choose = () => chooseApiPort('127.0.0.1', String(free), undefined, silent);
+    assert.equal(await withoutTemporaryFolder(choose), free);
   });
 
   it('names WEIR_PORT when the port it asks for is taken', async () => {
@@ -67,3 +78,15 @@ describe('ports of a local start', () => {
     );
   });
 });
+
+/** Reservations are files in the folder for temporary files: none can be made while this runs. */
+async function withoutTemporaryFolder<T>(run: () => Promise<T>): Promise<T> {
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = '/nowhere';
+  try {
+    return await run();
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  }
+}
