@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import { ADDRESS_REFUSALS } from '../db/connection/address-refusals.ts';
+import { findAddressRefusal } from '../db/connection/find-address-refusal.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of-connections.ts';
 import { listReleaseMigrations } from '../db/list-release-migrations.ts';
@@ -121,7 +121,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
         return;
       }
       const { code = '' } = error instanceof pg.DatabaseError ? error : {};
-      const refusal = ADDRESS_REFUSALS[code];
+      const refusal = findAddressRefusal(error);
       if (refusal) mend.database = `The database ${refusal}.`;
       away.database = refusal ?? (code ? `refuses service (SQLSTATE ${code})` : describeSilence(error));
     });

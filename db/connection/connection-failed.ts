@@ -1,6 +1,6 @@
 // db/connection is between the driver and the queries: it tells outages from faults, and waits out short ones.
 import pg from 'pg';
-import { ADDRESS_REFUSALS } from './address-refusals.ts';
+import { findAddressRefusal } from './find-address-refusal.ts';
 
 /**
  * How the database is away:
@@ -73,7 +73,7 @@ export function toConnectFailure(error: unknown): ConnectionFailed {
 }
 
 function describeFailure(failure: ConnectionFailure, cause: unknown): string {
-  const refusal = cause instanceof pg.DatabaseError && ADDRESS_REFUSALS[cause.code ?? ''];
+  const refusal = findAddressRefusal(cause);
   if (cause instanceof pg.DatabaseError && cause.code === READ_ONLY)
     return `The database is read-only (a standby, or default_transaction_read_only): ${describe(cause)}`;
   if (refusal) return `The database ${refusal} (${describe(cause)})`;

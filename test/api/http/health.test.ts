@@ -153,7 +153,7 @@ describe('/readyz, where the database is silent', () => {
 });
 
 describe('/readyz, where the configuration is wrong', () => {
-  const wrong = (change: { password?: string; pathname?: string; port?: string }) =>
+  const wrong = (change: { password?: string; pathname?: string; port?: string; search?: string }) =>
     Object.assign(new URL(process.env.TEST_DATABASE_URL ?? 'postgres://postgres:weir@127.0.0.1'), change)
       .href;
   const cases: {
@@ -167,6 +167,11 @@ describe('/readyz, where the configuration is wrong', () => {
     'the name of the database': {
       env: { DATABASE_URL: wrong({ pathname: 'nosuch' }) },
       away: { database: 'is not there by that name: correct DATABASE_URL' },
+      logs: true,
+    },
+    'the lack of TLS': {
+      env: { DATABASE_URL: wrong({ search: '?sslmode=verify-full' }) },
+      away: { database: 'has no TLS: correct sslmode in DATABASE_URL, or turn TLS on in PostgreSQL' },
       logs: true,
     },
     'the port of the database': {
