@@ -1,4 +1,5 @@
 // The model providers of the service, from `<PREFIX>_API_KEY` and `<PREFIX>_BASE_URL`.
+import { hasUserInfo, USER_INFO } from './values.ts';
 
 /** The endpoint of a provider prefix (`openai/…`). */
 export type Provider = {
@@ -55,6 +56,7 @@ function findProblems(env: NodeJS.ProcessEnv, name: string): string[] {
   const problems: string[] = [];
   if (url && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     problems.push(`  ${name}_BASE_URL is not an http:// or https:// URL`);
+  if (url && hasUserInfo(url)) problems.push(`  ${name}_BASE_URL ${USER_INFO}`);
   if (key && !/^[\x21-\x7e]+$/.test(key))
     problems.push(`  ${name}_API_KEY has a space, a line break or another character that no key has`);
   return problems;

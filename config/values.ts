@@ -33,7 +33,18 @@ function url(protocol: RegExp, problem: string) {
 }
 
 export const postgresUrl = url(/^postgres(ql)?$/, 'is not a postgres:// address');
-export const httpUrl = url(/^https?$/, 'is not an http:// or https:// URL');
+/** The problem of a URL that `hasUserInfo`: requests to it would fail, and messages that repeat it would tell the password. */
+export const USER_INFO = 'must not contain a user name or password';
+export const httpUrl = url(/^https?$/, 'is not an http:// or https:// URL').refine(
+  (text) => !hasUserInfo(text),
+  USER_INFO,
+);
+
+export function hasUserInfo(text: string): boolean {
+  const { username = '', password = '' } = URL.parse(text) ?? {};
+  return username !== '' || password !== '';
+}
+
 /** A proxy as `http://[user:password@]host:port`. */
 export const proxyUrl = url(
   /^http$/,
@@ -89,7 +100,7 @@ export const dialMap = z
   .pipe(
     z.record(z.string(), z.string({ error: DIAL_MAP }).regex(/^\S+:\d{1,5}$/, DIAL_MAP), { error: DIAL_MAP }),
   );
-/** Keys as `id:key,id:key`, each 32 bytes in base64. */
+/** Keys as `id:key,id:key`, each 32 bytes in base64, with an id of its own. */
 export const encryptionKeys = z
   .string()
   .regex(
@@ -105,6 +116,10 @@ export const encryptionKeys = z
   .refine(
     (keys) => keys.every(({ key }) => key.length === ENCRYPTION_KEY_BYTES),
     'must contain keys of 32 bytes, in base64',
+  )
+  .refine(
+    (keys) => new Set(keys.map(({ id }) => id)).size === keys.length,
+    'has two keys with the same id: give each an id of its own',
   )
   .transform((keys) => keys as [EncryptionKey, ...EncryptionKey[]]);
 

@@ -95,9 +95,7 @@ const environment = z.object({
   /** Path of a JSON file that is merged over models/models.json. */
   WEIR_MODELS_FILE: z.string().optional(),
   /** URL of a JSON file that is merged over both. */
-  WEIR_MODELS_URL: httpUrl
-    .refine((url) => !/\/\/[^/?#]*@/.test(url), { error: 'must not contain a user name or password' })
-    .optional(),
+  WEIR_MODELS_URL: httpUrl.optional(),
   /** Minutes between two fetches of WEIR_MODELS_URL. */
   WEIR_MODELS_REFRESH: modelsRefreshMinutes.default(60),
   /** The model, with its provider prefix, that judges test cases which name none. */

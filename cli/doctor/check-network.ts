@@ -22,7 +22,8 @@ export async function checkModels(
   return Promise.all(
     configured.map(async ([name, { baseUrl }]) => {
       try {
-        const answer = await fetch(`${baseUrl}/models`, { redirect: 'manual', signal });
+        // The client of model calls leaves a slash at the end of the base URL out, too.
+        const answer = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, { redirect: 'manual', signal });
         await answer.body?.cancel();
         if (answer.status === 404)
           return warning(

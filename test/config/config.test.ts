@@ -166,6 +166,31 @@ describe('readConfig', () => {
     );
   });
 
+  const URLS = [
+    ...['WEIR_PUBLIC_URL', 'WEIR_OIDC_ISSUER', 'WEIR_TEMPORAL_UI_URL', 'WEIR_MODELS_URL'],
+    ...['WEIR_OBJECT_STORE_ENDPOINT', 'WEIR_OBJECT_STORE_PUBLIC_ENDPOINT', 'OLLAMA_BASE_URL'],
+  ];
+  for (const name of URLS)
+    it(`refuses a user name or password in ${name}, without repeating it`, () => {
+      for (const userInfo of ['ops:S3cretPw@', 'S3cretPw@', ':S3cretPw@'])
+        assert.throws(
+          () => readConfig({ ...env, [name]: `https://${userInfo}weir.example/v1` }),
+          ({ message }: Error) =>
+            message.includes(`  ${name} must not contain a user name or password`) &&
+            !message.includes('S3cretPw'),
+        );
+      assert.ok(readConfig({ ...env, [name]: 'https://weir.example/v1/@ops' }));
+    });
+
+  it('refuses two keys with the same id, since the id says which one decrypts', () => {
+    const other = `2026:${Buffer.alloc(32, 'o').toString('base64')}`;
+    for (const name of ['WEIR_SECRETS_KEYS', 'WEIR_TEMPORAL_KEYS'])
+      assert.throws(
+        () => readConfig({ ...env, [name]: `${WEIR_SECRETS_KEYS},${other}` }),
+        RegExp(`${name} has two keys with the same id: give each an id of its own$`),
+      );
+  });
+
   for (const value of [undefined, '', KEY, '2026:', '2026:c2hvcnQ=', `${WEIR_SECRETS_KEYS},`, `a b:${KEY}`])
     it(`refuses ${JSON.stringify(value)} as keys of secrets, without repeating it`, () =>
       assert.throws(

@@ -19,6 +19,20 @@ describe('the variables of model providers', () => {
       );
     });
 
+  it('may have a base URL with a slash at its end, as calls of models do', async () => {
+    const paths: unknown[] = [];
+    const server = createServer(({ url }, response) => {
+      paths.push(url);
+      response.end('{}');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const providers = readProviders({ OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1/` });
+    const [found] = await checkModels({ providers }, AbortSignal.timeout(5_000));
+    server.close();
+    assert.deepEqual([found?.state, paths], ['ok', ['/v1/models']]);
+  });
+
   it('are a warning of weir doctor when the provider has nothing at /models', async () => {
     const server = createServer((_, response) => response.writeHead(404).end());
     await once(server.listen(0, '127.0.0.1'), 'listening');
