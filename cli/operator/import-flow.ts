@@ -29,6 +29,8 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
   const { id: projectId, organization_id: organizationId } = await getProject(db, options.project);
   const { slug, name, description = '', steps } = await readFlow(source);
   const path = `${options.project}/${slug}`;
+  // Before anything changes: it throws where a variable of a provider is wrong.
+  const notes = [...(await noteMissingKeys(db, organizationId, { steps })), ...noteUnusedFields({ steps })];
   const { replaced, version } = await inTransaction(db, async (tx) => {
     const author = operator();
     const existing = await lockFlowBySlug(tx, projectId, slug);
@@ -52,7 +54,6 @@ export async function importFlow(db: Db, source: string, options: ImportOptions)
   const done = [created ? `Created flow ${path}` : `Replaced the draft of ${path}`];
   if (version !== null) done.push(`published it as version ${version}`);
   if (options.production) done.push('made that version the production version');
-  const notes = [...(await noteMissingKeys(db, organizationId, { steps })), ...noteUnusedFields({ steps })];
   return {
     json: { flow: path, created, version, production: options.production === true, changes, notes },
     text: [`${done.join(', ')}.`, ...listOf(changes), ...notes.map((note) => `Note: ${note}`)].join('\n'),

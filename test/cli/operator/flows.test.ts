@@ -58,6 +58,14 @@ describe('weir operator', () => {
       assert.doesNotMatch((await weirIn(keyed, importing, file)).stdout, /Note:/);
     });
 
+    it('changes nothing at an import that fails for a variable of a provider', async () => {
+      const file = `name: U\nslug: unmade\nsteps:\n  - step_id: a\n    processor_type: passthrough\n`;
+      const importing = ['operator', 'flow', 'import', '-', '--project', 'acme/main', '--production'];
+      const wrong = { ...cli.env, OPENAI_API_KEY: 'sk-abc ' };
+      assert.match(await fail(1, weirIn(wrong, importing, file)), /OPENAI_API_KEY has a space/);
+      assert.doesNotMatch(await succeed('flow', 'list', 'acme/main'), /unmade/);
+    });
+
     it('says what an import changed in a draft that was there', async () => {
       const file = (prompt: string) =>
         `name: R\nslug: replaced\nsteps:\n  - { step_id: s, processor_type: code, prompt: ${prompt} }\n`;
