@@ -17,7 +17,7 @@ try {
 
 function explain({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ERR_MODULE_NOT_FOUND')
-    return 'the packages that build it are not installed: run npm ci, without --omit=dev';
+    return 'the packages that build it are not installed: run npm ci --include=dev';
   if (code === 'EACCES' || code === 'EROFS') return `${path.dirname(TARGET)} cannot be written`;
   const lines = stripVTControlCharacters(message).split('\n');
   // The bundler counts the errors in the first line, then describes each with its place.

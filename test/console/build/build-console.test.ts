@@ -96,6 +96,6 @@ describe('building the console', () => {
     rmSync(path.join(copy, 'node_modules'));
     writeMain('five');
     const failure = await build().then(assert.fail, (error: { stderr: string }) => error);
-    assert.match(failure.stderr, /run npm ci, without --omit=dev$/m);
+    assert.match(failure.stderr, /run npm ci --include=dev$/m);
   });
 });
