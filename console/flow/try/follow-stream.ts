@@ -7,11 +7,13 @@ const PAUSE_MAX_MS = 5_000;
 
 /**
  * Reads a stream up to its last event, taking it up again after an interruption with the id of the event before. Throws
- * an ApiError when the request is refused.
+ * an ApiError when the request is refused. A POST begins what it follows: until it may have done so, every answer that is
+ * not a success is a refusal, unless it names the run.
  */
 export async function followStream(path: string, init: RequestInit, options: FollowOptions): Promise<void> {
   const { isLast, onEvent, onInterrupted, signal } = options;
   let lastId: string | undefined;
+  let mayHaveBegun = init.method !== 'POST';
   for (let failures = 1; !signal.aborted; failures++) {
     try {
       const headers = new Headers(init.headers);
@@ -25,8 +27,9 @@ export async function followStream(path: string, init: RequestInit, options: Fol
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (isRefusal(error)) throw error;
+      if (isRefusal(error, mayHaveBegun)) throw error;
     }
+    mayHaveBegun = true;
     if (signal.aborted || (await onInterrupted().catch(() => false))) return;
     await new Promise((resolve) =>
       setTimeout(resolve, Math.min(PAUSE_MS * Math.max(1, failures), PAUSE_MAX_MS)),
@@ -34,12 +37,9 @@ export async function followStream(path: string, init: RequestInit, options: Fol
   }
 }
 
-/** Whether the same request would be refused again. 204 says that no event is left. */
-function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof ApiError &&
-    error.status >= 400 &&
-    error.status < 500 &&
-    ![408, 429].includes(error.status)
-  );
+/** Whether the request was refused; what may have begun is asked for again, where that may help. 204: no event is left. */
+function isRefusal(error: unknown, mayHaveBegun: boolean): boolean {
+  if (!(error instanceof ApiError) || error.status < 400) return false;
+  const mayHelp = error.status >= 500 || [408, 429].includes(error.status);
+  return !mayHelp || !(mayHaveBegun || error.detail.executionId !== undefined);
 }

@@ -78,7 +78,9 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
       </div>
       {run.isReconnecting && isUnderWay(run) && (
         <Note>
-          The connection was interrupted. The run goes on, and this page follows it again in a moment.
+          {executionId
+            ? 'The connection was interrupted. The run goes on, and this page follows it again in a moment.'
+            : 'No answer has come yet. The request is sent again, and begins one run only.'}
         </Note>
       )}
       {run.refused && <Refusal error={run.refused} />}

@@ -7,6 +7,8 @@ import { beginRun, isUnderWay, type TryRun } from './try-run.ts';
 
 /** Events are shown together: a loop can send hundreds a second. */
 const TELL_MS = 100;
+const GIVEN_UP =
+  'No answer came: it is not known whether the run has begun. The list of runs shows it if it has.';
 
 /** The run that is tried on the pages of one flow. It goes on while another page of the console is shown. */
 export class TryStore {
@@ -108,11 +110,15 @@ export class TryStore {
     return input;
   }
 
-  /** Cancels the run; one that was just sent off is cancelled once the service has accepted it. */
+  /** Cancels the run; one that was just sent off is cancelled once the service has accepted it, and given up if it is away. */
   async cancel(): Promise<void> {
     const before = this.#run;
     if (before && !before.executionId && !isUnderWay(before)) return this.clear();
     const run = await this.#answered();
+    if (run?.isReconnecting && !run.executionId) {
+      this.#abort.abort();
+      return this.#refuse(new Error(GIVEN_UP), 'unknown');
+    }
     if (!run?.executionId) return;
     await this.#server.cancelJob(run.executionId);
     // Where nothing is under way, no event tells of it.
@@ -126,13 +132,13 @@ export class TryStore {
     this.#tell();
   }
 
-  /** Waits until the service has accepted the run, or refused it; undefined when another has taken its place. */
+  /** Waits until the service has accepted the run, refused it or not answered; undefined when another has taken its place. */
   #answered(): Promise<TryRun | undefined> {
     const { signal } = this.#abort;
     return new Promise((resolve) => {
       const look = () => {
         const run = signal.aborted ? undefined : this.#run;
-        if (run && !run.executionId && isUnderWay(run)) return;
+        if (run && !run.executionId && !run.isReconnecting && isUnderWay(run)) return;
         stop();
         resolve(run);
       };
@@ -202,7 +208,7 @@ export class TryStore {
     } catch (error) {
       if (signal.aborted) return;
       this.#set({ pause: before.pause });
-      this.#refuse(error, isFirst ? 'failed' : before.status);
+      this.#refuse(error, !isFirst ? before.status : isOutage(error) ? 'unknown' : 'failed');
     }
   }
 

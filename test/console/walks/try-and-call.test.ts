@@ -209,6 +209,26 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByRole('option', { name: 'v1', exact: true }).waitFor();
     await page.getByRole('option', { name: 'v120', exact: true }).waitFor();
   });
+
+  walk('says why a session was not begun, and gives up one that is not answered', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    allow(/status of 429|ERR_FAILED/);
+    const flow = await createFlow(weir, 'refused-session', [code('a', 'return 1')]);
+    await open(`${flow.path}?try=true`);
+    const run = page.getByRole('region', { name: 'Run', exact: true });
+    const begin = page.getByRole('button', { name: 'Step through' });
+    const detail = { code: 'RATE_LIMITED', message: 'Too many runs are under way.' };
+    const refuse = { status: 429, json: { detail } };
+    await page.route('**/draft/step', (route) => route.fulfill(refuse), { times: 1 });
+    await begin.click();
+    await run.getByText(detail.message).waitFor();
+    await run.getByText('Failed', { exact: true }).waitFor();
+    await page.route('**/draft/step', (route) => route.abort());
+    await begin.click();
+    await run.getByText('No answer has come yet.').waitFor();
+    await run.getByRole('button', { name: 'Cancel' }).click();
+    await run.getByText('it is not known whether the run has begun').waitFor();
+  });
 });
 
 /** A listed test run as it was while its cases ran. */

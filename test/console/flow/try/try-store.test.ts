@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { unreachable } from '../../../../console/api/api-error.ts';
+import { ApiError, unreachable } from '../../../../console/api/api-error.ts';
 import type { FollowOptions, TryServer } from '../../../../console/flow/try/try-requests.ts';
 import { toPlan } from '../../../../console/flow/try/try-run.ts';
 import { TryStore } from '../../../../console/flow/try/try-store.ts';
@@ -56,6 +56,19 @@ describe('the run that is tried', () => {
     assert.deepEqual(cancelled, ['session']);
   });
 
+  it('is given up by a cancel while its session is not answered, and not said to have failed', async () => {
+    const { store, cancelled, streams } = setUp();
+    void store.start(0, 'steps', { message: '' });
+    const cancel = store.cancel();
+    await streams[0]?.options.onInterrupted();
+    await cancel;
+    assert.deepEqual(
+      [streams[0]?.options.signal.aborted, cancelled, store.run()?.status],
+      [true, [], 'unknown'],
+    );
+    assert.match(store.run()?.refused?.message ?? '', /not known whether the run has begun/);
+  });
+
   it('that was refused shows why after a cancel; there is nothing to cancel', async () => {
     const { store, accepted, cancelled } = setUp();
     const start = store.start(0, 'whole', { message: '' });
@@ -72,6 +85,11 @@ describe('the run that is tried', () => {
     accepted.reject(unreachable('POST'));
     await start;
     assert.equal(store.run()?.status, 'unknown');
+    const { store: other, streams } = setUp();
+    const session = other.start(0, 'steps', { message: '' });
+    streams[0]?.end(new ApiError(502, { code: 'UNKNOWN', message: 'away' }));
+    await session;
+    assert.equal(other.run()?.status, 'unknown');
   });
 
   it('that has taken the place of another is not cancelled by a cancel of the other', async () => {
