@@ -1,4 +1,5 @@
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
+import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import { TextField } from '../../ui/text-field.tsx';
 import type { Step } from '../draft/steps.ts';
 import { parametersUsed } from './try-input.ts';
@@ -50,7 +51,9 @@ export function ParametersField({ value, onChange, error, steps }: Props) {
   );
 }
 
+/** The object of a JSON text; undefined where it is none, or would lose digits when it is written again. */
 function readObject(text: string): Record<string, unknown> | undefined {
+  if (findChangedNumber(text)) return undefined;
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);

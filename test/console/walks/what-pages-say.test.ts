@@ -136,4 +136,20 @@ describeWalks('what pages of the console say', (walk) => {
     const size = `const { scrollWidth, clientWidth } = document.querySelector('[aria-label="the command"] pre');`;
     assert.equal(await page.evaluate(`{ ${size} scrollWidth > clientWidth }`), false);
   });
+
+  walk(
+    'offers no field of its own for a parameter beside a number that would change',
+    'owner',
+    async (tour) => {
+      const { page, weir, open } = tour;
+      const flow = await createFlow(weir, 'long-number', [code('a', 'return parameters.language')]);
+      await open(`${flow.path}?try=true`);
+      const field = page.getByLabel('Parameter language');
+      await field.waitFor();
+      await page.getByText('Parameters as JSON', { exact: true }).click();
+      await page.getByRole('textbox', { name: 'Parameters' }).click();
+      await page.keyboard.insertText('{ "id": 12345678901234567890 }');
+      await field.waitFor({ state: 'detached' });
+    },
+  );
 });
