@@ -1,4 +1,4 @@
-import type { ErrorComponentProps } from '@tanstack/react-router';
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
@@ -10,7 +10,8 @@ const NOT_LOADED_TEXT =
   'A part of the console could not be loaded. Check that you are online, then try again.';
 
 /** Stands for a page that failed. */
-export function ProblemPage({ error, reset }: ErrorComponentProps) {
+export function ProblemPage({ error }: ErrorComponentProps) {
+  const router = useRouter();
   const isNotLoaded = NOT_LOADED.test(String(error));
   return (
     <Page title="This page cannot be shown">
@@ -18,7 +19,11 @@ export function ProblemPage({ error, reset }: ErrorComponentProps) {
         // What failed to load once is not asked for again before the page is.
         <ErrorNote error={new Error(NOT_LOADED_TEXT)} onRetry={() => location.reload()} />
       ) : (
-        <ErrorNote error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
+        // Loads the page anew, and shows it: what it is about may not have come.
+        <ErrorNote
+          error={error instanceof Error ? error : new Error(String(error))}
+          onRetry={() => void router.invalidate()}
+        />
       )}
     </Page>
   );

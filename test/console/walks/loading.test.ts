@@ -67,4 +67,16 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('The answer was cut off. Try again.').waitFor({ state: 'detached' });
   });
+
+  walk('is who the user is, which is asked for again when that is wanted', 'owner', async (tour) => {
+    const { page, open, allow } = tour;
+    allow(/status of 500|It failed/);
+    const detail = { code: 'INTERNAL_ERROR', message: 'It failed.' };
+    await page.route('**/api/v1/me', (route) => route.fulfill({ status: 500, json: { detail } }));
+    await open('orgs/demo/usage');
+    await page.getByText('It failed.').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  });
 });
