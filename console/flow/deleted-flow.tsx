@@ -5,13 +5,13 @@ import type { Step } from './draft/steps.ts';
 import { useFlow } from './flow-context.ts';
 import { FlowFilePanel } from './versions/flow-file-panel.tsx';
 
-/** Stands in place of the pages of a flow that was deleted while one was open. `steps` is the draft, as it was here. */
+/** Stands in place of the pages of a flow that was deleted, or put out of reach, while one was open; `steps`: its draft here. */
 export function DeletedFlow({ steps }: { steps: Step[] }) {
   const { flow, org, project } = useFlow();
   return (
     <Page
       title={flow.name}
-      text="This flow was deleted while you had it open."
+      text="This flow was deleted while you had it open, or you can no longer reach it."
       actions={
         <LinkButton variant="primary" to="/orgs/$org/projects/$project" params={{ org, project }}>
           All flows
@@ -20,9 +20,9 @@ export function DeletedFlow({ steps }: { steps: Step[] }) {
     >
       <div role="alert">
         <Note tone="warn">
-          Nothing brings it back, and what you change here is no longer saved. Its draft as it was here is
-          below, with your last changes: download it to keep it. <code>weir flow push</code> makes a new flow
-          of it.
+          What you change here is no longer saved, and nothing brings a deleted flow back. Its draft as it was
+          here is below, with your last changes: download it to keep it. <code>weir flow push</code> makes a
+          new flow of it.
         </Note>
       </div>
       <FlowFilePanel name={`${flow.slug}.yaml`} steps={steps} />

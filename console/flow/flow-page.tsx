@@ -3,6 +3,7 @@ import { Outlet, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { isMissing } from '../api/api-error.ts';
 import { $api } from '../api/client.ts';
+import { refetchAfter } from '../api/refetch-after.ts';
 import { useProject } from '../shell/me.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
@@ -15,6 +16,8 @@ import { findFlowId } from './find-flow-id.ts';
 import { FlowContext } from './flow-context.ts';
 import { FlowHead } from './flow-head.tsx';
 import style from './flow-page.module.css';
+
+const LOOK_MS = 5_000;
 
 /** One flow: its name, the tabs of its pages, and the page that is open. They share the draft. */
 export function FlowPage() {
@@ -58,9 +61,13 @@ export function FlowPage() {
 type Ids = { org: string; project: string; projectId: string; flowId: string };
 
 function Flow({ org, project, projectId, flowId }: Ids) {
-  const query = $api.useQuery('get', '/api/v1/projects/{project_id}/flows/{flow_id}', {
-    params: { path: { project_id: projectId, flow_id: flowId } },
-  });
+  const query = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows/{flow_id}',
+    { params: { path: { project_id: projectId, flow_id: flowId } } },
+    // Others publish, and put versions into production.
+    { refetchInterval: (query) => !isMissing(query.state.error) && refetchAfter(query, LOOK_MS) },
+  );
   const client = useQueryClient();
   const [deleted, setDeleted] = useState<Step[]>();
   const isGone = isMissing(query.error);

@@ -1,7 +1,9 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { $api } from '../api/client.ts';
-import { PAGES } from '../api/pages.ts';
+import { PAGES, refreshPages } from '../api/pages.ts';
 import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
@@ -10,7 +12,7 @@ import { Time } from '../ui/time.tsx';
 import { useTitle } from '../ui/use-title.ts';
 import { useFlow } from './flow-context.ts';
 import page from './flow-page.module.css';
-import { PublishButton } from './publish-button.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
 import { VersionView } from './versions/version-view.tsx';
 import style from './versions/versions.module.css';
 
@@ -23,12 +25,13 @@ export function VersionsPage() {
   const { version: open = flow.productionVersion ?? flow.latestVersion ?? 'draft' } = useSearch({
     from: ROUTE,
   });
+  const [isPublishing, setPublishing] = useState(false);
   useTitle(`Versions · ${flow.name}`);
   const query = $api.useInfiniteQuery(
     'get',
     '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
     { params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: 50 } } },
-    PAGES,
+    { ...PAGES, refetchInterval: refreshPages },
   );
   return (
     <div className={page.content}>
@@ -41,7 +44,9 @@ export function VersionsPage() {
                 title="No version yet"
                 text="A version keeps the draft as it is now. Callers run the version that is in production, so that you can go on editing."
               >
-                <PublishButton />
+                <Button variant="primary" onPress={() => setPublishing(true)}>
+                  Publish
+                </Button>
               </EmptyState>
             );
           return (
@@ -86,6 +91,8 @@ export function VersionsPage() {
           );
         }}
       </QueryView>
+      {/* It stays when somebody else publishes the first version meanwhile. */}
+      {isPublishing && <PublishDialog onClose={() => setPublishing(false)} />}
     </div>
   );
 }

@@ -120,7 +120,7 @@ describeWalks('a flow that is released', (walk) => {
       weir.db.updateTable('flow').set({ deleted_at: new Date() }).where('id', '=', flow.id).execute(),
     );
     await nameField(page).fill('Not saved');
-    await page.getByText('Nothing brings it back').waitFor();
+    await page.getByText('nothing brings a deleted flow back').waitFor();
     await page.getByText('name: Not saved').waitFor();
     const offered = page.getByRole('main').getByRole('button', { name: /Undo|Publish|Try|More about/ });
     assert.equal(await offered.count(), 0);
@@ -200,4 +200,18 @@ describeWalks('a flow that is released', (walk) => {
       await page.getByRole('button', { name: 'Compare and choose' }).waitFor();
       assert.deepEqual(await flow.names(), ['Theirs']);
     });
+
+  walk('shows what somebody else publishes, and puts into production', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'published-elsewhere', [named('First')]);
+    await open(`${flow.path}/versions`);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('heading', { name: 'Publish version 1' }).waitFor();
+    await flow.publish();
+    await page.getByRole('heading', { name: 'Publish version 2' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Version 1' }).waitFor();
+    await weir.db.updateTable('flow').set({ production_version: 1 }).where('id', '=', flow.id).execute();
+    await page.getByText('v1 in production').waitFor();
+  });
 });
