@@ -26,7 +26,7 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
     { params: { path: { org_id: organizationId }, query: { limit: 100 } } },
     PAGES,
   );
-  if (query.data?.pages.every(({ invitations }) => invitations.length === 0)) return null;
+  if (!doomed && query.data?.pages.every(({ invitations }) => invitations.length === 0)) return null;
   return (
     <Panel title="Invitations" isFlush>
       <QueryView query={query}>

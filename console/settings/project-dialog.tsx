@@ -9,6 +9,7 @@ import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
 import { useIsShown } from '../ui/use-is-shown.ts';
+import { dropSaved } from './drop-saved.ts';
 
 type Props = {
   organization: MyOrganization;
@@ -30,10 +31,13 @@ export function ProjectDialog({ organization, project, onClose }: Props) {
     async mutationFn() {
       const names = { name: name.trim(), description };
       if (project) {
-        await api.PUT('/api/v1/projects/{project_id}', {
-          params: { path: { project_id: project.id } },
-          body: names,
-        });
+        // What was not changed here somebody else may have changed meanwhile.
+        const changes: Partial<typeof names> = dropSaved(names, project);
+        if (Object.keys(changes).length > 0)
+          await api.PUT('/api/v1/projects/{project_id}', {
+            params: { path: { project_id: project.id } },
+            body: changes,
+          });
         return undefined;
       }
       const body = { ...names, slug, organization_id: organization.id };

@@ -62,9 +62,8 @@ export async function loadMe(): Promise<Me> {
  * the shell. Without a connection to the service the page itself says what is wrong.
  */
 export async function requireReachable(slugs: Slugs): Promise<void> {
-  const me = await loadMe();
-  if (hasPlace(me, slugs)) return;
-  if (!me.hasMore) throw notFound();
+  if (hasPlace(await loadMe(), slugs)) return;
+  // It may be beyond those that were listed, or have been made meanwhile.
   others.set(JSON.stringify(slugs), slugs);
   await queryClient.refetchQueries({ queryKey }, { throwOnError: true });
   if (!hasPlace(await loadMe(), slugs)) throw notFound();

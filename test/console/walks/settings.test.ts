@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sql } from 'kysely';
 import { describeWalks } from './describe-walks.ts';
 
 const PROJECT = 'orgs/demo/projects/demo';
@@ -124,5 +125,45 @@ describeWalks('the settings of the console', (walk) => {
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('The previous secret still signs for').waitFor();
     await lookAt('signing-secret');
+  });
+
+  walk('revoke the last invitation, and ask nothing about the next one', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    await weir.db.deleteFrom('invitation').execute();
+    await open('orgs/demo/settings/members');
+    const dialog = page.getByRole('dialog');
+    const invite = async (address: string) => {
+      await page.getByRole('button', { name: 'Invite' }).click();
+      await dialog.getByLabel('E-mail address').fill(address);
+      await dialog.getByRole('button', { name: 'Invite' }).click();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('cell', { name: address, exact: true }).waitFor();
+    };
+    await invite('first@example.com');
+    await page.getByRole('button', { name: 'Revoke the invitation of first@example.com' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Invitations' }).waitFor({ state: 'detached' });
+    await invite('next@example.com');
+    assert.equal(await page.getByText('Revoke the invitation?').count(), 0);
+  });
+
+  walk('change only what was changed of a project, which may be new to the page', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    await open('orgs/demo/settings');
+    await sql`
+      insert into project (organization_id, slug, name)
+      select id, 'made-meanwhile', 'Made meanwhile' from organization where slug = 'demo'`.execute(weir.db);
+    await page.evaluate("history.pushState(null, '', '/console/orgs/demo/projects/made-meanwhile')");
+    await page.getByRole('heading', { name: 'Create the first flow' }).waitFor();
+    await open('orgs/demo/settings/projects');
+    await page.getByRole('button', { name: 'Actions of Made meanwhile' }).click();
+    await page.getByRole('menuitem', { name: 'Rename …' }).click();
+    const changed = weir.db.updateTable('project').set({ description: 'Theirs' });
+    await changed.where('slug', '=', 'made-meanwhile').execute();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Mine');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: /Mine.*Theirs/ }).waitFor();
   });
 });
