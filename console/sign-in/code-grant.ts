@@ -70,6 +70,10 @@ export async function completeSignIn(): Promise<Tokens> {
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError)
       throw new SignInError(explainRefusal(error.error, error.error_description));
+    if (error instanceof oauth.OperationProcessingError && error.code === oauth.JWT_TIMESTAMP_CHECK)
+      throw new SignInError(
+        'The sign-in could not be completed: the clock of this device differs from that of the identity provider. Set the date and time right, then sign in again.',
+      );
     throw new SignInError(
       'The sign-in could not be completed: the identity provider did not answer as expected. Sign in again.',
     );

@@ -6,6 +6,11 @@ export function explainRefusal(error: string, description?: string | null): stri
   return `The identity provider refused the sign-in: ${why}. Tell the operator of this service if it happens again.`;
 }
 
+/** Whether the provider refused for now only, so that the same request may succeed later. */
+export function isBusy({ status, error }: { status: number; error: string }): boolean {
+  return status === 408 || status === 429 || ['server_error', 'temporarily_unavailable'].includes(error);
+}
+
 const REASONS: { [error: string]: string } = {
   access_denied: 'The sign-in was refused or cancelled.',
   invalid_grant: 'The sign-in took too long, or was completed before. Sign in again.',

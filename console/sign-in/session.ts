@@ -2,6 +2,7 @@
 // which answers at once while its own session lasts.
 import * as oauth from 'oauth4webapi';
 import { beginSignIn, CALLBACK, completeSignIn } from './code-grant.ts';
+import { isBusy } from './explain-refusal.ts';
 import { findProvider } from './provider.ts';
 import { SignInError } from './sign-in-error.ts';
 import { handOver, isSignInWindow } from './sign-in-window.ts';
@@ -142,8 +143,8 @@ async function refresh(): Promise<Tokens | undefined> {
     );
     return toTokens(await oauth.processRefreshTokenResponse(server, client, response), tokens);
   } catch (error) {
-    if (error instanceof oauth.ResponseBodyError) return undefined;
-    // The provider is away. The token may last until it is back.
+    if (error instanceof oauth.ResponseBodyError && !isBusy(error)) return undefined;
+    // The provider is away, or busy. The token may last until it is back.
     if (tokens.expiresAt > Date.now()) return tokens;
     throw new SignInError(
       'The identity provider cannot be reached to renew your session. Try again in a moment.',

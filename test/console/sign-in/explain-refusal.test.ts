@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { explainRefusal } from '../../../console/sign-in/explain-refusal.ts';
+import { explainRefusal, isBusy } from '../../../console/sign-in/explain-refusal.ts';
 
 describe('a refusal of the identity provider', () => {
   it('is a sentence that says what to do', () => {
@@ -17,5 +17,12 @@ describe('a refusal of the identity provider', () => {
     assert.equal(explainRefusal('odd_error', 'it is odd.. '), said);
     assert.match(explainRefusal('odd_error', null), /sign-in: odd_error\. Tell/);
     assert.match(explainRefusal('constructor'), /sign-in: constructor\. Tell/);
+  });
+
+  it('ends a session unless it is for now only', () => {
+    const busy = ['server_error', 'temporarily_unavailable'].map((error) => ({ status: 400, error }));
+    assert.ok([...busy, { status: 429, error: 'too_many_requests' }].every(isBusy));
+    for (const error of ['invalid_grant', 'invalid_client', 'interaction_required'])
+      assert.equal(isBusy({ status: 400, error }), false, error);
   });
 });

@@ -97,4 +97,31 @@ describeWalks('a session in the console', (walk) => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('Password').waitFor();
   });
+
+  walk('goes on while the identity provider is too busy to renew it', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    allow(/status of (401|429)/);
+    await open('orgs/demo/projects/demo');
+    await page.route(`${weir.identity.issuer}/token`, (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'access-control-allow-origin': '*' },
+        json: { error: 'temporarily_unavailable' },
+      }),
+    );
+    const detail = { code: 'UNAUTHENTICATED', message: 'The token has expired.' };
+    await page.route('**/api/v1/**', (route) => route.fulfill({ status: 401, json: { detail } }));
+    await page.getByRole('link', { name: 'Runs' }).first().click();
+    await page.getByText(detail.message).first().waitFor();
+    assert.equal(await page.getByRole('dialog', { name: 'Your session has ended' }).count(), 0);
+  });
+
+  walk('cannot be opened where the clock is wrong, which is said', 'nobody', async ({ page, weir }) => {
+    await page.addInitScript('const now = Date.now; Date.now = () => now() + 30 * 86_400_000;');
+    await page.goto(`${weir.url}/console/`);
+    await page.getByLabel('Email').fill(EMAIL);
+    await page.getByLabel('Password').fill(new Map(weir.identity.passwords).get(EMAIL) ?? '');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('the clock of this device differs').waitFor();
+  });
 });
