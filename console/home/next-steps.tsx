@@ -6,6 +6,7 @@ import { hasRole, useProject } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Panel } from '../ui/page.tsx';
+import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { listNextSteps, type NextStep } from './list-next-steps.ts';
 import style from './next-steps.module.css';
 
@@ -52,6 +53,7 @@ export function NextSteps({ slugs, flows, runs }: Props) {
         </Button>
       }
     >
+      <ReturnFocus />
       <ol className={style.steps}>
         {steps.map((step) => (
           <li key={step.id} className={step.isDone ? `${style.step} ${style.done}` : style.step}>

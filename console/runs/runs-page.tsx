@@ -8,6 +8,7 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { formatCount } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
+import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { BulkActions } from './list/bulk-actions.tsx';
 import { FilterBar } from './list/filter-bar.tsx';
 import { NoRuns } from './list/no-runs.tsx';
@@ -82,6 +83,7 @@ export function RunsPage() {
           <div className={style.list}>
             {fresh.length > 0 && (
               <div className={style.fresh} role="status">
+                <ReturnFocus />
                 <Button size="small" variant="primary" onPress={() => void runs.showFresh()}>
                   <ArrowUp size={13} aria-hidden />
                   {runs.hasGap ? `${formatCount(fresh.length)}+` : formatCount(fresh.length)} new{' '}

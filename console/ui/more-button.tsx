@@ -1,6 +1,7 @@
 import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
 import style from './page.module.css';
+import { ReturnFocus } from './use-return-focus.ts';
 
 type Paged = {
   hasNextPage: boolean;
@@ -16,6 +17,7 @@ export function MoreButton({ query }: { query: Paged }) {
   if (!query.hasNextPage) return null;
   return (
     <div className={style.more}>
+      <ReturnFocus />
       {query.isFetchNextPageError && !query.isFetchingNextPage && <ErrorNote error={query.error as Error} />}
       <Button isPending={query.isFetchingNextPage} onPress={() => query.fetchNextPage()}>
         {query.isFetchingNextPage ? 'Loading …' : 'Show more'}

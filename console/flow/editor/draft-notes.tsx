@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { Note } from '../../ui/note.tsx';
+import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { useDraft } from '../draft/draft-context.ts';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import style from './editor.module.css';
@@ -63,6 +64,7 @@ export function DraftNotes() {
   if (takenOver <= dismissed) return null;
   return (
     <div className={style.note} role="status">
+      <ReturnFocus />
       <Note>
         <div className={style.noteLine}>
           <span>

@@ -9,6 +9,7 @@ import { formatCredits, formatDuration } from '../../ui/format.ts';
 import { Panel } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
+import { useReturnFocus } from '../../ui/use-return-focus.ts';
 import { useFlow } from '../flow-context.ts';
 import { ExpectedAndGot } from './expected-and-got.tsx';
 import style from './tests.module.css';
@@ -17,6 +18,7 @@ const POLL_MS = 1_000;
 
 /** One test run as it goes: each case, and for one that is opened what was expected and what came. */
 export function TestRunPanel({ testRunId, onClose }: { testRunId: string; onClose: () => void }) {
+  useReturnFocus();
   const { flow, projectId } = useFlow();
   const query = $api.useQuery(
     'get',

@@ -5,6 +5,7 @@ import { Clipped } from '../../ui/clipped.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { IMAGES_MAX, type Image, imageError, MIME_TYPES, type MimeType, typeOfImage } from './try-input.ts';
 import style from './try-panel.module.css';
 
@@ -48,6 +49,7 @@ export function ImagesField({
       {images.map(({ url, mime_type }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an address may be there twice
         <div key={index} className={style.image}>
+          <ReturnFocus />
           <Clipped text={url} />
           <Select
             label={`Type of image ${index + 1}`}
