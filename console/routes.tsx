@@ -17,7 +17,7 @@ import { loadMe, requireReachable } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { Loading } from './ui/loading.tsx';
-import { readUsageSearch } from './usage/search.ts';
+import { readUsageSearch, type UsageSearch } from './usage/search.ts';
 import { readDeliveryFilter } from './webhooks/search.ts';
 
 const root = createRootRoute({ component: Shell, loader: loadMe, notFoundComponent: NotFoundPage });
@@ -64,7 +64,9 @@ const delivery = createRoute({
 const usage = createRoute({
   getParentRoute: () => org,
   path: '/usage',
-  validateSearch: leaveOutUnknown(readUsageSearch),
+  validateSearch: leaveOutUnknown<UsageSearch>(readUsageSearch),
+  beforeLoad: ({ params, search: { project } }) =>
+    requireReachable({ ...params, ...(project && { project }) }),
   component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
 });
 const settings = createRoute({

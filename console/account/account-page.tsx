@@ -73,7 +73,10 @@ export function AccountPage() {
                 <td>
                   <Badge tone={organization.role === 'owner' ? 'accent' : 'idle'}>{organization.role}</Badge>
                 </td>
-                <td>{organization.projects.length}</td>
+                <td>
+                  {organization.projects.length}
+                  {me.hasMore && '+'}
+                </td>
               </tr>
             ))}
           </Table>

@@ -157,4 +157,17 @@ describeWalks('long lists in the console', (walk) => {
       await page.getByText('There is nothing here').waitFor();
     },
   );
+
+  walk('of projects do not end where /me does', 'owner', async ({ page, open }) => {
+    await page.route('**/api/v1/me', async (route) => {
+      const response = await route.fetch();
+      const me = await response.json();
+      const organizations = me.organizations.map((one: object) => ({ ...one, projects: [] }));
+      await route.fulfill({ response, json: { ...me, organizations, hasMore: true } });
+    });
+    await open('account');
+    await page.getByRole('row', { name: /demo/ }).getByText('0+').waitFor();
+    await open('orgs/demo/usage?project=demo');
+    await page.getByRole('main').getByRole('button', { name: 'Demo' }).waitFor();
+  });
 });
