@@ -4,8 +4,10 @@ import type { Db } from './connect.ts';
 /** PostgreSQL has `transaction_timeout` since version 17. */
 const TIMEOUTS = `from pg_settings
   where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
-/** Lifts the timeouts of the session's role and database. Not for a transaction that takes its snapshot later: this takes one. */
-export const LIFT_TIMEOUTS = `select set_config(name, '0', false) ${TIMEOUTS}`;
+/** Lifts the timeouts of the session's role and database. */
+const LIFT_TIMEOUTS = `select set_config(name, '0', false) ${TIMEOUTS}`;
+/** Returns, as `lift`, the commands that do so for the transaction in which they are sent, of which they take no snapshot. */
+export const FIND_TIMEOUTS = `select string_agg('set local ' || name || ' = 0', '; ') as lift ${TIMEOUTS}`;
 const RESET_TIMEOUTS = `select set_config(name, reset_val, false) ${TIMEOUTS}`;
 
 /** Does `work` on one connection, on which no timeout of the role or database ends a long statement or transaction. */

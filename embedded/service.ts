@@ -1,5 +1,5 @@
 // The service as a process of a local start: `worker/serve.ts`, API and worker in one.
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,6 +34,8 @@ type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: st
 /** Starts the service and waits until it reports that it is ready. Throws an Error with the end of its log. */
 export async function startService({ stateFolder, env, baseUrl }: ServiceOptions): Promise<Child> {
   const listeningFile = path.join(stateFolder, 'service-listens');
+  // That of an earlier service may have the same number.
+  rmSync(listeningFile, { force: true });
   const child = startChild({
     stateFolder,
     name: 'service',

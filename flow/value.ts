@@ -36,8 +36,8 @@ export const COMPOSITION_MAX_CHARS = 32_768;
  * small.
  */
 export function toLeaf(ref: string, json: Json | undefined, bytes: number, weight = bytes): Leaf {
-  if (json !== undefined && bytes <= INLINE_MAX_BYTES) return { ref, json, bytes: Math.max(bytes, weight) };
-  return weight > bytes ? { ref, bytes: weight, exactBytes: bytes } : { ref, bytes };
+  const size = weight > bytes ? { bytes: weight, exactBytes: bytes } : { bytes };
+  return json !== undefined && bytes <= INLINE_MAX_BYTES ? { ref, json, ...size } : { ref, ...size };
 }
 
 export function isLeaf(value: Value): value is Leaf {

@@ -34,7 +34,7 @@ export function mostOf(bytes: number): JsonMost {
 
 /**
  * Returns the size of JSON text, or more where it holds many small values. Whatever is put together of texts holds no more values
- * than `mostOf` what they weigh together. Keys do not count: many texts may have the same.
+ * than `mostOf` what they weigh together, but for one for each text. Keys do not count: many texts may have the same.
  */
 export function weigh(text: string | Uint8Array, measured?: JsonMost): number {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;

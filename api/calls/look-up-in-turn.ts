@@ -20,9 +20,11 @@ export function lookUpInTurn<Deps extends { resolvePublic: ResolvePublic }>(
   organizationId: string,
   leave: Leave = stay,
 ): Deps {
+  let refused: RetryLater | undefined;
+  const refuse = () => (refused ??= tooManyLookUps());
   const lookUp: ResolvePublic = async (destination) => {
     const enter = (signal: AbortSignal) => lookUps.enter(organizationId, signal);
-    const end = await waitInTime(enter, undefined, tooManyLookUps);
+    const end = await waitInTime(enter, undefined, refuse);
     return deps.resolvePublic(destination).finally(end);
   };
   return { ...deps, resolvePublic: (destination) => leave(() => lookUp(destination)) };

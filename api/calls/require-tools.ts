@@ -14,7 +14,7 @@ import { requireChoice } from '../run-shapes/tool-requests.ts';
 
 /**
  * Returns the tools of a request as they are stored; {} when it has none. `steps` are the steps that will run. Throws
- * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP, MODEL_NOT_CONFIGURED or MODEL_TOOLS_UNSUPPORTED.
+ * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP or MODEL_TOOLS_UNSUPPORTED.
  */
 export function requireTools(
   { registry }: Pick<AcceptDeps, 'registry'>,

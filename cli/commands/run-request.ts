@@ -76,7 +76,7 @@ function parseObject(text: string, example: string): Parsed {
   if (number) return { problem: `The digits of ${number} would be changed: write it as text.` };
   try {
     const value: unknown = JSON.parse(text);
-    if (hasInfiniteNumber(value)) return { problem: 'A number is too large for JSON.' };
+    if (hasInfiniteNumber(value)) return { problem: 'A number is too large for JSON: write it as text.' };
     if (value !== null && typeof value === 'object' && !Array.isArray(value))
       return { value: value as JsonObject };
   } catch (error) {

@@ -66,7 +66,10 @@ function Flow({ org, project, projectId, flowId }: Ids) {
     '/api/v1/projects/{project_id}/flows/{flow_id}',
     { params: { path: { project_id: projectId, flow_id: flowId } } },
     // Others publish, and put versions into production.
-    { refetchInterval: (query) => !isMissing(query.state.error) && refetchAfter(query, LOOK_MS) },
+    {
+      refetchInterval: (query) =>
+        query.state.data !== undefined && !isMissing(query.state.error) && refetchAfter(query, LOOK_MS),
+    },
   );
   const client = useQueryClient();
   const [deleted, setDeleted] = useState<Step[]>();

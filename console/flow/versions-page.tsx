@@ -2,6 +2,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { $api } from '../api/client.ts';
 import { PAGES, refreshPages } from '../api/pages.ts';
+import { refetchAfter } from '../api/refetch-after.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
@@ -22,16 +23,17 @@ const ROUTE = '/orgs/$org/projects/$project/flows/$flow/versions';
 export function VersionsPage() {
   const { flow, projectId } = useFlow();
   const params = useParams({ from: ROUTE });
-  const { version: open = flow.productionVersion ?? flow.latestVersion ?? 'draft' } = useSearch({
-    from: ROUTE,
-  });
+  const newest = flow.productionVersion ?? flow.latestVersion ?? undefined;
+  // What others publish meanwhile does not take the place of what is being read.
+  const [first] = useState(newest);
+  const { version: open = first ?? newest ?? 'draft' } = useSearch({ from: ROUTE });
   const [isPublishing, setPublishing] = useState(false);
   useTitle(`Versions · ${flow.name}`);
   const query = $api.useInfiniteQuery(
     'get',
     '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
     { params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: 50 } } },
-    { ...PAGES, refetchInterval: refreshPages },
+    { ...PAGES, refetchInterval: (query) => refetchAfter(query, refreshPages(query)) },
   );
   return (
     <div className={page.content}>

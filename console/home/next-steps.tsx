@@ -53,7 +53,7 @@ export function NextSteps({ slugs, flows, runs }: Props) {
         </Button>
       }
     >
-      <ReturnFocus />
+      <ReturnFocus to="main" />
       <ol className={style.steps}>
         {steps.map((step) => (
           <li key={step.id} className={step.isDone ? `${style.step} ${style.done}` : style.step}>

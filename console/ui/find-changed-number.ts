@@ -9,7 +9,7 @@ const SHOWN_MAX = 40;
 export function findChangedNumber(text: string): string | undefined {
   for (const [token] of text.matchAll(TOKEN)) {
     if (Math.abs(Number(token)) === Number.POSITIVE_INFINITY)
-      return `${token.slice(0, SHOWN_MAX)} is too large a number.`;
+      return `${token.slice(0, SHOWN_MAX)} is too large a number: write it as text, in quotes.`;
     if (/^-?\d{16,}$/.test(token) && String(Number(token)) !== token)
       return `The digits of ${token.slice(0, SHOWN_MAX)} would be changed: write it as text, in quotes.`;
   }

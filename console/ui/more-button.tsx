@@ -17,7 +17,7 @@ export function MoreButton({ query }: { query: Paged }) {
   if (!query.hasNextPage) return null;
   return (
     <div className={style.more}>
-      <ReturnFocus />
+      <ReturnFocus to="main" />
       {query.isFetchNextPageError && !query.isFetchingNextPage && <ErrorNote error={query.error as Error} />}
       <Button isPending={query.isFetchingNextPage} onPress={() => query.fetchNextPage()}>
         {query.isFetchingNextPage ? 'Loading …' : 'Show more'}

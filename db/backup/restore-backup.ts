@@ -8,7 +8,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { connect, type Tx } from '../connect.ts';
 import { migrate, migrateTo } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import { LIFT_TIMEOUTS } from '../without-timeouts.ts';
+import { FIND_TIMEOUTS } from '../without-timeouts.ts';
 import type { End, Manifest } from './backup-format.ts';
 import { dropEverything } from './drop-everything.ts';
 import { listTables } from './list-tables.ts';
@@ -38,8 +38,9 @@ export async function restoreBackup(
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await client.query(LIFT_TIMEOUTS);
     await onOneConnection(client, async (tx) => {
+      const { rows } = await client.query<{ lift: string }>(FIND_TIMEOUTS);
+      await client.query(rows[0]?.lift ?? '');
       await requireAlone(client);
       if (!replace) await requireNoRows(client);
       await dropEverything(client);

@@ -7,7 +7,7 @@ import { createGzip } from 'node:zlib';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { listAppliedMigrations } from '../list-applied-migrations.ts';
-import { LIFT_TIMEOUTS } from '../without-timeouts.ts';
+import { FIND_TIMEOUTS } from '../without-timeouts.ts';
 import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
@@ -53,7 +53,6 @@ export async function writeBackup(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query(LIFT_TIMEOUTS);
     const written = await writeSnapshot(client, archive.append, progress);
     await archive.end();
     await rename(draft, file);
@@ -114,7 +113,8 @@ async function writeSnapshot(client: pg.Client, append: Append, progress: Progre
   requireAttachedPartitions(tables);
   if ((await listAppliedMigrations(client)).length === 0)
     throw new Error('The database has no schema of Weir: there is nothing to back up.');
-  await client.query('begin isolation level repeatable read read only');
+  const { rows: timeouts } = await client.query<{ lift: string }>(FIND_TIMEOUTS);
+  await client.query(`begin isolation level repeatable read read only; ${timeouts[0]?.lift}`);
   // Taken before the snapshot, so that no migration changes a table in between.
   const names = tables.map(({ name }) => client.escapeIdentifier(name)).join(', ');
   await client.query(`lock table ${names} in access share mode`);

@@ -20,7 +20,7 @@ describe('Value', () => {
     const bytes = INLINE_MAX_BYTES;
     assert.deepEqual(toLeaf('a', atLimit, bytes), { ref: 'a', json: atLimit, bytes });
     assert.deepEqual(toLeaf('a', `${atLimit}x`, bytes + 1), { ref: 'a', bytes: bytes + 1 });
-    assert.deepEqual(toLeaf('a', [1, 1], 5, 36), { ref: 'a', json: [1, 1], bytes: 36 });
+    assert.deepEqual(toLeaf('a', [1, 1], 5, 36), { ref: 'a', json: [1, 1], bytes: 36, exactBytes: 5 });
     assert.deepEqual(toLeaf('a', null, bytes + 1, 9_000), { ref: 'a', bytes: 9_000, exactBytes: bytes + 1 });
   });
 

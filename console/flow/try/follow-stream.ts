@@ -2,16 +2,18 @@ import { ApiError } from '../../api/api-error.ts';
 import { streamEvents } from '../../api/stream-events.ts';
 import type { FollowOptions } from './try-requests.ts';
 
+/** The code of an answer that is not the service's own: it may have got the request. */
+const NOT_OURS = 'UNKNOWN';
 const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 5_000;
 
 /**
  * Reads a stream up to its last event, taking it up again after an interruption with the id of the event before. Throws
- * an ApiError when the request is refused. A POST begins what it follows: until it may have done so, every answer that is
- * not a success is a refusal, unless it names the run.
+ * an ApiError when the request is refused. A POST begins what it follows: until it may have done so, every answer of the
+ * service that is not a success is a refusal, unless it names the run.
  */
 export async function followStream(path: string, init: RequestInit, options: FollowOptions): Promise<void> {
-  const { isLast, onEvent, onInterrupted, signal } = options;
+  const { isLast, onEvent, onInterrupted, onNamed, signal } = options;
   let lastId: string | undefined;
   let mayHaveBegun = init.method !== 'POST';
   for (let failures = 1; !signal.aborted; failures++) {
@@ -28,6 +30,8 @@ export async function followStream(path: string, init: RequestInit, options: Fol
     } catch (error) {
       if (signal.aborted) return;
       if (isRefusal(error, mayHaveBegun)) throw error;
+      const named = error instanceof ApiError && error.detail.executionId;
+      if (typeof named === 'string') onNamed?.(named);
     }
     mayHaveBegun = true;
     if (signal.aborted || (await onInterrupted().catch(() => false))) return;
@@ -41,5 +45,6 @@ export async function followStream(path: string, init: RequestInit, options: Fol
 function isRefusal(error: unknown, mayHaveBegun: boolean): boolean {
   if (!(error instanceof ApiError) || error.status < 400) return false;
   const mayHelp = error.status >= 500 || [408, 429].includes(error.status);
-  return !mayHelp || !(mayHaveBegun || error.detail.executionId !== undefined);
+  const isOfProxy = error.code === NOT_OURS && error.status >= 502;
+  return !mayHelp || !(mayHaveBegun || isOfProxy || error.detail.executionId !== undefined);
 }

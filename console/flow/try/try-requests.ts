@@ -9,6 +9,8 @@ export type FollowOptions = {
   onEvent: (event: TryEvent) => void;
   /** Called when the stream ended before its time; answers true when nothing more is to come. */
   onInterrupted: () => Promise<boolean>;
+  /** Called with the id of a run that a refused request has begun all the same. */
+  onNamed?: (executionId: string) => void;
   signal: AbortSignal;
 };
 

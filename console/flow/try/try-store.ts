@@ -198,6 +198,7 @@ export class TryStore {
           this.#apply(signal, (run) => ({ ...run, isReconnecting: true }));
           return false;
         },
+        onNamed: (executionId) => this.#apply(signal, (run) => ({ ...run, executionId })),
       });
       this.#apply(signal, (run) => ({ ...run, durationMs: Date.now() - run.startedAt }));
       // The events of a pause have no receipt.

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
 import { ACTIVITIES_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { code } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 const LARGE = 'x'.repeat(300_000);
 
-describe('the webhook of a flow without steps', () => {
+describe('the body of a webhook', () => {
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
@@ -18,8 +19,8 @@ describe('the webhook of a flow without steps', () => {
   after(() => weir.stop());
 
   /** Runs the flow; answers the function that builds the body of its delivery. */
-  async function run(body: object) {
-    const { executionId } = (await weir.call('POST', `${flow}/execute`, { key: tenant.key, body })).body;
+  async function run(body: object, path = flow) {
+    const { executionId } = (await weir.call('POST', `${path}/execute`, { key: tenant.key, body })).body;
     const run = await weir.db
       .selectFrom('run')
       .selectAll()
@@ -40,6 +41,14 @@ describe('the webhook of a flow without steps', () => {
     const { result, truncated, originalResultBytes } = await building;
     assert.deepEqual([result, truncated, originalResultBytes], [null, true, LARGE.length + 2]);
     await waitUntil(() => inputs.countHeld() === 0);
+  });
+
+  it('has a result of many values that count as more than it may have', async () => {
+    const each = { type: 'loop', step_id: 'each', name: 'each', max_iterations: 100 } as const;
+    const sevens = { ...each, body: [code('sevens', 'return Array(300).fill(7);')] };
+    const path = await weir.createFlow(tenant, [code('list', 'return Array(100).fill(0);'), sevens]);
+    const { result, truncated } = await (await run({ message: '' }, path))();
+    assert.deepEqual([result?.length, truncated], [100, undefined]);
   });
 
   it('has a short message, however large the rest of the request was', async () => {

@@ -1,4 +1,5 @@
-// JSON of many small values takes long to parse, so requests have few of them: whatever a run hands out is taken back all the same.
+// JSON of many small values takes long to parse, so requests have few of them: what a run hands out is taken back all the same,
+// but for keys.
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';

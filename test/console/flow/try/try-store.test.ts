@@ -69,6 +69,14 @@ describe('the run that is tried', () => {
     assert.match(store.run()?.refused?.message ?? '', /not known whether the run has begun/);
   });
 
+  it('is cancelled where a refusal of its session has named it', async () => {
+    const { store, cancelled, streams } = setUp();
+    void store.start(0, 'steps', { message: '' });
+    streams[0]?.options.onNamed?.('run');
+    await store.cancel();
+    assert.deepEqual(cancelled, ['run']);
+  });
+
   it('that was refused shows why after a cancel; there is nothing to cancel', async () => {
     const { store, accepted, cancelled } = setUp();
     const start = store.start(0, 'whole', { message: '' });
