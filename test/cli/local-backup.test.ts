@@ -12,6 +12,9 @@ import { type LocalEnvironment, provideSecrets, writeState } from '../../embedde
 import { SECRETS_KEYS } from '../harness.ts';
 import { fail, useOperator, weirIn } from './cli-harness.ts';
 
+/** Tells of keys that do not fit. A slow machine tells of its progress, too. */
+const MISFIT = /WEIR_SECRETS_KEYS|secrets\.json/;
+
 describe('weir backup and weir restore where npm start has run', () => {
   const { cli, succeedJson } = useOperator();
   let folder: string;
@@ -66,12 +69,12 @@ describe('weir backup and weir restore where npm start has run', () => {
     const secrets = provideSecrets(folder);
     writeState(folder, 'secrets.json', { ...secrets, secretsKeys: SECRETS_KEYS });
     const own = await weir('restore', file, '--replace');
-    assert.equal(own.stderr, '');
+    assert.doesNotMatch(own.stderr, MISFIT);
     assert.match(own.stdout, /npm start goes on from there, with an empty Temporal\.\n$/);
     writeState(folder, 'secrets.json', secrets);
     leave({ given: ['TEMPORAL_ADDRESS', 'WEIR_SECRETS_KEYS'], temporal: {} });
     const given = await weir('restore', file, '--replace');
-    assert.equal(given.stderr, '');
+    assert.doesNotMatch(given.stderr, MISFIT);
     assert.match(given.stdout, /goes on from there; give it a Temporal namespace without its workflows\.\n$/);
   });
 
