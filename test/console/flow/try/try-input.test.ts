@@ -69,7 +69,10 @@ describe('the input of a try', () => {
       parseExpectation({ ...equals, value: '-12345678901234567890' }).error ?? '',
       /-12345678901234567890/,
     );
-    assert.equal(parse({ parameters: '{"n": -1e400}' }).errors.parameters, '-1e400 is too large a number.');
+    assert.equal(
+      parse({ parameters: '{"n": -1e400}' }).errors.parameters,
+      '-1e400 is too large a number: write it as text, in quotes.',
+    );
     for (const kept of [
       '{"a\\"9007199254740993": "9007199254740993\\\\"}',
       '9007199254740992',
