@@ -34,11 +34,12 @@ export function mostOf(bytes: number): JsonMost {
 
 /**
  * Returns the size of JSON text, or more where it holds many small values. Whatever is put together of texts holds no more values
- * than `mostOf` what they weigh together, but for one for each text. Keys do not count: many texts may have the same.
+ * than `mostOf` what they weigh together, but for one for each text. Keys do not count: many texts may have the same. `counted`:
+ * how many values it has, where that is known.
  */
-export function weigh(text: string | Uint8Array, measured?: JsonMost): number {
+export function weigh(text: string | Uint8Array, counted?: number): number {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-  const { values } = measured ?? measureJson(bytes, ANY);
+  const values = counted ?? measureJson(bytes, ANY).values;
   return Math.max(bytes.length, values * VALUE_BYTES);
 }
 

@@ -119,7 +119,7 @@ export async function askModel(
     request.answered === undefined ? await ask() : { text: request.answered, toolCalls: [] };
   if (tooLong !== undefined) throw outputTooLarge(`${tooLong} characters`);
   // One text.
-  if (json) return { json, measured: { values: 1, keys: 0 } };
+  if (json) return { json, values: 1 };
   if (toolCalls.length > 0) {
     const asked = { role: 'assistant', content: text || null, tool_calls: toolCalls };
     const output = [...request.conversation, asked] as Json;

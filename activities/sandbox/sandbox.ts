@@ -167,9 +167,9 @@ async function readAnswer(
   if (failure === undefined) {
     const isLarge = body.length >= LARGE_JSON_BYTES;
     const look = isLarge ? largeJson.check : largeJson.measure;
-    const { excess, ...measured } = await look(organization, body, { signal });
+    const { excess, values } = await look(organization, body, { signal });
     if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `What the code returned ${excess}.`);
-    return isLarge ? { json: body, measured, logs } : { output: JSON.parse(body.toString()) as Json, logs };
+    return isLarge ? { json: body, values, logs } : { output: JSON.parse(body.toString()) as Json, logs };
   }
   const extra: Record<string, unknown> = {};
   if (failure.line !== undefined) extra.line = failure.line;
