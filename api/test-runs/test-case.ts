@@ -22,7 +22,7 @@ import { requireParameterNames } from '../calls/accept-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/cut-json.ts';
-import { hasChanged, isNamed, requireMatch } from '../http/etag.ts';
+import { isNamed, requireMatch } from '../http/etag.ts';
 import { workInParts } from '../http/work-in-parts.ts';
 import { expectation, requireExpectation } from './expectation.ts';
 import { testCaseETag } from './test-case-etag.ts';
@@ -89,7 +89,12 @@ export async function createTestCase(
     await requireLockedFlow(tx, caller, flow);
     const replaced = ifNoneMatch && (await findTestCaseByName(tx, flowId, testCase.name));
     if (replaced && isNamed(ifNoneMatch, testCaseETag(replaced)))
-      throw hasChanged('test case', testCaseETag(replaced));
+      throw new ServiceError(
+        'PRECONDITION_FAILED',
+        'The flow has a test case of this name, and stays as it is: choose another name, or leave If-None-Match out to ' +
+          'replace that one.',
+        { etag: testCaseETag(replaced) },
+      );
     const { id, created } = await saveTestCase(tx, testCase);
     const action = created ? 'test_case.create' : 'test_case.replace';
     const details = { flow_id: flowId };

@@ -47,6 +47,12 @@ export function toError(
     return new Unreachable(`${url} answered ${status}: ${message} (${reference}${later})`);
   }
   const code = ERROR_CODES.find((known) => known === name) ?? 'INTERNAL_ERROR';
-  const hint = code === 'UNAUTHENTICATED' ? REFUSED[credential.source] : '';
-  return new ServiceError(code, `${message}${hint} (${reference})`, extra);
+  return new ServiceError(code, `${message}${hintAbout(code, credential)} (${reference})`, extra);
+}
+
+function hintAbout(code: string, { source }: Credential): string {
+  if (code === 'UNAUTHENTICATED') return REFUSED[source];
+  if (code === 'FORBIDDEN' && source === 'WEIR_API_KEY')
+    return ' WEIR_API_KEY was sent: without it, commands act as the user who is signed in.';
+  return '';
 }

@@ -14,7 +14,9 @@ type Options = { mcp?: boolean; signIn?: boolean };
 export function addTokenCommand(program: Command): void {
   program
     .command('token')
-    .description('print the access token (JWT) of the user that weir whoami names, for curl and scripts')
+    .description(
+      'print the access token (JWT) that commands send as a user, also where WEIR_API_KEY is set, for curl and scripts',
+    )
     .option('--mcp', 'get one for the MCP endpoint, with every scope, from a local npm start')
     .option(
       '--sign-in',

@@ -1,7 +1,7 @@
 // The official openai client's tool runner drives a flow: it runs our functions until the flow has completed.
 //   npm install openai
 //   npx weir flow push examples/tools.yaml --project demo/demo --production
-//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… node examples/clients/openai-tool-runner.ts 'Somewhere warm'
+//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… npx node examples/clients/openai-tool-runner.ts 'Somewhere warm'
 import OpenAI from 'openai';
 import { call, type Execution, type Pause, WeirError } from './typescript/weir.ts';
 

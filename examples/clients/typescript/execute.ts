@@ -1,5 +1,5 @@
 // Runs a flow and waits for its result.
-//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… node examples/clients/typescript/execute.ts 'rivers, dams'
+//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… npx node examples/clients/typescript/execute.ts 'rivers, dams'
 import { call, type Execution } from './weir.ts';
 
 const message = process.argv[2] ?? 'rivers, dams';

@@ -1,5 +1,5 @@
 // Starts a run, follows its events, and asks for its result.
-//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… node examples/clients/typescript/jobs.ts 'rivers, dams'
+//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… npx node examples/clients/typescript/jobs.ts 'rivers, dams'
 import { call, stream } from './weir.ts';
 
 type Job = {

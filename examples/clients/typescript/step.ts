@@ -1,5 +1,5 @@
 // Steps through a flow: looks at each output, changes one on the way, and lets the rest run.
-//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… node examples/clients/typescript/step.ts 'rivers, dams'
+//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… npx node examples/clients/typescript/step.ts 'rivers, dams'
 import { stream } from './weir.ts';
 
 type StepEvent =

@@ -1,6 +1,6 @@
 // Runs a flow whose model calls our functions: the run pauses, we answer, until it has completed.
 //   npx weir flow push examples/tools.yaml --project demo/demo --production
-//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… node examples/clients/typescript/tools.ts 'Somewhere warm'
+//   WEIR_URL=http://127.0.0.1:8787 WEIR_API_KEY=weir_… npx node examples/clients/typescript/tools.ts 'Somewhere warm'
 import { call, type Execution, type ToolCall, type ToolResult } from './weir.ts';
 
 const city = { type: 'string', enum: ['Lagos', 'Lima', 'Oslo'] };

@@ -86,6 +86,8 @@ describe('test cases over HTTP', () => {
       assert.deepEqual(code(refused), [412, 'PRECONDITION_FAILED']);
       assert.equal(refused.body.detail.etag, now);
     }
+    const taken = await send('POST', '/test-cases', CASE, { 'if-none-match': '*' });
+    assert.match(taken.body.detail.message, /^The flow has a test case of this name/);
     assert.equal((await send('GET', path)).body.message, 'edited');
     const back = await send('PUT', path, CASE);
     assert.deepEqual([back.status, back.headers.get('etag')], [200, before]);

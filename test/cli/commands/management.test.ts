@@ -169,5 +169,13 @@ describe('weir on a laptop that has a token and nothing else', () => {
       await fail(1, weirIn(asEve, ['key', 'list', 'acme/main'])),
       /an admin or owner.*\(FORBIDDEN, request /,
     );
+    const { key: WEIR_API_KEY, organization } = await weir.createTenant();
+    assert.match(
+      await fail(
+        1,
+        weirIn({ ...env, WEIR_TOKEN: '', WEIR_API_KEY }, ['flow', 'list', `${organization}/project`]),
+      ),
+      /WEIR_API_KEY was sent: without it, commands act as the user who is signed in\. \(FORBIDDEN, request /,
+    );
   });
 });
