@@ -19,10 +19,10 @@ export function isNamed(ifNoneMatch: string, etag: string): boolean {
 /** Throws PRECONDITION_FAILED, which names the ETag of `what`, unless the header If-Match is absent, `*` or holds it. */
 export function requireMatch(ifMatch: string, etag: string, what: string): void {
   if (ifMatch === '' || ifMatch === '*') return;
-  if (!ifMatch.split(',').some((tag) => tag.trim() === etag)) throw hasChanged(what, etag);
+  if (!ifMatch.split(',').some((tag) => tag.trim() === etag)) throw changedSince(what, etag);
 }
 
-export function hasChanged(what: string, etag: string): ServiceError {
+export function changedSince(what: string, etag: string): ServiceError {
   return new ServiceError(
     'PRECONDITION_FAILED',
     `The ${what} has changed since you read it, and stays as it is now: read it again. Its ETag is in detail.etag.`,

@@ -1,6 +1,6 @@
 // Conditional writes (RFC 9110), as the API document has them.
 import { z } from 'zod';
-import { hasChanged } from '../http/etag.ts';
+import { changedSince } from '../http/etag.ts';
 import { etag } from './flow-examples.ts';
 import { errorAnswer, examplesOf } from './operations.ts';
 
@@ -22,7 +22,7 @@ export function changed(what: string) {
   return {
     412: errorAnswer(
       `The ${what} has changed; \`detail.etag\` is its ETag.`,
-      examplesOf(hasChanged(what, etag)),
+      examplesOf(changedSince(what, etag)),
     ),
   };
 }

@@ -21,7 +21,7 @@ import { answer, flowPaths, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
 import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from '../run-shapes/block-answers.ts';
 import { describeBlockExecution } from '../run-shapes/describe-block-execution.ts';
-import { BLOCK, BLOCK_ERRORS, BLOCKS, blockQuery, findBlock, hasNone, LIST_ERRORS } from './find-block.ts';
+import { BLOCK, BLOCK_ERRORS, BLOCKS, blockQuery, findBlock, valueNotFound, LIST_ERRORS } from './find-block.ts';
 import { loadRun } from './load-run.ts';
 import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
 
@@ -127,7 +127,7 @@ function getValue(deps: ApiDeps, value: BlockValue): ApiMiddleware {
   return async function getValue(ctx) {
     const row = await findBlock(deps, ctx);
     const [text] = await readValues(deps, ctx, row, [value]);
-    if (text === undefined) throw hasNone(row, value);
+    if (text === undefined) throw valueNotFound(row, value);
     answerJson(ctx, new JsonText(text));
   };
 }

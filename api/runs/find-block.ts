@@ -40,7 +40,7 @@ export async function findBlock({ db }: ApiDeps, { state, params }: ApiContext):
 }
 
 /** The error for a value that a block execution does not have. */
-export function hasNone({ step_id }: FoundBlock, value: BlockValue): ServiceError {
+export function valueNotFound({ step_id }: FoundBlock, value: BlockValue): ServiceError {
   return new ServiceError('NOT_FOUND', `This execution of ${step_id} has no ${value}.`);
 }
 
