@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { type Child, startChild } from '../embedded/processes/child.ts';
 import { findFreePort } from '../embedded/processes/ports.ts';
-import { findTemporalBinary } from '../embedded/temporal/binary.ts';
+import { getTemporalBinary } from '../embedded/temporal/binary.ts';
 import { DYNAMIC_CONFIG } from '../embedded/temporal/dynamic-config.ts';
 import { provideNamespace } from './full-temporal.ts';
 
@@ -11,7 +11,7 @@ import { provideNamespace } from './full-temporal.ts';
 export async function startPlainTemporal(
   stateFolder: string,
 ): Promise<{ address: string; child: Child; stop(): Promise<void> }> {
-  const command = await findTemporalBinary({ stateFolder });
+  const command = await getTemporalBinary({ stateFolder });
   const port = await findFreePort();
   const settings = Object.entries(DYNAMIC_CONFIG).filter(([key]) => key !== 'matching.enableFairness');
   const child = startChild({

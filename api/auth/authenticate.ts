@@ -17,7 +17,7 @@ export function authenticate(deps: AuthDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
     ctx.state.principal = await deps.signInLimiter.check(ctx.req, token, async () =>
-      API_KEY_PREFIX.test(token) ? findKey(deps, token) : verifyUser(deps, token),
+      API_KEY_PREFIX.test(token) ? getKey(deps, token) : verifyUser(deps, token),
     );
     nameInLog(ctx.state.principal);
     if (ctx.state.principal.kind === 'key') ctx.state.key = ctx.state.principal.key;
@@ -62,7 +62,7 @@ async function verifyUser({ config, tokens }: AuthDeps, token: string) {
   return user ?? refuseCredentials();
 }
 
-async function findKey({ config, apiKeys }: AuthDeps, token: string): Promise<KeyPrincipal> {
+async function getKey({ config, apiKeys }: AuthDeps, token: string): Promise<KeyPrincipal> {
   const parts = parseApiKey(token);
   if (!parts) return refuseKey('it is no API key');
   const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);

@@ -21,7 +21,15 @@ import { answer, flowPaths, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
 import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from '../run-shapes/block-answers.ts';
 import { describeBlockExecution } from '../run-shapes/describe-block-execution.ts';
-import { BLOCK, BLOCK_ERRORS, BLOCKS, blockQuery, findBlock, valueNotFound, LIST_ERRORS } from './find-block.ts';
+import {
+  BLOCK,
+  BLOCK_ERRORS,
+  BLOCKS,
+  blockQuery,
+  getBlockTrace,
+  LIST_ERRORS,
+  valueNotFound,
+} from './get-block-trace.ts';
 import { loadRun } from './load-run.ts';
 import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
 
@@ -108,7 +116,7 @@ function listBlocks({ db }: ApiDeps): ApiMiddleware {
 
 function getBlock(deps: ApiDeps): ApiMiddleware {
   return async function getBlock(ctx) {
-    const row = await findBlock(deps, ctx);
+    const row = await getBlockTrace(deps, ctx);
     const texts = await readValues(deps, ctx, row, BLOCK_VALUES);
     const members = BLOCK_VALUES.flatMap((value, index): [string, unknown][] => {
       const text = texts[index];
@@ -125,7 +133,7 @@ function getBlock(deps: ApiDeps): ApiMiddleware {
 
 function getValue(deps: ApiDeps, value: BlockValue): ApiMiddleware {
   return async function getValue(ctx) {
-    const row = await findBlock(deps, ctx);
+    const row = await getBlockTrace(deps, ctx);
     const [text] = await readValues(deps, ctx, row, [value]);
     if (text === undefined) throw valueNotFound(row, value);
     answerJson(ctx, new JsonText(text));

@@ -9,7 +9,7 @@ import { readQuery } from '../http/query.ts';
 import { answer, flowPaths } from '../reference/operations.ts';
 import { outputUrlExample } from '../reference/run-examples.ts';
 import { outputUrl } from '../run-shapes/block-answers.ts';
-import { BLOCK, BLOCK_ERRORS, blockQuery, findBlock, valueNotFound } from './find-block.ts';
+import { BLOCK, BLOCK_ERRORS, blockQuery, getBlockTrace, valueNotFound } from './get-block-trace.ts';
 import { loadRun } from './load-run.ts';
 
 /** A URL is small, however large the output. */
@@ -42,7 +42,7 @@ export function outputUrlRoutes(deps: ApiDeps): Route[] {
 /** Signs a URL for five minutes: whoever may read the output may hand it on. */
 function getOutputUrl(deps: ApiDeps): ApiMiddleware {
   return async function getOutputUrl(ctx) {
-    const row = await findBlock(deps, ctx);
+    const row = await getBlockTrace(deps, ctx);
     if (row.output_bytes === 0) throw valueNotFound(row, 'output');
     const object = await findOutputObject(deps.db, { callId: row.execution_id, blockKey: row.block_key });
     const signed = object && (await objectStoreOf(deps.db).sign(object));

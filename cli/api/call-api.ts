@@ -1,7 +1,7 @@
 // Requests to the HTTP API of the service, with errors as sentences. service-url.ts and credential.ts say which
 // service is called, and as whom; nothing of cli/api/ needs the service's database or engine.
 import { ServiceError } from '../../flow/errors.ts';
-import { type Credential, findCredential } from './credential.ts';
+import { type Credential, getCredential } from './credential.ts';
 import { readAnswer } from './read-answer.ts';
 import { serviceUrl } from './service-url.ts';
 import { AnswerLost, toError, Unreachable } from './to-error.ts';
@@ -39,7 +39,7 @@ export async function exchange<T>(
   options: Options = {},
   given?: Service,
 ): Promise<{ headers: Headers; body: T }> {
-  const service = given ?? (await findService(options));
+  const service = given ?? (await getService(options));
   const timeoutMs = method === 'GET' ? READ_MAX_MS : CHANGE_MAX_MS;
   const response = await send(service, method, path, options, AbortSignal.timeout(timeoutMs));
   const text = await readAnswer(response).catch(unreachable(service.url, method));
@@ -54,7 +54,7 @@ export async function openStream(
   path: string,
   options: Options = {},
 ): Promise<NonNullable<Response['body']>> {
-  const service = await findService(options);
+  const service = await getService(options);
   const response = await send(service, 'GET', path, options);
   if (response.ok && response.body) return response.body;
   throw toError(service, response, parse(await readAnswer(response).catch(unreachable(service.url, 'GET'))));
@@ -62,9 +62,9 @@ export async function openStream(
 
 type Service = { url: string; credential: Credential };
 
-async function findService(options: Options): Promise<Service> {
+async function getService(options: Options): Promise<Service> {
   const url = serviceUrl();
-  return { url, credential: await findCredential(url, options) };
+  return { url, credential: await getCredential(url, options) };
 }
 
 /** Follows no redirect: the answer of another address is not what was asked for. */

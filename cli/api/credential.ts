@@ -10,11 +10,11 @@ export type Credential = {
 };
 
 /**
- * Finds the credential for the service at `url`: from the environment, else that of the session there, else that of a local
+ * Gets the credential for the service at `url`: from the environment, else that of the session there, else that of a local
  * `npm start`; the last two go to no other service. `keyOnly` passes over JWTs, `jwtOnly` over API keys. Throws a
  * ServiceError that says how to get one.
  */
-export async function findCredential(
+export async function getCredential(
   url: string,
   { keyOnly = false, jwtOnly = false } = {},
 ): Promise<Credential> {

@@ -37,7 +37,7 @@ type Page = z.output<typeof bulkAnswer> & {
  */
 export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions): Promise<CommandResult> {
   const { project, flow, ...filter } = options;
-  const place = await findProject(project, flow);
+  const place = await getProjectAndFlow(project, flow);
   const counts: Counts = { done: [], matching: [], refused: [], stoppedBy: null };
   const body = { until: new Date(), ...filter, ...(place.flow && { flow: place.flow }), limit: PAGE };
   let cursor: string | null = null;
@@ -68,8 +68,8 @@ export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions):
   };
 }
 
-/** Finds the project, and the flow in it, that the options name; an API key's own project need not be named. */
-async function findProject(project?: string, path = '') {
+/** Gets the project, and the flow in it, that the options name; an API key's own project need not be named. */
+async function getProjectAndFlow(project?: string, path = '') {
   const at = path.lastIndexOf('/');
   const [ofFlow, slug] = [path.slice(0, Math.max(at, 0)), path.slice(at + 1)];
   if (project && ofFlow && project !== ofFlow)

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { blockDetail } from '../../api/run-shapes/block-answers.ts';
 import { callApi } from '../api/call-api.ts';
-import { findRun, runPath } from '../api/find-run.ts';
+import { getRun, runPath } from '../api/get-run.ts';
 import { type BlockState, blockLine } from '../terminal/block-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 
@@ -13,7 +13,7 @@ export async function showBlock(
   key: string,
   { value }: { value?: (typeof VALUES)[number] },
 ): Promise<CommandResult> {
-  const path = `${runPath(await findRun(executionId))}/blocks/${encodeURIComponent(key)}`;
+  const path = `${runPath(await getRun(executionId))}/blocks/${encodeURIComponent(key)}`;
   if (value !== undefined) {
     const json = await callApi<unknown>('GET', `${path}/${value}`);
     return { json, text: JSON.stringify(json, null, 2) };

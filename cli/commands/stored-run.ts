@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { jobState, runState, stepCursor } from '../../api/run-shapes/answers.ts';
 import { callApi } from '../api/call-api.ts';
-import { findRun, runPath } from '../api/find-run.ts';
+import { getRun, runPath } from '../api/get-run.ts';
 import { type BlockState, type BlockUnderWay, blockTable, underWayLine } from '../terminal/block-table.ts';
 import { describeError } from '../terminal/describe-error.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
@@ -11,7 +11,7 @@ import type { CommandResult } from '../terminal/print-result.ts';
 type JobState = z.output<typeof jobState>;
 
 export async function show(executionId: string): Promise<CommandResult> {
-  const run = await findRun(executionId);
+  const run = await getRun(executionId);
   const state = await callApi<JobState>('GET', runPath(run));
   const errorMessage = 'errorMessage' in state ? state.errorMessage : undefined;
   return {
@@ -43,7 +43,7 @@ function describeRepetition({ repeats, blocks = [] }: JobState): string {
 }
 
 async function cancel(executionId: string): Promise<CommandResult> {
-  const path = `${runPath(await findRun(executionId))}/cancel`;
+  const path = `${runPath(await getRun(executionId))}/cancel`;
   const state = await callApi<z.output<typeof runState>>('POST', path);
   const ended = state.status === 'completed' || state.status === 'failed';
   return {
@@ -74,7 +74,7 @@ function toFailure(error: unknown): CommandResult {
 }
 
 export async function fork(executionId: string, { step }: { step: number }): Promise<CommandResult> {
-  const path = `${runPath(await findRun(executionId))}/fork`;
+  const path = `${runPath(await getRun(executionId))}/fork`;
   const cursor = await callApi<z.output<typeof stepCursor>>('GET', path, { query: { step } });
   return { json: cursor, text: JSON.stringify(cursor) };
 }
@@ -95,7 +95,7 @@ export async function repeat(
   for (const repeats of executionIds) {
     const headers = idempotencyKey && { 'idempotency-key': `${idempotencyKey}/${repeats}` };
     try {
-      const path = `${runPath(await findRun(repeats))}/${how}`;
+      const path = `${runPath(await getRun(repeats))}/${how}`;
       const { executionId } = await callApi<{ executionId: string }>('POST', path, {
         ...(headers && { headers }),
       });

@@ -31,8 +31,8 @@ const metadata = z.object({
   scopes_supported: z.array(z.string()).default([]),
 });
 
-/** Finds the identity provider of the service at `url`. Throws a ServiceError that says what is missing, and where. */
-export async function findProvider(url: string): Promise<Provider> {
+/** Gets the identity provider of the service at `url`. Throws a ServiceError that says what is missing, and where. */
+export async function getProvider(url: string): Promise<Provider> {
   requireTls('service', url);
   const { resource, authorization_servers, weir_audience, weir_cli_client_id, scopes_supported } =
     await readMetadata(url);

@@ -53,8 +53,8 @@ async function login(given: string | undefined, { device }: { device?: boolean }
 }
 
 async function signIn(url: string, device: boolean): Promise<Session> {
-  const { findProvider } = await import('./identity-provider.ts');
-  const provider = await findProvider(url);
+  const { getProvider } = await import('./identity-provider.ts');
+  const provider = await getProvider(url);
   // Nobody is to sign in for a session that cannot be kept.
   await withSessionLock(async () => readSessions());
   if (!device) {

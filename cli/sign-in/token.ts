@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
 import { SCRIPT_CLIENT_ID } from '../../embedded/identity/client-ids.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { findCredential } from '../api/credential.ts';
+import { getCredential } from '../api/credential.ts';
 import { findLocalStart, requireStarted } from '../api/local-start.ts';
 import { getLocalToken, type LocalIdentity } from '../api/local-token.ts';
 import { serviceUrl } from '../api/service-url.ts';
@@ -39,7 +39,7 @@ async function getToken({ mcp, signIn }: Options): Promise<CommandResult> {
 
 /** Gets the token with which the other commands act; API keys are passed over. */
 async function currentToken(): Promise<CommandResult> {
-  const { token } = await findCredential(serviceUrl(), { jwtOnly: true });
+  const { token } = await getCredential(serviceUrl(), { jwtOnly: true });
   return describeToken(token);
 }
 

@@ -1,6 +1,6 @@
 // `weir whoami`: as whom, and on which service, commands act.
 import type { Command } from 'commander';
-import { type Credential, findCredential } from '../api/credential.ts';
+import { type Credential, getCredential } from '../api/credential.ts';
 import { getMe, type Me } from '../api/get-me.ts';
 import { serviceUrl } from '../api/service-url.ts';
 import { oneLine } from '../terminal/format-table.ts';
@@ -23,7 +23,7 @@ const CREDENTIALS: { [source in Credential['source']]: string } = {
 
 async function whoami(): Promise<CommandResult> {
   const [service, me] = [serviceUrl(), await getMe()];
-  const { source } = await findCredential(service);
+  const { source } = await getCredential(service);
   return {
     json: { service, credential: source, ...me },
     text: `${describe(me)}\n${service}, with ${CREDENTIALS[source]}\n\n${listProjects(me).join('\n')}`,

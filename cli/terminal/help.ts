@@ -8,11 +8,11 @@ export function addHelpCommand(program: Command): void {
     .command('help')
     .description('show how a command is used')
     .argument('[command...]', 'name of the command, such as flow import')
-    .action(async (names: string[]) => (await findCommand(program, names)).outputHelp());
+    .action(async (names: string[]) => (await getCommand(program, names)).outputHelp());
 }
 
-/** Finds a command by its whole name; of an unknown one it says the same as when that is run. */
-async function findCommand(program: Command, names: string[]): Promise<Command> {
+/** Gets a command by its whole name; of an unknown one it says the same as when that is run. */
+async function getCommand(program: Command, names: string[]): Promise<Command> {
   let command = program;
   for (const [index, name] of names.entries()) {
     const child = command.commands.find((one) => one.name() === name || one.aliases().includes(name));

@@ -1,4 +1,4 @@
-import type { ListedRun } from '../api/find-run.ts';
+import type { ListedRun } from '../api/get-run.ts';
 import { formatTable, formatTime, oneLine } from './format-table.ts';
 
 type Reason = NonNullable<ListedRun['stuck']>['reason'];

@@ -1,7 +1,7 @@
 // An authorization code with PKCE: the page leaves for the provider, and comes back with the code to CALLBACK.
 import * as oauth from 'oauth4webapi';
 import { explainRefusal } from './explain-refusal.ts';
-import { findProvider } from './provider.ts';
+import { getProvider } from './provider.ts';
 import { SignInError } from './sign-in-error.ts';
 import { type Tokens, toTokens } from './tokens.ts';
 
@@ -13,7 +13,7 @@ type Pending = { state: string; verifier: string; nonce: string; returnTo: strin
 
 /** Leaves the page for the provider. `oneTime` is the secret of the link that `npm start` prints. Throws SignInError. */
 export async function beginSignIn(returnTo: string, oneTime?: string): Promise<never> {
-  const { server, client, scope, wanted } = await findProvider();
+  const { server, client, scope, wanted } = await getProvider();
   if (!server.authorization_endpoint) throw new SignInError('The identity provider offers no sign-in page.');
   const pending: Pending = {
     state: oauth.generateRandomState(),
@@ -50,7 +50,7 @@ export async function completeSignIn(): Promise<Tokens> {
   const answer = new URL(location.href);
   // With the state of the router, by which it knows the page again.
   history.replaceState(history.state, '', pending.returnTo);
-  const { server, client, options, wanted } = await findProvider();
+  const { server, client, options, wanted } = await getProvider();
   try {
     const parameters = oauth.validateAuthResponse(server, client, answer, pending.state);
     const response = await oauth.authorizationCodeGrantRequest(

@@ -15,8 +15,8 @@ export type Provider = {
 
 let found: Promise<Provider> | undefined;
 
-/** Finds the provider, once. Throws SignInError. */
-export async function findProvider(): Promise<Provider> {
+/** Gets the provider, once. Throws SignInError. */
+export async function getProvider(): Promise<Provider> {
   found ??= discover(await loadSettings());
   found.catch(() => {
     found = undefined;

@@ -3,7 +3,7 @@
 import * as oauth from 'oauth4webapi';
 import { beginSignIn, CALLBACK, completeSignIn } from './code-grant.ts';
 import { isBusy } from './explain-refusal.ts';
-import { findProvider } from './provider.ts';
+import { getProvider } from './provider.ts';
 import { SignInError } from './sign-in-error.ts';
 import { handOver, isSignInWindow } from './sign-in-window.ts';
 import { type Tokens, toTokens } from './tokens.ts';
@@ -92,7 +92,7 @@ export async function replaceToken(refused: string): Promise<string> {
 
 /** Ends the session here, in the other tabs, and at the provider. */
 export async function signOut(): Promise<void> {
-  const { server, client, options } = await findProvider();
+  const { server, client, options } = await getProvider();
   const held = tokens;
   stop();
   TABS.postMessage(SIGN_OUT);
@@ -131,7 +131,7 @@ async function renew(): Promise<string> {
 /** Uses the refresh token; undefined when there is none, or the provider has ended the session. */
 async function refresh(): Promise<Tokens | undefined> {
   if (tokens?.refresh === undefined) return undefined;
-  const { server, client, options, wanted } = await findProvider();
+  const { server, client, options, wanted } = await getProvider();
   try {
     const request = { ...options, additionalParameters: wanted };
     const response = await oauth.refreshTokenGrantRequest(

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Db, Tx } from '../connect.ts';
-import { isDraft } from './is-draft.ts';
+import { isSameAsDraft } from './is-same-as-draft.ts';
 
 /** Selects flows without their drafts. `draft_is_latest`: the draft equals the latest version. */
 function designs(db: Db | Tx) {
@@ -40,7 +40,7 @@ function designs(db: Db | Tx) {
           .whereRef('flow_version.version', '=', 'flow.production_version')
           .as('production_version_id'),
         latest.select('flow_version.version').as('latest_version'),
-        latest.select(isDraft('flow_version').as('same')).as('draft_is_latest'),
+        latest.select(isSameAsDraft('flow_version').as('same')).as('draft_is_latest'),
       ];
     })
     .where('organization.deleted_at', 'is', null)

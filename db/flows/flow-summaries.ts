@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import { statusOfRun } from '../runs/run-columns.ts';
 import { readableJson } from '../stored-values/readable-json.ts';
-import { isDraft } from './is-draft.ts';
+import { isSameAsDraft } from './is-same-as-draft.ts';
 
 /** Selects the flows of a project: how the draft of each stands to its versions, and the run that began last. */
 function summariesOf(db: Db | Tx, projectId: string) {
@@ -59,8 +59,8 @@ function summariesOf(db: Db | Tx, projectId: string) {
       'last_run.status as last_run_status',
       'last_run.code as last_run_code',
       'last_run.started_at as last_run_started_at',
-      isDraft('production').as('draft_is_production'),
-      isDraft('latest').as('draft_is_latest'),
+      isSameAsDraft('production').as('draft_is_production'),
+      isSameAsDraft('latest').as('draft_is_latest'),
     ])
     .where('flow.project_id', '=', projectId)
     .where('flow.deleted_at', 'is', null);

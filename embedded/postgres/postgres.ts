@@ -8,7 +8,7 @@ import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { type Report, silent } from '../progress.ts';
 import { type Account, findDataFolder, findPostgresAccount, provideSharedFolder } from './account.ts';
-import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
+import { getPostgresBinaries, type PostgresBinaries } from './binaries.ts';
 import { endStalePostmaster } from './leftovers.ts';
 
 const USER = 'weir';
@@ -38,7 +38,7 @@ export type Postgres = { url: string; port: number; folder: string; child: Child
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const report = options.report ?? silent;
   const account = findPostgresAccount(options.stateFolder);
-  const binaries = findPostgresBinaries(account, account ? provideSharedFolder : cacheFolder, report);
+  const binaries = getPostgresBinaries(account, account ? provideSharedFolder : cacheFolder, report);
   const folder = findDataFolder(options.stateFolder, account, report);
   const data = path.join(folder, 'data');
   if (!existsSync(data)) createCluster(folder, data, binaries, account, options);

@@ -23,10 +23,10 @@ type TemporalBinaryOptions = {
 type Attempt = { from: string; find: () => string | undefined | Promise<string> };
 
 /**
- * Finds a `temporal` binary that runs: WEIR_TEMPORAL_CLI, PATH, the per-user cache, the official download, a build
+ * Gets a `temporal` binary that runs: WEIR_TEMPORAL_CLI, PATH, the per-user cache, the official download, a build
  * with Go, in this order. Throws one Error that lists the attempts and the ways out.
  */
-export async function findTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
+export async function getTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
   const { stateFolder, report = silent, note = silent, env = process.env } = options;
   if (env.WEIR_TEMPORAL_CLI) return requireBinary(env.WEIR_TEMPORAL_CLI);
   const cached = cachePath(env);

@@ -9,7 +9,7 @@ import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
-import { findTemporalBinary } from './binary.ts';
+import { getTemporalBinary } from './binary.ts';
 import { beginDatabase, completeDatabase } from './database-file.ts';
 import { DYNAMIC_CONFIG, SQLITE_CONFIG } from './dynamic-config.ts';
 import { dropUnusedIndexes, readSearchColumns } from './visibility-indexes.ts';
@@ -61,7 +61,7 @@ export type Temporal = {
 
 /** Starts the server on the SQLite file in the state folder. Throws an Error with the attempts or the end of the log. */
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
-  const binary = await findTemporalBinary(options);
+  const binary = await getTemporalBinary(options);
   const file = databaseFile(options.stateFolder);
   beginDatabase(file);
   // In a large file this takes seconds, in which the server would have to wait.

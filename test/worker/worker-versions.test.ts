@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { findReasons } from '../../cli/operator/find-reasons.ts';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
-import { findTemporalBinary } from '../../embedded/temporal/binary.ts';
+import { getTemporalBinary } from '../../embedded/temporal/binary.ts';
 import { listPollers, type Polled, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
@@ -49,7 +49,7 @@ describeWith(['openssl'], 'two versions of the worker', () => {
       code('last', 'return message;'),
     ]);
     short = await weir.createFlow(tenant, [code('only', 'return message;')]);
-    temporal = await findTemporalBinary({ stateFolder: tmpdir() });
+    temporal = await getTemporalBinary({ stateFolder: tmpdir() });
     const { codePath } = await testWorkflowBundle();
     bundles = { unversioned: codePath, v1: codePath, v2: codePath.replace('.js', '-v2.js') };
     await writeFile(bundles.v2 as string, withMarker(await readFile(codePath, 'utf8')));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findTemporalBinary, TEMPORAL_CLI_VERSION } from '../../../embedded/temporal/binary.ts';
+import { getTemporalBinary, TEMPORAL_CLI_VERSION } from '../../../embedded/temporal/binary.ts';
 
 const CACHE_NAME = `temporal-${TEMPORAL_CLI_VERSION}-${process.platform}-${process.arch}`;
 /** Nothing listens on port 1: the download fails at once. */
@@ -26,7 +26,7 @@ describe('the Temporal binary of a local start', () => {
     chmodSync(full, 0o755);
     return full;
   }
-  const find = () => findTemporalBinary({ stateFolder: folder, env, downloadUrl: NO_DOWNLOAD });
+  const find = () => getTemporalBinary({ stateFolder: folder, env, downloadUrl: NO_DOWNLOAD });
 
   it('is the one WEIR_TEMPORAL_CLI names, before all others', async () => {
     put('bin/temporal');
@@ -60,7 +60,7 @@ describe('the Temporal binary of a local start', () => {
     writeFileSync(go, `#!/bin/sh\n[ "$1" = env ] && echo go1.26.4 && exit\n${made}\n`);
     const notes: string[] = [];
     const note = (line: string) => notes.push(line);
-    const binary = await findTemporalBinary({ stateFolder: folder, env, downloadUrl: NO_DOWNLOAD, note });
+    const binary = await getTemporalBinary({ stateFolder: folder, env, downloadUrl: NO_DOWNLOAD, note });
     assert.equal(binary, path.join(folder, 'cache/weir', CACHE_NAME, 'temporal'));
     assert.match(notes[0] ?? '', /^the official download failed: 127\.0\.0\.1:1/);
     assert.deepEqual(notes.slice(1), [

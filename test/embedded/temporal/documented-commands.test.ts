@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { findTemporalBinary } from '../../../embedded/temporal/binary.ts';
+import { getTemporalBinary } from '../../../embedded/temporal/binary.ts';
 
 const DOCS = path.join(import.meta.dirname, '../../../docs/operating');
 /** The subcommand and its options, in a block or in a line of text. */
@@ -13,7 +13,7 @@ const COMMAND = /(?:^ {4}|`)temporal ((?:[a-z]+(?:-[a-z]+)* )+)((?:\\\n|[^\n`])*
 describe('the commands of Temporal that the documentation gives', () => {
   let temporal: string;
   before(async () => {
-    temporal = await findTemporalBinary({ stateFolder: tmpdir() });
+    temporal = await getTemporalBinary({ stateFolder: tmpdir() });
   });
 
   for (const page of readdirSync(DOCS).filter((name) => name.endsWith('.md')))

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { findTemporalBinary } from '../../../embedded/temporal/binary.ts';
+import { getTemporalBinary } from '../../../embedded/temporal/binary.ts';
 import { beginDatabase } from '../../../embedded/temporal/database-file.ts';
 import { startTemporal } from '../../../embedded/temporal/temporal.ts';
 
@@ -13,7 +13,7 @@ describe('the embedded Temporal', () => {
 
   before(async () => {
     // In another home folder, the binary would not be found in the cache.
-    process.env.WEIR_TEMPORAL_CLI = await findTemporalBinary({ stateFolder: folder });
+    process.env.WEIR_TEMPORAL_CLI = await getTemporalBinary({ stateFolder: folder });
   });
   after(() => {
     for (const name of Object.keys(process.env)) delete process.env[name];

@@ -30,8 +30,8 @@ export const BLOCK_ERRORS = {
   413: errorAnswer('The block read more than outputs may have together.', OUTPUT_ERROR_EXAMPLE),
 };
 
-/** Finds the block execution of a path and its query. Throws NOT_FOUND. */
-export async function findBlock({ db }: ApiDeps, { state, params }: ApiContext): Promise<FoundBlock> {
+/** Gets the block execution of a path and its query. Throws NOT_FOUND. */
+export async function getBlockTrace({ db }: ApiDeps, { state, params }: ApiContext): Promise<FoundBlock> {
   const { call } = state.query as z.infer<typeof blockQuery>;
   const { key = '' } = params;
   const row = key.includes('\0') ? undefined : await findBlockTrace(db, state.run.execution_id, key, call);

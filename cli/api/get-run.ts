@@ -17,8 +17,8 @@ export async function runListPaths(): Promise<string[]> {
   return organizations.map(({ id }) => `/api/v1/organizations/${id}/runs`);
 }
 
-/** Finds a run by its id alone, in whatever the caller can reach. Throws RUN_NOT_FOUND. */
-export async function findRun(executionId: string): Promise<ListedRun> {
+/** Gets a run by its id alone, in whatever the caller can reach. Throws RUN_NOT_FOUND. */
+export async function getRun(executionId: string): Promise<ListedRun> {
   for (const path of await runListPaths()) {
     const { runs } = await callApi<z.output<typeof listedRuns>>('GET', path, { query: { id: executionId } });
     if (runs[0]) return runs[0];
