@@ -104,7 +104,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
     async put(owner, { location, sha256 }, bytes) {
       if (!breaker.mayTry()) throw new ObjectStoreUnavailable('The object store has just failed.');
       const command = new PutObjectCommand({
-        ...placeOf(location),
+        ...objectOf(location),
         Body: bytes,
         ContentType: 'application/json',
         ...encrypted,
@@ -116,7 +116,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
 
     get: (owner, object) =>
       inTurn(owner, GET_TURN_MAX_MS, GET_MAX_MS, async (abortSignal) => {
-        const command = new GetObjectCommand(placeOf(object.location));
+        const command = new GetObjectCommand(objectOf(object.location));
         const { Body } = await client.send(command, { abortSignal });
         return readBody(Body as Readable, object);
       }),
@@ -124,14 +124,14 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
     async remove(locations) {
       const gone: string[] = [];
       let failure: unknown;
-      for (const [name, keys] of Map.groupBy(locations, (location) => placeOf(location).Bucket)) {
-        const Objects = keys.map((location) => ({ Key: placeOf(location).Key }));
+      for (const [name, keys] of Map.groupBy(locations, (location) => objectOf(location).Bucket)) {
+        const Objects = keys.map((location) => ({ Key: objectOf(location).Key }));
         const command = new DeleteObjectsCommand({ Bucket: name, Delete: { Objects, Quiet: true } });
         const abortSignal = AbortSignal.timeout(REMOVE_MAX_MS);
         try {
           const { Errors = [] } = await client.send(command, { abortSignal });
           const left = new Set(Errors.filter(({ Code }) => Code !== 'NoSuchKey').map(({ Key }) => Key));
-          gone.push(...keys.filter((location) => !left.has(placeOf(location).Key)));
+          gone.push(...keys.filter((location) => !left.has(objectOf(location).Key)));
         } catch (error) {
           // A bucket that was given up must not keep the objects of others.
           failure = error;
@@ -142,7 +142,7 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
       return gone;
     },
 
-    sign: ({ location }) => signUrl(signing, placeOf(location)),
+    sign: ({ location }) => signUrl(signing, objectOf(location)),
 
     async findProblem(timeoutMs) {
       const abortSignal = AbortSignal.timeout(timeoutMs);
@@ -186,7 +186,7 @@ function tooMany(): ObjectStoreUnavailable {
   return new ObjectStoreUnavailable('Too many large values of the organization are read or written at once.');
 }
 
-function placeOf(location: StoredObject['location']): { Bucket: string; Key: string } {
+function objectOf(location: StoredObject['location']): { Bucket: string; Key: string } {
   const end = location.indexOf('/');
   return { Bucket: location.slice(0, end), Key: location.slice(end + 1) };
 }

@@ -16,7 +16,7 @@ const REASONS: { [code: string]: FailureReason } = {
  */
 export function describeFailure(error: unknown, callId: string): RunError {
   if (!(error instanceof BlockFailure))
-    return { ...describeCause(error, 'The run', callId), reason: 'error', ...placeOf(error) };
+    return { ...describeCause(error, 'The run', callId), reason: 'error', ...stepOf(error) };
   const { block, iterations, cause } = error;
   const { code, message } = describeCause(cause, 'it', callId);
   if (code === CANCELLED.code) return CANCELLED;
@@ -30,7 +30,7 @@ export function describeFailure(error: unknown, callId: string): RunError {
 }
 
 /** Returns the step that an error of the interpreter names. */
-function placeOf(error: unknown): Pick<RunError, 'step_id' | 'iterations'> {
+function stepOf(error: unknown): Pick<RunError, 'step_id' | 'iterations'> {
   if (!(error instanceof ServiceError)) return {};
   const { step_id, iterations } = error.extra as Pick<RunError, 'step_id' | 'iterations'>;
   return { ...(step_id !== undefined && { step_id }), ...(iterations && { iterations }) };

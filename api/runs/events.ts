@@ -82,7 +82,7 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
     const sent = ctx.get('last-event-id');
     const parsed = lastEventId.safeParse(sent === '' ? {} : { 'Last-Event-ID': sent });
     if (!parsed.success) throw validationError(parsed.error);
-    const known = sent === '' ? 'none' : await placeOf(deps, run, BigInt(sent));
+    const known = sent === '' ? 'none' : await positionOf(deps, run, BigInt(sent));
     if (known === 'end') {
       ctx.status = 204;
       return;
@@ -105,7 +105,7 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
  * Tells where event `after` is in a run. The id of the end is the id of the last block plus one. An id beyond that is of none of
  * its events, but of another run or of a database from before a restore: its reader is told everything.
  */
-async function placeOf({ db }: ApiDeps, run: RunRow, after: bigint): Promise<'none' | 'before' | 'end'> {
+async function positionOf({ db }: ApiDeps, run: RunRow, after: bigint): Promise<'none' | 'before' | 'end'> {
   if (after === 0n) return 'before';
   const { status, blocks: later } = await listRecordedBlocks(db, run.execution_id, after - 1n);
   if (later.length > 0) return 'before';
