@@ -62,7 +62,7 @@ import { testCaseRoutes } from './test-runs/test-case-routes.ts';
 import { testRunRoutes } from './test-runs/test-run-routes.ts';
 import { webhookDeliveryRoutes } from './webhooks/deliveries.ts';
 import { webhookListenerRoutes } from './webhooks/listeners.ts';
-import { webhookResendRoutes } from './webhooks/resends.ts';
+import { webhookRedeliveryRoutes } from './webhooks/redeliveries.ts';
 import { webhookSecretRoutes } from './webhooks/secrets.ts';
 
 /** One year, for this host alone: other hosts of the domain may not speak https. */
@@ -108,7 +108,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...modelKeyRoutes(deps),
     ...webhookSecretRoutes(deps),
     ...webhookDeliveryRoutes(deps),
-    ...webhookResendRoutes(deps),
+    ...webhookRedeliveryRoutes(deps),
     ...webhookListenerRoutes(deps),
     ...testCaseRoutes(deps),
     ...flowTestRunRoutes(deps),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { requireWebhookUrl } from '../../api/calls/require-webhook-url.ts';
 import { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
-import { addTestDelivery, recoverDeliveries, resendDelivery } from '../../api/webhooks/recorded-resends.ts';
+import { addTestDelivery, recoverDeliveries, redeliverDelivery } from '../../api/webhooks/recorded-redeliveries.ts';
 import { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type DeliveryFilter, type DeliveryPlace, listDeliveries } from '../../db/webhooks/deliveries.ts';
@@ -52,7 +52,7 @@ async function show(db: Db, slug: string, deliveryId: string): Promise<CommandRe
 async function redeliver(db: Db, slug: string, deliveryId: string): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   await inTransaction(db, async (tx) => {
-    const call = await resendDelivery(tx, operator(), id, deliveryId);
+    const call = await redeliverDelivery(tx, operator(), id, deliveryId);
     await awaitTurns(tx, [call]);
   });
   return { json: { id: deliveryId }, text: `Delivery ${deliveryId} is sent again within a minute.` };

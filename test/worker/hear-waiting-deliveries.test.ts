@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { addTestDelivery } from '../../api/webhooks/recorded-resends.ts';
+import { addTestDelivery } from '../../api/webhooks/recorded-redeliveries.ts';
 import { inTransaction } from '../../db/connect.ts';
 import { createNotifications, type Notifications } from '../../db/notifications.ts';
 import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';

@@ -14,7 +14,7 @@ import { deliveryNotFound } from './delivery-not-found.ts';
 export const RECOVERED_MAX = 1_000;
 
 /** Begins a new round of a delivery, whatever its status. Throws NOT_FOUND. */
-export async function resendDelivery(
+export async function redeliverDelivery(
   tx: Tx,
   author: Author,
   organizationId: string,

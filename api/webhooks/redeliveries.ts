@@ -17,11 +17,11 @@ import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '.
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
 import { toCursor } from './delivery-cursor.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
-import { addTestDelivery, RECOVERED_MAX, recoverDeliveries, resendDelivery } from './recorded-resends.ts';
+import { addTestDelivery, RECOVERED_MAX, recoverDeliveries, redeliverDelivery } from './recorded-redeliveries.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
 
-export function webhookResendRoutes(deps: ApiDeps): Route[] {
+export function webhookRedeliveryRoutes(deps: ApiDeps): Route[] {
   const first = [
     ...identifyCaller(deps, 'webhooks'),
     authorizeOrganization(deps, { role: 'member', strangers: 'FORBIDDEN' }),
@@ -91,7 +91,7 @@ function redeliverOne(deps: ApiDeps): ApiMiddleware {
     const { deliveryId = '' } = ctx.params;
     const { organizationId } = ctx.state.membership;
     const call = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
-      resendDelivery(tx, author, organizationId, deliveryId),
+      redeliverDelivery(tx, author, organizationId, deliveryId),
     );
     ctx.status = 202;
     ctx.body = await startDelivery(deps, call);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
-import { recoverDeliveries } from '../../../api/webhooks/recorded-resends.ts';
+import { recoverDeliveries } from '../../../api/webhooks/recorded-redeliveries.ts';
 import { insertTestDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
