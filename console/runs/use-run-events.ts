@@ -1,13 +1,12 @@
 import { useEffect, useRef } from 'react';
-import { streamEvents } from '../api/stream-events.ts';
+import { followStream } from '../api/follow-stream.ts';
 import { type RunPath, runUrl } from './run-path.ts';
 
-const RECONNECT_MS = 2_000;
 const TELL_AT_MOST_EVERY_MS = 700;
 
 /**
  * Follows the events of a run while it is under way, and says through `onChange` that something has happened, at most
- * every 700 ms. Comes back after an interruption where it left off.
+ * every 700 ms. Comes back after an interruption where it left off; not after a refusal.
  */
 export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => void): void {
   const tell = useRef(onChange);
@@ -17,7 +16,6 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
     if (!isRunning) return;
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let lastId: string | undefined;
     function changed() {
       if (stop.signal.aborted) return;
       timer ??= setTimeout(() => {
@@ -25,23 +23,14 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
         tell.current();
       }, TELL_AT_MOST_EVERY_MS);
     }
-    async function follow() {
-      const url = runUrl({ org, project, flow, executionId }, '/events');
-      while (!stop.signal.aborted) {
-        try {
-          const headers: Record<string, string> = lastId === undefined ? {} : { 'Last-Event-ID': lastId };
-          for await (const { id } of streamEvents(url, { headers, signal: stop.signal })) {
-            lastId = id ?? lastId;
-            changed();
-          }
-        } catch {
-          // The page asks for the run every few seconds as well, and shows what stands in the way.
-        }
-        changed();
-        await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
-      }
-    }
-    void follow();
+    const url = runUrl({ org, project, flow, executionId }, '/events');
+    const onInterrupted = async () => {
+      changed();
+      return false;
+    };
+    followStream(url, {}, { isLast: () => false, onEvent: changed, onInterrupted, signal: stop.signal })
+      // The page asks for the run every few seconds as well, and shows what stands in the way.
+      .catch(changed);
     return () => {
       stop.abort();
       clearTimeout(timer);

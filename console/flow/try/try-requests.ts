@@ -1,18 +1,9 @@
 // The requests by which a run is tried, as the store of the try needs them.
+import type { FollowOptions } from '../../api/follow-options.ts';
 import type { components } from '../../api/schema.d.ts';
-import type { PlanStep, TryEvent } from './try-run.ts';
+import type { PlanStep } from './try-run.ts';
 
 type Schemas = components['schemas'];
-
-export type FollowOptions = {
-  isLast: (event: TryEvent) => boolean;
-  onEvent: (event: TryEvent) => void;
-  /** Called when the stream ended before its time; answers true when nothing more is to come. */
-  onInterrupted: () => Promise<boolean>;
-  /** Called with the id of a run that a refused request has begun all the same. */
-  onNamed?: (executionId: string) => void;
-  signal: AbortSignal;
-};
 
 /** The service, for the runs of one flow; version 0 is its draft. */
 export type TryServer = {

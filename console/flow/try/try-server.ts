@@ -1,6 +1,6 @@
 import { api, type Schemas } from '../../api/client.ts';
+import { followStream } from '../../api/follow-stream.ts';
 import { sendOnce } from '../../api/send-once.ts';
-import { followStream } from './follow-stream.ts';
 import type { TryServer } from './try-requests.ts';
 import { toPlan } from './try-run.ts';
 

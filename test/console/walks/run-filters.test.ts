@@ -60,4 +60,18 @@ describeWalks('filters of runs in the console', (walk) => {
     await asked;
     await page.getByRole('button', { name: 'More filters (1)' }).waitFor();
   });
+
+  walk('count a range for many runs from when their list counts it', 'member', async ({ page, open }) => {
+    const [listed] = await Promise.all([
+      page.waitForRequest((request) => /\/runs\?.*since=/.test(request.url())),
+      open(`${RUNS}?range=15m`),
+    ]);
+    const asked = Promise.withResolvers<{ since: string }>();
+    await page.route('**/runs/retry', async (route) => {
+      asked.resolve(route.request().postDataJSON());
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Retry failed …' }).click();
+    assert.equal((await asked.promise).since, new URL(listed.url()).searchParams.get('since'));
+  });
 });

@@ -78,20 +78,6 @@ describeWalks('runs in the console', (walk) => {
     assert.equal(runs.length, 2);
   });
 
-  walk('counts a range for many runs from when their list counts it', 'member', async ({ page, open }) => {
-    const [listed] = await Promise.all([
-      page.waitForRequest((request) => /\/runs\?.*since=/.test(request.url())),
-      open(`${RUNS}?range=15m`),
-    ]);
-    const asked = Promise.withResolvers<{ since: string }>();
-    await page.route('**/runs/retry', async (route) => {
-      asked.resolve(route.request().postDataJSON());
-      await route.continue();
-    });
-    await page.getByRole('button', { name: 'Retry failed …' }).click();
-    assert.equal((await asked.promise).since, new URL(listed.url()).searchParams.get('since'));
-  });
-
   walk('says what came of many runs once their dialog is closed', 'member', async ({ page, weir, open }) => {
     const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
     await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body: { message: 'm' } });
@@ -227,15 +213,27 @@ describeWalks('runs in the console', (walk) => {
     await page.getByRole('heading', { name: /^Output/ }).waitFor();
   });
 
-  walk(
-    'says of a run that is not there what may have become of it',
-    'owner',
-    async ({ page, open, allow }) => {
-      allow(/404/);
-      await open('orgs/demo/projects/demo/flows/hello/runs/6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34');
-      await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
-    },
-  );
+  walk('asks once for events of a run that are refused', 'owner', async (tour) => {
+    const { page, weir, open, allow } = tour;
+    allow(/403/);
+    const flow = await createDemoFlow(weir, [code('a', 'return 1')]);
+    const start = { key: weir.demoKey, body: { message: 'm' } };
+    const { executionId } = (await weir.call('POST', `demo/demo/${flow}/execute`, start)).body;
+    const run = new RegExp(`/jobs/${executionId}\\?`);
+    await page.route(run, async (route) => {
+      const ended = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...ended, status: 'started', finishedAt: null, blocksUnderWay: [] } });
+    });
+    let refused = 0;
+    await page.route('**/events', (route) => {
+      refused += 1;
+      return route.fulfill({ status: 403, json: { detail: { code: 'FORBIDDEN', message: 'no' } } });
+    });
+    await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}`);
+    // The page asks for the run every four seconds.
+    for (let looks = 0; looks < 4; looks++) await page.waitForResponse(run);
+    assert.equal(refused, 1);
+  });
 });
 
 /** Publishes a flow in the project demo/demo; returns its slug. */

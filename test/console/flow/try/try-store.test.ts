@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ApiError, unreachable } from '../../../../console/api/api-error.ts';
-import type { FollowOptions, TryServer } from '../../../../console/flow/try/try-requests.ts';
+import type { FollowOptions } from '../../../../console/api/follow-options.ts';
+import type { TryServer } from '../../../../console/flow/try/try-requests.ts';
 import { toPlan } from '../../../../console/flow/try/try-run.ts';
 import { TryStore } from '../../../../console/flow/try/try-store.ts';
 

@@ -1,6 +1,6 @@
-import { ApiError } from '../../api/api-error.ts';
-import { streamEvents } from '../../api/stream-events.ts';
-import type { FollowOptions } from './try-requests.ts';
+import { ApiError } from './api-error.ts';
+import type { FollowOptions } from './follow-options.ts';
+import { streamEvents } from './stream-events.ts';
 
 /** The code of an answer that is not the service's own: it may have got the request. */
 const NOT_OURS = 'UNKNOWN';
