@@ -2,6 +2,7 @@
 
 import { PROCESSOR_TYPES } from './definition.ts';
 import type { TreeProblem } from './find-tree-problems.ts';
+import { isObject } from './is-object.ts';
 import type { PathSegment } from './step-path.ts';
 
 type ShapeProblem = Omit<TreeProblem, 'incomplete'>;
@@ -37,8 +38,4 @@ function checkStep(step: unknown, path: PathSegment[]): ShapeProblem[] {
           message: `The processor_type must be one of ${PROCESSOR_TYPES.join(', ')}.`,
         },
       ];
-}
-
-function isObject(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

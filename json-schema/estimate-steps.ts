@@ -1,6 +1,8 @@
 // Estimates how much work a schema can ask for: references multiply, and a few KB can mean 2^59 steps.
+
 import type { Json } from '../flow/definition.ts';
 import { followPointer } from '../flow/follow-pointer.ts';
+import { isObject } from '../flow/is-object.ts';
 import { dialectOf, MAP_KEYWORDS, REFERENCE_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts';
 
 /** The problem of a schema that is applied to the same value again and again. */
@@ -38,7 +40,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
   let refers = false;
 
   function steps(value: Json | undefined): number {
-    if (!isNode(value)) return 0;
+    if (!isObject(value)) return 0;
     const before = known.get(value);
     if (before !== undefined) return before;
     // 0 until it is known, so that a reference back to here is not followed.
@@ -49,7 +51,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
     for (const keyword of WITHIN) total += steps(value[keyword]);
     total += stepsOfAll(value.patternProperties);
     for (const keyword of APART)
-      if (keyword !== 'items' || !isNode(value.items)) total += most(value[keyword]);
+      if (keyword !== 'items' || !isObject(value.items)) total += most(value[keyword]);
     known.set(value, Math.min(total, maximum));
     return Math.min(total, maximum);
   }
@@ -102,10 +104,10 @@ function listEnding(
   const applied = new Map(nodes.map((node) => [node, listApplied(node)]));
   const waiting = new Map<Node, Node[]>();
   for (const [node, { all, either }] of applied)
-    for (const needed of [...all, ...either].filter(isNode))
+    for (const needed of [...all, ...either].filter(isObject))
       waiting.get(needed)?.push(node) ?? waiting.set(needed, [node]);
   const ending = new Set<Node>();
-  const ends = (value: Json | undefined): boolean => !isNode(value) || ending.has(value);
+  const ends = (value: Json | undefined): boolean => !isObject(value) || ending.has(value);
   const open = [...nodes];
   for (let node = open.pop(); node; node = open.pop()) {
     const { all = [], either = [] } = applied.get(node) ?? {};
@@ -119,15 +121,11 @@ function listEnding(
 /** Returns what a schema says of all values; undefined where that may depend on the value. */
 function verdictOf(schema: Json | undefined): boolean | undefined {
   if (typeof schema === 'boolean') return schema;
-  if (!isNode(schema)) return undefined;
+  if (!isObject(schema)) return undefined;
   const [keyword, ...others] = Object.keys(schema);
   if (keyword === undefined) return true;
   const denied = keyword === 'not' && others.length === 0 ? verdictOf(schema.not) : undefined;
   return denied === undefined ? undefined : !denied;
-}
-
-function isNode(value: Json | undefined): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const NONE: Json[] = [];
@@ -155,7 +153,7 @@ function findResources(
   around?: SchemaResource,
   isMap = false,
 ): Map<Node, SchemaResource> {
-  if (!isNode(schema)) {
+  if (!isObject(schema)) {
     for (const child of children(schema)) findResources(child, resources, around);
     return resources;
   }

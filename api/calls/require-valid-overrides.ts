@@ -2,10 +2,10 @@
 import { stay } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { isObject } from '../../flow/is-object.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { type BlockOverrides, findOverrideProblems } from '../../flow/overrides.ts';
 import type { OrganizationValidator } from '../../json-schema/validator.ts';
-import { isObject } from '../flows/written-flow.ts';
 import { invalidField } from '../http/invalid-field.ts';
 import { PROBLEMS_MAX } from '../http/json-body.ts';
 

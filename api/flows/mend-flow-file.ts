@@ -1,6 +1,8 @@
 // Guesses the flow that a wrong file was meant to be, so that all other problems in it are found in the same round.
+
 import { PROCESSOR_TYPES } from '../../flow/definition.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
+import { isObject } from '../../flow/is-object.ts';
 import type { PathSegment } from '../../flow/step-path.ts';
 import type { Problem } from './describe-file-problems.ts';
 
@@ -66,7 +68,7 @@ function mendField(step: Members, key: string, value = step[key]): void {
   if (key === 'processor_type' && !isNested) step.processor_type = guessProcessorType(step, value);
   if (key === 'branches' && step.type !== 'loop') {
     step.type = 'parallel';
-    step.branches = isMembers(value) ? value : {};
+    step.branches = isObject(value) ? value : {};
   }
   if (key === 'body' && step.type !== 'parallel') {
     step.type = 'loop';
@@ -86,10 +88,6 @@ function guessType(step: Members, value: unknown): string {
 function guessProcessorType({ model }: Members, value: unknown): string {
   const nearest = typeof value === 'string' && findNearestName(value.toLowerCase(), [...PROCESSOR_TYPES]);
   return nearest || (model === undefined ? 'passthrough' : 'llm');
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Tells whether a path leads to a step. */

@@ -1,9 +1,9 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { tooManyBranches, tooManySteps } from '../../flow/find-tree-problems.ts';
+import { isObject } from '../../flow/is-object.ts';
 import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import type { PathSegment } from '../../flow/step-path.ts';
 import { wrongDraft } from './find-draft-problems.ts';
-import { isObject } from './written-flow.ts';
 
 /** Throws INVALID_TREE for more steps or branches than a flow can have, before the shape of each is checked. */
 export function requireFewSteps(body: unknown): void {

@@ -1,4 +1,5 @@
 // The shape of flows as people write them. The rules of a tree beyond its shape are in flow/find-tree-problems.ts.
+
 import { z } from 'zod';
 import {
   type Json,
@@ -9,6 +10,7 @@ import {
   REASONING_EFFORTS,
   type SequentialStep,
 } from '../../flow/definition.ts';
+import { isObject } from '../../flow/is-object.ts';
 import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
@@ -32,17 +34,12 @@ const BRANCH_NAME_MAX_LENGTH = 64;
 const DESCRIPTION_MAX_LENGTH = 2_000;
 
 /** Any JSON value. It has one name in all documents made from these schemas. */
-export const jsonValue = z
+const jsonValue = z
   .json()
   .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' }) as z.ZodType<Json>;
 
 /** A value that is part of parsed JSON. It is not walked again, which would take much time and stack for a large one. */
 export const parsedJson = z.unknown().meta({ description: 'Any JSON value.' }) as z.ZodType<Json>;
-
-/** Tells whether a value that was parsed as JSON is an object. */
-export function isObject(json: unknown): json is { [key: string]: Json } {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
-}
 
 /** An object that is part of parsed JSON; its content is not walked again for the same reason. */
 export const parsedObject = z

@@ -1,7 +1,9 @@
 // The request that `weir run` sends: a file, options, or both.
+
 import { InvalidArgumentError } from 'commander';
 import { idempotencyHeaders } from '../../api/run-shapes/requests.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { isObject } from '../../flow/is-object.ts';
 import { findInexactNumber } from '../../json-text/find-inexact-number.ts';
 import { hasInfiniteNumber } from '../../json-text/has-infinite-number.ts';
 import { readSource } from '../terminal/read-source.ts';
@@ -77,8 +79,7 @@ function parseObject(text: string, example: string): Parsed {
   try {
     const value: unknown = JSON.parse(text);
     if (hasInfiniteNumber(value)) return { problem: 'A number is too large for JSON: write it as text.' };
-    if (value !== null && typeof value === 'object' && !Array.isArray(value))
-      return { value: value as JsonObject };
+    if (isObject(value)) return { value: value as JsonObject };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

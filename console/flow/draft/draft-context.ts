@@ -4,7 +4,7 @@ import type { DraftStore } from './draft-store.ts';
 import type { Step } from './steps.ts';
 
 /** The draft of the flow that the page shows, with the ways to change it. */
-export type Draft = Omit<DraftState, 'history'> &
+type Draft = Omit<DraftState, 'history'> &
   Pick<
     DraftStore,
     | 'change'

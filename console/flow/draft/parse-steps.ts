@@ -1,7 +1,6 @@
+import { isObject } from '../../ui/is-object.ts';
 import { deriveStepId } from './step-id.ts';
 import type { Step } from './steps.ts';
-
-type Written = { [field: string]: unknown };
 
 /** Reads steps that were pasted: a step, a list of steps or a flow file, as JSON or YAML. Throws a sentence. */
 export async function parseSteps(text: string): Promise<Step[]> {
@@ -43,7 +42,12 @@ function completeStep(written: unknown, taken: Set<string>): Step | undefined {
   if (!isStep) return undefined;
   const id = typeof step_id === 'string' ? step_id : deriveStepId(String(name ?? ''), String(type), taken);
   taken.add(id);
-  const complete: Written = { ...written, type, step_id: id, name: typeof name === 'string' ? name : id };
+  const complete: Record<string, unknown> = {
+    ...written,
+    type,
+    step_id: id,
+    name: typeof name === 'string' ? name : id,
+  };
   const within = (list: unknown) =>
     Array.isArray(list) ? list.map((step) => completeStep(step, taken)) : [];
   const lists: unknown[][] = [];
@@ -53,7 +57,7 @@ function completeStep(written: unknown, taken: Set<string>): Step | undefined {
     lists.push(complete.body as unknown[]);
   }
   if (type === 'parallel') {
-    const branches = Object.entries(written.branches as Written).map(
+    const branches = Object.entries(written.branches as Record<string, unknown>).map(
       ([branch, list]) => [branch, within(list)] as const,
     );
     complete.branches = Object.fromEntries(branches);
@@ -62,8 +66,4 @@ function completeStep(written: unknown, taken: Set<string>): Step | undefined {
   return lists.every((list) => list.length > 0 && list.every(Boolean))
     ? (complete as unknown as Step)
     : undefined;
-}
-
-function isObject(value: unknown): value is Written {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -78,7 +78,7 @@ export function LoopFields({ step }: { step: LoopStep }) {
   );
 }
 
-/** A JSON value in a field; a text that is no JSON stays there and changes nothing. */
+/** A JSON value in a field; a text that is not JSON stays there and changes nothing. */
 function Equals({ value, onChange }: { value: Until['equals']; onChange: (value: Until['equals']) => void }) {
   const [text, setText] = useState(JSON.stringify(value));
   const kept = JSON.stringify(value);

@@ -1,5 +1,5 @@
+import { isObject } from '../../ui/is-object.ts';
 import type { Step } from '../draft/steps.ts';
-import { isMembers } from './schema-form.ts';
 
 type OutputField = { path: string; type: string };
 
@@ -27,15 +27,15 @@ function lastOf(steps: Step[], path: string, type: string, depth: number): Outpu
 }
 
 function fieldsOfSchema(schema: unknown, path: string, depth: number): OutputField[] {
-  if (depth === 0 || !isMembers(schema)) return [];
-  const properties = isMembers(schema.properties) ? schema.properties : {};
+  if (depth === 0 || !isObject(schema)) return [];
+  const properties = isObject(schema.properties) ? schema.properties : {};
   const fields = Object.entries(properties).filter(([key]) => /^[A-Za-z0-9_-]+$/.test(key));
   return [
     ...fields.flatMap(([key, inner]) => [
       { path: join(path, key), type: typeOf(inner) },
       ...fieldsOfSchema(inner, join(path, key), depth - 1),
     ]),
-    ...(isMembers(schema.items)
+    ...(isObject(schema.items)
       ? [
           { path: join(path, '0'), type: typeOf(schema.items) },
           ...fieldsOfSchema(schema.items, join(path, '0'), depth - 1),
@@ -45,7 +45,7 @@ function fieldsOfSchema(schema: unknown, path: string, depth: number): OutputFie
 }
 
 function typeOf(schema: unknown): string {
-  if (!isMembers(schema)) return 'any value';
+  if (!isObject(schema)) return 'any value';
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   return typeof schema.type === 'string' ? schema.type : 'any value';
 }

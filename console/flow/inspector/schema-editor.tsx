@@ -4,8 +4,9 @@ import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { isObject } from '../../ui/is-object.ts';
 import style from './inspector.module.css';
-import { FIRST_SCHEMA, fitsForm, isMembers, type JsonSchema } from './schema-form.ts';
+import { FIRST_SCHEMA, fitsForm, type JsonSchema } from './schema-form.ts';
 import { SchemaRows } from './schema-rows.tsx';
 
 type Props = {
@@ -71,7 +72,7 @@ export function SchemaEditor({ title, help, schema, onChange, error }: Props) {
 
 type JsonProps = { title: string; schema: JsonSchema; onChange: (schema: JsonSchema) => void };
 
-/** A text that is no JSON Schema stays in the editor and changes nothing. */
+/** A text that is not a JSON Schema stays in the editor and changes nothing. */
 function SchemaJson({ title, schema, onChange }: JsonProps) {
   const kept = JSON.stringify(schema);
   const [text, setText] = useState(() => JSON.stringify(schema, null, 2));
@@ -104,7 +105,7 @@ function SchemaJson({ title, schema, onChange }: JsonProps) {
 function parse(text: string): JsonSchema | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const isSchema = typeof value === 'boolean' || isMembers(value);
+    const isSchema = typeof value === 'boolean' || isObject(value);
     return isSchema && !findChangedNumber(text) ? value : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 // A JSON Schema as a list of fields, for the common case of an object. What the form does not know stays in the schema.
+import { isObject } from '../../ui/is-object.ts';
 
 export type Members = Record<string, unknown>;
 export type JsonSchema = boolean | Members;
@@ -18,9 +19,9 @@ export const FIRST_SCHEMA: Members = {
 
 /** Whether the form can show a schema: an object whose fields are written as schemas. */
 export function fitsForm(schema: unknown): schema is Members {
-  if (!isMembers(schema) || schema.type !== 'object') return false;
+  if (!isObject(schema) || schema.type !== 'object') return false;
   const { properties = {}, required = [] } = schema;
-  return isMembers(properties) && Object.values(properties).every(isMembers) && isTexts(required);
+  return isObject(properties) && Object.values(properties).every(isObject) && isTexts(required);
 }
 
 /** The fields of an object, in their order. */
@@ -74,10 +75,6 @@ export function withKeyword(schema: Members, keyword: string, value: unknown): M
   if (value !== undefined) return { ...schema, [keyword]: value };
   const { [keyword]: _old, ...kept } = schema;
   return kept;
-}
-
-export function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isTexts(value: unknown): value is string[] {

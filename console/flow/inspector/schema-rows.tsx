@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
+import { isObject } from '../../ui/is-object.ts';
 import { Select } from '../../ui/select.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { TextField } from '../../ui/text-field.tsx';
@@ -12,7 +13,6 @@ import {
   FIELD_TYPES,
   type FieldType,
   fitsForm,
-  isMembers,
   listFields,
   type Members,
   type SchemaField,
@@ -147,7 +147,7 @@ function Choices({ name, schema, onChange }: { name: string } & Props) {
 
 /** The fields of an object, and the items of an array. */
 function Inner({ schema, onChange }: Props) {
-  if (schema.type === 'array' && isMembers(schema.items)) {
+  if (schema.type === 'array' && isObject(schema.items)) {
     const { items } = schema;
     return (
       <div className={style.nested}>

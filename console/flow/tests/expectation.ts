@@ -2,9 +2,10 @@
 
 import type { components } from '../../api/schema.d.ts';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
+import { isObject } from '../../ui/is-object.ts';
 
 export type Expectation = components['schemas']['SaveTestCase']['expectation'];
-export type Kind = Expectation['type'];
+type Kind = Expectation['type'];
 
 /** The form: one text for each kind, so that nothing is lost while the reader tries another kind. */
 export type ExpectationForm = {
@@ -67,9 +68,8 @@ export function parseExpectation(form: ExpectationForm): { expectation?: Expecta
     const changed = findChangedNumber(written);
     if (changed) return { error: changed };
     if (kind === 'equals') return { expectation: { type: kind, value } };
-    const isSchema =
-      typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
-    if (!isSchema) return { error: 'Must be a JSON Schema as an object, such as {"type": "object"}.' };
+    if (typeof value !== 'boolean' && !isObject(value))
+      return { error: 'Must be a JSON Schema as an object, such as {"type": "object"}.' };
     return { expectation: { type: kind, schema: value as Record<string, unknown> } };
   } catch (wrong) {
     const text = kind === 'equals' ? ' A text stands in quotes.' : '';

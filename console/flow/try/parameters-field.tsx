@@ -1,5 +1,6 @@
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
+import { isObject } from '../../ui/is-object.ts';
 import { TextField } from '../../ui/text-field.tsx';
 import type { Step } from '../draft/steps.ts';
 import { parametersUsed } from './try-input.ts';
@@ -57,9 +58,7 @@ function readObject(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,8 @@
 // What a try is started with, as it is typed, and as it is sent.
+
 import type { components } from '../../api/schema.d.ts';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
+import { isObject } from '../../ui/is-object.ts';
 import type { Step } from '../draft/steps.ts';
 import { listParameters } from '../inspector/variable-scope.ts';
 
@@ -138,8 +140,4 @@ export function typeOfImage(address: string): MimeType {
 /** The parameters that prompts and code of the flow name, in the order in which they appear. Code may use others. */
 export function parametersUsed(steps: Step[]): string[] {
   return [...new Set(listParameters(steps).map((path) => path.split('.', 1).join()))];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

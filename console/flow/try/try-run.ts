@@ -33,7 +33,7 @@ type ToolPause = Pick<
 >;
 
 /** The failure of a run; `stepId` is the block that failed, where there is one. */
-export type Failure = { message: string; code: string | undefined; stepId: string | undefined };
+type Failure = { message: string; code: string | undefined; stepId: string | undefined };
 
 export type TryRun = {
   /** The version; 0 is the draft. */
