@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonSchema, Step } from '../flow/definition.ts';
 import { code, llm, passthrough } from '../test/blocks.ts';
 
-export type Surroundings = {
+type Surroundings = {
   apiUrl: string;
   organizationId: string;
   /** An API key of the organization. */

@@ -33,7 +33,7 @@ type NeighbourRow = {
   void?: string;
 };
 
-export type Neighbours = { quiet: NeighbourRow; rows: NeighbourRow[] };
+type Neighbours = { quiet: NeighbourRow; rows: NeighbourRow[] };
 
 /** Measures every load whose name contains `filter`, `seconds` each. */
 export async function measureNeighbours(

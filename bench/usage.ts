@@ -7,7 +7,7 @@ const TICK_MS = 10;
 /** The root process or processes of each group, by name; undefined when it runs elsewhere. */
 export type Groups = Record<string, number | number[] | undefined>;
 /** `residentMb` counts pages that the processes of a group share only once. */
-export type Usage = { cpuMs: number; residentMb: number };
+type Usage = { cpuMs: number; residentMb: number };
 
 type Process = { parent: number; cpuMs: number };
 

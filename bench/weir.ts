@@ -14,7 +14,7 @@ const CREDITS = 1_000_000;
 export type Outside = { env: Record<string, string>; modelServer: number; callbackUrl: string };
 
 /** An organization that calls flows of its own. */
-export type Caller = {
+type Caller = {
   /** Publishes a flow; returns the request that runs it, whose answer contains `expect`. */
   target(
     flow: Step[],

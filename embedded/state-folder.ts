@@ -25,7 +25,7 @@ export type LocalEnvironment = {
 };
 
 /** The secrets of one state folder; `secretsKeys` has the form of WEIR_SECRETS_KEYS. */
-export type Secrets = { apiKeyPepper: string; postgresPassword: string; secretsKeys: string };
+type Secrets = { apiKeyPepper: string; postgresPassword: string; secretsKeys: string };
 
 /** Explains why the start's own PostgreSQL refuses the stored password, and says what to do. */
 export const OTHER_CLUSTER =

@@ -4,7 +4,7 @@ import { findTimeoutProblem } from './find-timeout-problem.ts';
 import { listBlocks } from './plan.ts';
 
 /** The fields of a block that a caller may override; never the processor type or code (see `findOverrideProblems`). */
-export type BlockOverride = Partial<
+type BlockOverride = Partial<
   Pick<Block, 'prompt' | 'model' | 'inputSchema' | 'outputSchema' | 'processor_config'>
 >;
 export type BlockOverrides = { [stepId: string]: BlockOverride };

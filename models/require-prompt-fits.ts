@@ -10,15 +10,15 @@ export function promptMaxChars({ context_tokens }: Pick<ModelCapabilities, 'cont
   return Math.min(RENDERED_PROMPT_MAX_CHARS, context_tokens * CHARACTERS_PER_TOKEN_MAX);
 }
 
-/** Throws PROMPT_TOO_LARGE when a prompt of `chars` characters would not fit; `tools`: the model may call tools. */
+/** Throws PROMPT_TOO_LARGE when a prompt of `chars` characters would not fit. Where the model may call tools, fewer fit. */
 export function requirePromptFits(
   model: string,
   capabilities: Pick<ModelCapabilities, 'context_tokens'>,
   chars: number,
-  { tools = false } = {},
+  mayCallTools: boolean,
 ): void {
   const most = promptMaxChars(capabilities);
-  if (tools && chars > TOOL_MESSAGES_MAX_BYTES)
+  if (mayCallTools && chars > TOOL_MESSAGES_MAX_BYTES)
     throw tooLarge(
       model,
       chars,

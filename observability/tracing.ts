@@ -63,7 +63,7 @@ export function isTracing(): boolean {
 }
 
 /** Begins a span; undefined while traces are off, and outside of a trace. The caller ends it. */
-export function openSpan(name: string, options: SpanOptions = {}): OpenSpan | undefined {
+export function openSpan(name: string, options: SpanOptions): OpenSpan | undefined {
   if (!on) return undefined;
   const { api, tracer } = on;
   const { kind, attributes, parent, request, id, startTime } = options;

@@ -25,7 +25,7 @@ const QUIET_MS = 60_000;
 const KEEP_MS = 1_000;
 
 /** The parts that are away, and why, in words that may be public. */
-export type Away = { database?: string; engine?: string; workers?: string; objects?: string };
+type Away = { database?: string; engine?: string; workers?: string; objects?: string };
 /** Sentences that name lacks which only an operator can mend. */
 type Mend = { database?: string; engine?: string };
 /** `crowded`: in which words PostgreSQL refused one more connection. */

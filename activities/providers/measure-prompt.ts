@@ -11,6 +11,6 @@ export function measurePrompt(
   tools: unknown[] = [],
 ): Rendering {
   const rendering = renderTemplate(prompt, values);
-  requirePromptFits(model, registry.capabilities(model), rendering.length, { tools: tools.length > 0 });
+  requirePromptFits(model, registry.capabilities(model), rendering.length, tools.length > 0);
   return rendering;
 }

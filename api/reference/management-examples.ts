@@ -39,7 +39,7 @@ export const projectPage = { projects: [project], hasMore: false, nextCursor: nu
 
 export const apiKeyRequest = { environment: 'live', name: 'backend', expires_at: '2030-01-31T12:00:00Z' };
 export const deployKeyRequest = { environment: 'live', name: 'CI', scopes: ['run', 'read', 'deploy'] };
-export const apiKey = {
+const apiKey = {
   keyId: '7OT270Xd',
   projectId: project.id,
   environment: 'live',

@@ -34,7 +34,7 @@ export type Retrier = {
 };
 
 type Refused = { executionId: string; code: ErrorCode; errorMessage: string };
-export type Retries = {
+type Retries = {
   retried: { executionId: string; repeats: string }[];
   refused: Refused[];
   stoppedBy: ServiceError | null;

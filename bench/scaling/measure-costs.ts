@@ -23,7 +23,7 @@ const KINDS: { kind: string; flow: Step[] }[] = [
   },
 ];
 
-export type Sizes = { runs: number; callers: number[] };
+type Sizes = { runs: number; callers: number[] };
 
 /** Measures each kind of run at each number of callers. Registers what is to be stopped with `onStop`. */
 export async function measureCosts(

@@ -3,7 +3,7 @@ import { COST_PARTS, type CostPart, type RunCost } from './costs.ts';
 /** The share of their processors that parts may use: what remains is for peaks, and for the loss of a machine. */
 export const UTILISATION = 0.5;
 
-export type Plan = {
+type Plan = {
   /** Processors by part, in tenths. */
   cores: Record<CostPart, number>;
   walMbPerSecond: number;

@@ -3,7 +3,7 @@ import { quantile } from '../statistics.ts';
 /** A part as a queue: `servers` runs at a time, each for `ms` at each of its visits, exponentially distributed. */
 type Station = { servers: number; ms: number };
 /** A run's way: the names of the stations it visits, in order. */
-export type Way = string[];
+type Way = string[];
 
 type Event = { at: number; run: number; step: number };
 

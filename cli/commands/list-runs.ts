@@ -18,7 +18,7 @@ export type FilterOptions = {
   until?: Date;
 };
 
-export type ListOptions = FilterOptions & {
+type ListOptions = FilterOptions & {
   minCost?: string;
   id?: string;
   stuck?: boolean;

@@ -72,7 +72,7 @@ export async function findFlowsOfFiles(
   return { projectId: id, flows: named };
 }
 
-export function requireProject(project: string | undefined): string {
+function requireProject(project: string | undefined): string {
   if (project !== undefined) return project;
   throw new UsageError('Give --project, or set WEIR_PROJECT to org/project: a file names only the flow.');
 }

@@ -27,7 +27,7 @@ const stored = z.object({
   current: z.string().exactOptional(),
   services: z.record(z.string(), session),
 });
-export type Sessions = z.output<typeof stored>;
+type Sessions = z.output<typeof stored>;
 
 /** Reads all sessions. Throws a ServiceError, which repeats nothing of the file, when it cannot. */
 export function readSessions(): Sessions {

@@ -5,7 +5,7 @@ import { $api, api, type Schemas } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
 import { readLastSlugs } from './last-project.ts';
 
-export type Me = Schemas['MeUser'];
+type Me = Schemas['MeUser'];
 export type MyOrganization = Me['organizations'][number];
 type MyProject = MyOrganization['projects'][number];
 

@@ -4,7 +4,7 @@ import { ANSWER_MAX_MS, loadSettings, type Settings } from './settings.ts';
 import { SignInError } from './sign-in-error.ts';
 
 /** The provider, and the arguments that requests to it have in common. */
-export type Provider = {
+type Provider = {
   server: oauth.AuthorizationServer;
   client: oauth.Client;
   options: { [oauth.allowInsecureRequests]: boolean; signal: () => AbortSignal };

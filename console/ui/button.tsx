@@ -3,7 +3,7 @@ import style from './button.module.css';
 import { classes } from './classes.ts';
 import { useButtonProps } from './use-button-props.ts';
 
-export type ButtonProps = Omit<AriaButtonProps, 'className' | 'style'> & {
+type ButtonProps = Omit<AriaButtonProps, 'className' | 'style'> & {
   /** `primary`: the one thing that a page or dialog is for; `danger`: what cannot be undone; `quiet`: no border. */
   variant?: 'primary' | 'secondary' | 'danger' | 'quiet';
   size?: 'normal' | 'small';

@@ -4,7 +4,7 @@ const DAYS = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
 const DIVISIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-export type Range = keyof typeof DAYS;
+type Range = keyof typeof DAYS;
 export type Division = (typeof DIVISIONS)[number];
 export type UsageSearch = {
   /** Counts back from today; 30 days when absent. */

@@ -1,5 +1,5 @@
 // The filter of the list of deliveries, as it stands in the address; what is not a filter is left out.
-export const STATUSES = [
+const STATUSES = [
   'pending',
   'in_flight',
   'failed_retry',

@@ -5,7 +5,7 @@ import { END_FILE, type End, MANIFEST_FILE, type Manifest, readEnd, readManifest
 import { readTarEntries, type TarEntry } from './tar-entries.ts';
 
 /** The rows of a table, in the text form of COPY; those of one table come one after the other. */
-export type Rows = { table: string; rows: Buffer };
+type Rows = { table: string; rows: Buffer };
 
 /** Reads a backup to its end. Throws an Error that says what is wrong unless it is whole and undamaged. */
 export async function checkBackup(file: string): Promise<{ manifest: Manifest; end: End }> {

@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Page } from './user-organizations.ts';
 
-export const INVITATIONS_MAX = 100;
+const INVITATIONS_MAX = 100;
 const TOO_MANY_INVITATIONS = `The organization has ${INVITATIONS_MAX} open invitations: revoke one, or wait until one is accepted or expires.`;
 export const ALREADY_INVITED =
   'This address is invited already: to change the role, revoke that invitation first.';

@@ -7,7 +7,7 @@ const QUOTE_MAX_LENGTH = 400;
 /** Only the beginning of a long text is read. */
 const READ_MAX_LENGTH = 20_000;
 
-export type ToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
+type ToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } };
 export type Answer = {
   content: string | null;
   toolCalls: ToolCall[];

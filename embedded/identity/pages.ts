@@ -44,7 +44,7 @@ export function scopeField(resource: string, scope: string): string {
 }
 
 /** The contents of the consent form; `email` is that of the account that is signed in. */
-export type Consent = {
+type Consent = {
   client: string;
   email: string;
   returnsTo: string;

@@ -2,7 +2,7 @@
 
 /** A user's credentials at the embedded identity provider. */
 export type Account = { email: string; password: string };
-export type Page = { url: string; status: number; text: string };
+type Page = { url: string; status: number; text: string };
 
 type Browser = {
   open(url: string): Promise<Page>;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-export type Held = {
+type Held = {
   /** Resolves once `count` prompts wait for their answers. */
   arrived(count: number): Promise<void>;
   /** Answers the prompts that wait, and all later ones. */

@@ -31,7 +31,7 @@ export function metricsOf(query: string): string[] {
   return (bare.match(/[a-z_]\w*/gi) ?? []).filter((name) => !WORDS.has(name));
 }
 
-export type Rule = { alert: string; expr: string; annotations: { summary: string; runbook: string } };
+type Rule = { alert: string; expr: string; annotations: { summary: string; runbook: string } };
 
 export function readRules(): Rule[] {
   return parse(readFileSync(RULES, 'utf8')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules);

@@ -9,7 +9,7 @@ import { findFreePort } from '../../embedded/processes/ports.ts';
 import { waitUntil } from '../wait-until.ts';
 import { RULES } from './metric-names.ts';
 
-export type Prometheus = {
+type Prometheus = {
   /** Answers the series of a query. */
   ask(query: string): Promise<{ metric: { [label: string]: string }; value: [number, string] }[]>;
   /** Answers a path of its HTTP interface. */

@@ -95,13 +95,13 @@ const WRITERS: Record<Language, Record<Way, Writer>> = {
   },
   typescript: {
     execute: (call, body) => `${typescript(call)}
-const run = await (await call('/execute', ${json(body, '  ')})).json();
+const run = await (await call('/execute', ${json(body)})).json();
 // A run that fails is an answer, too: the request was valid, but a block failed.
 if (run.status === 'failed') throw new Error(run.errorMessage);
 console.log(run.result);
 `,
     jobs: (call, body) => `${typescript(call)}
-let run = await (await call('/jobs', ${json(body, '  ')})).json();
+let run = await (await call('/jobs', ${json(body)})).json();
 // The run goes on by itself. Each answer comes when it has ended, or after 60 seconds.
 do run = await (await call(\`/jobs/\${run.executionId}?wait=60\`)).json();
 while (run.status === 'started');
@@ -109,12 +109,12 @@ if (run.status === 'failed') throw new Error(run.errorMessage);
 console.log(run.result);
 `,
     webhook: (call, body) => `${typescript(call)}
-const run = await (await call('/jobs', ${json(body, '  ')})).json();
+const run = await (await call('/jobs', ${json(body)})).json();
 console.log('Weir posts the result when the run has ended:', run.executionId);
 `,
     step: (call, body) => `${typescript(call)}
 const outputs: Record<string, unknown> = {};
-let next: object | undefined = ${json(body, '  ')};
+let next: object | undefined = ${json(body)};
 let executionId = '';
 while (next) {
   // The events of one step, each as three lines: id, event, data.
@@ -140,7 +140,7 @@ while (next) {
   python: {
     execute: (call, body) => `${python(call)}
 
-run = json.load(call("/execute", ${py(body, '    ')}))
+run = json.load(call("/execute", ${py(body)}))
 # A run that fails is an answer, too: the request was valid, but a block failed.
 if run["status"] == "failed":
     raise SystemExit(run["errorMessage"])
@@ -148,7 +148,7 @@ print(json.dumps(run["result"], indent=2))
 `,
     jobs: (call, body) => `${python(call)}
 
-run = json.load(call("/jobs", ${py(body, '    ')}))
+run = json.load(call("/jobs", ${py(body)}))
 # The run goes on by itself. Each answer comes when it has ended, or after 60 seconds.
 while run["status"] == "started":
     run = json.load(call(f"/jobs/{run['executionId']}?wait=60"))
@@ -158,14 +158,14 @@ print(json.dumps(run["result"], indent=2))
 `,
     webhook: (call, body) => `${python(call)}
 
-run = json.load(call("/jobs", ${py(body, '    ')}))
+run = json.load(call("/jobs", ${py(body)}))
 print("Weir posts the result when the run has ended:", run["executionId"])
 `,
     step: (call, body) => `${python(call)}
 
 outputs = {}
 session = None
-step = ${py(body, '    ')}
+step = ${py(body)}
 while step:
     current, step, event = step, None, None
     for line in call("/step", current):
@@ -189,11 +189,11 @@ while step:
   },
 };
 
-function json(value: object, indent: string): string {
-  return JSON.stringify(value, null, indent);
+function json(value: object): string {
+  return JSON.stringify(value, null, '  ');
 }
 
 /** A body as Python writes it: JSON, but for null. */
-function py(value: object, indent: string): string {
-  return JSON.stringify(value, null, indent).replace(/: null(,?)$/gm, ': None$1');
+function py(value: object): string {
+  return JSON.stringify(value, null, '    ').replace(/: null(,?)$/gm, ': None$1');
 }

@@ -1,12 +1,6 @@
 import { classes } from '../../ui/classes.ts';
 import { KIND_ICONS } from '../../ui/kind-icons.ts';
-import type { Step } from '../draft/steps.ts';
 import style from './graph.module.css';
-
-/** The kind of a step: its processor type, `parallel` or `loop`. */
-export function kindOf(step: Step): string {
-  return step.type === 'sequential' ? step.processor_type : step.type;
-}
 
 /** The icon of a kind of step. */
 export function StepIcon({ kind, size = 15 }: { kind: string; size?: number }) {

@@ -8,7 +8,7 @@ export type Bulk = 'retry' | 'cancel';
 export type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & { done: number };
 
 /** The project, the filter, and the moment at which it is meant: later runs are left alone. */
-export type Asked = { projectId: string; filter: RunFilter; now: number };
+type Asked = { projectId: string; filter: RunFilter; now: number };
 
 /** So few that a page is carried out well within the time that a request may take. */
 const PAGE = 50;

@@ -28,7 +28,7 @@ export const isAlive = (pid: number | string): boolean =>
   /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`));
 
 /** Reads a file below /proc; returns '' when the process or thread has ended. */
-export function read(file: string): string {
+function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

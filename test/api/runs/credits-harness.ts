@@ -23,7 +23,7 @@ export const spend = answer('done', {
 export const credits = (microcredits: number) => microcredits / MICROCREDITS_PER_CREDIT;
 
 /** `tenant` is the one who paid last. */
-export type Credits = {
+type Credits = {
   weir: Weir;
   models: FakeModelServer;
   tenant: Tenant;

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 120_000;
 const WALK_TIMEOUT_MS = 600_000;
 
 /** A user of the embedded identity provider, by role in the demo organization; `nobody` has not signed in. */
-export type User = 'owner' | 'admin' | 'member' | 'nobody';
+type User = 'owner' | 'admin' | 'member' | 'nobody';
 
 export type Walk = {
   page: Page;
