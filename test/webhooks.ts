@@ -53,9 +53,8 @@ export async function startWebhookWeir(
     ...weir,
     env,
     hooks,
-    // The harness's paths begin at /api/v1/seq.
     webhooks: (tenant, method, path, body) =>
-      weir.call(method, `../organizations/${tenant.organizationId}/webhooks/${path}`, {
+      weir.call(method, `/organizations/${tenant.organizationId}/webhooks/${path}`, {
         key: tenant.key,
         body,
       }),

@@ -15,7 +15,7 @@ describe('requests of one organization', () => {
   after(() => weir.stop());
 
   const deliveries = ({ organizationId, key }: Tenant) =>
-    weir.call('GET', `../organizations/${organizationId}/webhooks/deliveries`, { key });
+    weir.call('GET', `/organizations/${organizationId}/webhooks/deliveries`, { key });
 
   it('leave database connections to others, however many of them wait', async () => {
     const [busy, other] = [await weir.createTenant(), await weir.createTenant()];

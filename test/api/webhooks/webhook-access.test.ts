@@ -33,7 +33,7 @@ describeWith(['openssl'], 'webhook administration', () => {
     it(`${method} ${path.replace(id, '{id}')}: 401 without a key, the same 403 for a foreign and an unknown organization, 404 for a malformed id`, async () => {
       const [tenant, foreign] = [await weir.createTenant(), await weir.createTenant()];
       const send = (organizationId: string, key?: string) =>
-        weir.call(method, `../organizations/${organizationId}/webhooks/${path}`, {
+        weir.call(method, `/organizations/${organizationId}/webhooks/${path}`, {
           key,
           ...(method === 'POST' && { body: {} }),
         });
