@@ -164,7 +164,7 @@ describe('weir backup and weir restore', () => {
       });
       await refused(damaged, /damaged/);
     });
-    it('another file', async () => {
+    it('a file that is not a backup, compressed or not', async () => {
       await refused(path.resolve('package.json'), /not a backup/);
       await refused(await variant('gzip', () => gzipSync('not an archive'.repeat(100))), /not an archive/);
     });

@@ -121,7 +121,7 @@ describe('code of several organizations', () => {
     });
   });
 
-  it('yields the processors to the service and to others once it takes long (on Linux)', async function () {
+  it('runs at a lower priority once it takes long (on Linux)', async function () {
     if (process.platform !== 'linux') this.skip();
     const priorities = () => guestsOf(process.pid).map((pid) => getPriority(pid));
     await occupy('hostile', 1, 1);

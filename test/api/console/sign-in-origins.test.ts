@@ -42,7 +42,7 @@ describe('the page of the console may connect to', () => {
     return /connect-src ([^;]*)/.exec(policy)?.[1]?.split(' ');
   };
 
-  it('the service and the issuer', async () => {
+  it('the service and the issuer, and no others where the issuer names none', async () => {
     answer = says({ token_endpoint: `${urlOf(issuer)}/token` });
     assert.deepEqual(await allowed(await site('/realms/weir')), ["'self'", urlOf(issuer)]);
   });

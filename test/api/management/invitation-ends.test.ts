@@ -22,7 +22,7 @@ describe('invitations', () => {
   });
 
   describe('end when they are revoked', () => {
-    it('by an admin', async () => {
+    it('before they are accepted: whom they were for is refused and no member', async () => {
       const email = addressOf();
       const { id } = await invite(email);
       assert.equal((await call('DELETE', `${path()}/${id}`)).status, 204);
