@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 
-/** So many losses in a row are no accident. */
+/** So many losses in a row are not an accident. */
 const LOST_MAX = 3;
 /** A loss leaves at least so many events: the task timed out; the next one was scheduled, started, renewed, and started again. */
 const EVENTS_OF_A_LOSS = 6;

@@ -50,7 +50,7 @@ export function createRunContexts({
     if (last === undefined) lookedAt.set(context, now);
     else if (now - last >= LOOK_AGAIN_MS) {
       lookedAt.set(context, now);
-      // For the next block: this one does not wait, and whether the database is away is no concern of it.
+      // For the next block: this one does not wait, and does not depend on whether the database is away.
       void isCancelRequested(db, callId).then(
         (isCancelled) => {
           context.cancelled ||= isCancelled;

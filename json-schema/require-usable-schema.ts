@@ -8,7 +8,7 @@ import { MAP_KEYWORDS, REFERENCE_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts'
 import { SCHEMA_CHECK_STEPS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
 
 const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/;
-/** `example` is OpenAPI's: its value is no schema, but a reference of the schema may still lead into it. */
+/** `example` is OpenAPI's: its value is not a schema, but a reference of the schema may still lead into it. */
 const UNINSPECTED = [...VALUE_KEYWORDS, 'example'];
 
 /** The texts of accepted schemas; those of flows are the same objects in every run. */

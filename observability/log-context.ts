@@ -11,7 +11,7 @@ export type LogContext = {
   block?: string;
   delivery_id?: string;
   test_run_id?: string;
-  /** The caller: the id of an API key, which is no secret, or of a user. */
+  /** The caller: the id of an API key, which is not a secret, or of a user. */
   key_id?: string;
   user_id?: string;
   /** The tool that an assistant called, and the code of the error that it was answered with. */

@@ -64,7 +64,7 @@ async function verifyUser({ config, tokens }: AuthDeps, token: string) {
 
 async function getKey({ config, apiKeys }: AuthDeps, token: string): Promise<KeyPrincipal> {
   const parts = parseApiKey(token);
-  if (!parts) return refuseKey('it is no API key');
+  if (!parts) return refuseKey('it does not have the form of an API key');
   const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
   const key = await apiKeys.find(parts.keyId, matches);
   const hasItsSecret = matches(key);

@@ -42,7 +42,7 @@ export type News = {
  */
 export function createNews(db: Db): News {
   const waiters = new Set<Waiter>();
-  // A look is for many organizations: it takes turns at connections for none of them, and is no part of a request.
+  // A look is for many organizations: it takes turns at connections for none of them, and is not part of a request.
   const forNobody = AsyncLocalStorage.snapshot();
   let isLooking = false;
 

@@ -20,7 +20,7 @@ type Props = {
   isDisabled?: boolean;
 };
 
-/** A number within bounds, or none. A text that is no such number stays in the field, with the reason, and changes nothing. */
+/** A number within bounds, or none. A text that is not such a number stays in the field, with the reason, and changes nothing. */
 export function NumberField({
   value,
   onChange,

@@ -24,7 +24,7 @@ export async function findAnsweredPause(
     )
     .where(isCallOf(executionId))
     .where('execution_id', 'not in', tries)
-    // A session's own row is no call, and begins with its first one.
+    // A session's own row is not a call, and begins with its first one.
     .where(sql<boolean>`(run.mode <> 'step' or run.continues is not null)`)
     .orderBy('started_at', 'desc')
     .limit(1)

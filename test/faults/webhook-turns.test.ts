@@ -67,7 +67,7 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     return (events ?? []).map(({ eventType }) => Number(eventType));
   };
 
-  it('that wait for their first attempt are no workflows; each begins when one ends', async () => {
+  it('that wait for their first attempt have no workflow; each begins when one ends', async () => {
     const occupying = await occupy();
     const waiting: string[] = [];
     for (let index = 0; index < WAITING; index += 1) waiting.push((await weir.sendTest(tenant, hook)).id);

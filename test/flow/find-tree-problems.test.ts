@@ -41,7 +41,7 @@ describe('describeTreeProblems', () => {
       'steps[1].branches.x[0].body[0].step_id',
       /"a" is already the step_id of steps\[0\]/,
     ],
-    ['a step_id is no reserved name', [pass('__proto__')], 'steps[0].step_id', /__proto__/],
+    ['a step_id is not a reserved name', [pass('__proto__')], 'steps[0].step_id', /__proto__/],
     ['an llm block needs a model', [pass('a', { ...llm, model: undefined })], 'steps[0].model', /provider/],
     ['a model has a provider', [pass('a', { ...llm, model: 'gpt-5' })], 'steps[0].model', /provider\/model/],
     ['an llm block needs a prompt', [pass('a', { ...llm, prompt: '' })], 'steps[0].prompt', /needs a prompt/],
@@ -66,7 +66,7 @@ describe('describeTreeProblems', () => {
     ['a parallel step has a branch', [parallel('p', {})], 'steps[0].branches', /at least one branch/],
     ['a branch has a step', [parallel('p', { x: [] })], 'steps[0].branches.x', /at least one step/],
     [
-      'a branch is no prototype',
+      'a branch is not a prototype',
       [parallel('p', Object.fromEntries([['__proto__', [pass('a')]]]))],
       'steps[0].branches.__proto__',
       /can't be the name/,

@@ -131,7 +131,7 @@ describe('interpret', () => {
     assert.equal(((await run(steps, 'm', () => 0)).result as Json[]).length, 4);
   });
 
-  it('fails a loop whose input is no array with LOOP_INPUT_NOT_ARRAY', async () => {
+  it('fails a loop whose input is not an array with LOOP_INPUT_NOT_ARRAY', async () => {
     await assert.rejects(
       run([passthrough('a'), loop('l', [passthrough('b')])], 'm', () => ({})),
       {

@@ -59,7 +59,7 @@ describe('openRegistry', () => {
   });
 
   const unreadable: [string, [number, string]][] = [
-    ['a status that is no success', [503, JSON.stringify(VISION)]],
+    ['a status that is not a success', [503, JSON.stringify(VISION)]],
     ['no JSON', [200, '<html>']],
     ['another shape', answer({ models: [] })],
     ['a wrong price', answer({ 'demo/chat': { price: { input: -1, output: 0 } } })],

@@ -68,6 +68,6 @@ describe('isPublicAddress', () => {
   for (const ip of PUBLIC.flatMap((line) => line.split(' ')))
     it(`takes ${ip}`, () => assert.equal(isPublicAddress(ip), true));
   for (const text of NO_ADDRESS)
-    it(`refuses ${JSON.stringify(text)}, which is no address`, () =>
+    it(`refuses ${JSON.stringify(text)}, which is not an address`, () =>
       assert.equal(isPublicAddress(text), false));
 });

@@ -4,7 +4,7 @@ import { withLogContext } from '../../observability/log-context.ts';
 import { captureLog } from '../capture-log.ts';
 
 describe('a problem of OpenTelemetry', () => {
-  it('is no line of the request during which it was found', () => {
+  it('is not a line of the request during which it was found', () => {
     const log = captureLog();
     try {
       const logger = createDiagnosticsLogger();

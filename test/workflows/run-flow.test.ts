@@ -182,7 +182,7 @@ describe('runFlow', () => {
     assert.equal(failed?.failure?.applicationFailureInfo?.type, 'CODE_ERROR');
   });
 
-  it('fails the run alone when an error message is no Unicode text or has no end', async () => {
+  it('fails the run alone when an error message is not Unicode text or has no end', async () => {
     const messages = [String.raw`"\ud800"`, '"\u{1F600}".repeat(3_000)'];
     for (const message of messages) {
       const thrown = await weir.createFlow(tenant, [code('work', `throw new Error(${message})`)]);

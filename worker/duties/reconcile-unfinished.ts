@@ -14,7 +14,7 @@ export type Reconciled = UnfinishedRow & { workflowId: string; state: string };
 
 type Work = {
   repair(row: Reconciled): Promise<void>;
-  /** Whether the row was left to this to be started, which is no finding. */
+  /** Whether the row was left to this to be started, which is not a finding. */
   isAwaited?(row: Reconciled): Promise<boolean>;
 };
 

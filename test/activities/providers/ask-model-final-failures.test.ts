@@ -13,9 +13,9 @@ describe('a failed model call', () => {
       ['has no choices', { choices: [], usage }],
       ['has nothing but its usage', { usage }],
       ['has a choice without a message', { choices: [{ index: 0 }] }],
-      ['has a choice that is none', { choices: [null], usage }],
-      ['says something that is no text', { choices: [{ message: { ...message, content: 7 } }], usage }],
-      ['has a finish_reason that is no text', { choices: [{ message, finish_reason: {} }], usage }],
+      ['has a choice that is null', { choices: [null], usage }],
+      ['says something that is not text', { choices: [{ message: { ...message, content: 7 } }], usage }],
+      ['has a finish_reason that is not text', { choices: [{ message, finish_reason: {} }], usage }],
     ] as const)
       it(`is MODEL_OUTPUT_INVALID, never ModelUnavailable, when it ${name}`, async () => {
         await assert.rejects(

@@ -121,9 +121,9 @@ describe('askModel with tools', () => {
     const ok = { id: 'c', type: 'function', function: f };
     const own = (key: string): unknown => JSON.parse(`{"${key}": {}}`);
     for (const [name, calls, message] of [
-      ['are no list', 'many', /tool_calls: /],
+      ['are not a list', 'many', /tool_calls: /],
       ['have no function', [{}], /tool_calls\.0\.function/],
-      ['have a name that is no text', [{ ...ok, function: { name: 1 } }], /tool_calls\.0\.function\.name/],
+      ['have a name that is not text', [{ ...ok, function: { name: 1 } }], /tool_calls\.0\.function\.name/],
       ['are of another type', [{ ...ok, type: 'custom' }], /tool_calls\.0\.type/],
       [
         'name a function that was not offered',
@@ -168,7 +168,7 @@ describe('askModel with tools', () => {
     assert.equal(tool_calls[0].function.arguments, '{"a":[1]}');
   });
 
-  it('gives calls whose ids are no text, or too long, one of their own', async () => {
+  it('gives calls whose ids are not text, or too long, one of their own', async () => {
     const ids = ['x'.repeat(257), 7, {}, []];
     const [, { tool_calls }] = await askedFor(ids.map((id) => ({ id, function: f })));
     for (const { id } of tool_calls) assert.match(id, /^call_[0-9a-f-]{36}$/);

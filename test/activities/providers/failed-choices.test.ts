@@ -63,7 +63,7 @@ describe('an answer that its gateway marks as failed', () => {
 
   for (const [name, code, status] of [
     ['its own', 529, 529],
-    ['one that is no status', 'overloaded', 502],
+    ['one that is not a status', 'overloaded', 502],
     ['none', undefined, 502],
   ] as const)
     for (const [where, body] of [

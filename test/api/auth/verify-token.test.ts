@@ -154,7 +154,7 @@ describe('JWTs of an identity provider', () => {
       'with a kid that is a path': () => provider.token('member', {}, { kid: '../../etc/passwd' }),
       'of the type of a logout token': () => provider.token('member', {}, { typ: 'logout+jwt' }),
       'of the type of a security event': () => provider.token('member', {}, { typ: 'secevent+jwt' }),
-      'whose type is no text': () => provider.token('member', {}, { typ: 5 as never }),
+      'whose type is not text': () => provider.token('member', {}, { typ: 5 as never }),
       'of clocks that differ by 15 s': () => provider.token('member', { exp: now() - 15 }),
       'with a critical header nobody knows': async () => {
         const [, payload, signature] = (await provider.token('member')).split('.');
@@ -180,13 +180,13 @@ describe('JWTs of an identity provider', () => {
       'with the name of the operator as its subject': () => provider.token('operator'),
       'with the name of the service as its subject': () => provider.token('service'),
       'with the name of an API key as its subject': () => provider.token('api_key/abcdef'),
-      'with a subject that is no text': () => provider.token('member', { sub: { $ne: null } }),
+      'with a subject that is not text': () => provider.token('member', { sub: { $ne: null } }),
       'with a very long subject': () => provider.token('x'.repeat(300)),
-      'with an expiry that is no number': () => provider.token('member', { exp: 'never' }),
+      'with an expiry that is not a number': () => provider.token('member', { exp: 'never' }),
       'with a padded signature': async () => `${await provider.token('member')}==`,
       'of seven kilobytes of nothing': async () => 'a'.repeat(7_000),
       'of dots': async () => '..',
-      'whose header is no JSON': async () => 'e30x.e30.e30',
+      'whose header is not JSON': async () => 'e30x.e30.e30',
     };
     for (const [what, make] of Object.entries(hostile))
       it(`for a token ${what}, with the body of an unknown API key`, async () => {

@@ -57,7 +57,7 @@ describe('the HTTP server', () => {
   const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
   for (const [what, request, status, reason] of [
-    ['is no HTTP', 'the secret plan\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
+    ['is not HTTP', 'the secret plan\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
     [
       'has large headers',
       `GET /secret HTTP/1.1\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`,
@@ -90,7 +90,7 @@ describe('the HTTP server', () => {
   });
 
   for (const [what, request] of [
-    ['is no HTTP', '\x00\r\n\r\n'],
+    ['is not HTTP', '\x00\r\n\r\n'],
     ['has large headers', `GET / HTTP/1.1\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['does not arrive', 'GET / HT'],
   ] as const)
@@ -101,7 +101,7 @@ describe('the HTTP server', () => {
       assert.deepEqual(counted, [{}]);
     });
 
-  it('sends the answer to an earlier request where one that is no HTTP follows, and closes the connection', async () => {
+  it('sends the answer to an earlier request where one that is not HTTP follows, and closes the connection', async () => {
     await listen((_request, response) => void setTimeout(() => response.end('earlier'), 20));
     const answer = await text(open(`${GET}\x00\r\n\r\n`));
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*earlier$/);

@@ -24,7 +24,7 @@ describe('malformed HTTP requests', () => {
     ['two Hosts', ['GET /healthz HTTP/1.1', 'Host: a', 'Host: b']],
     ['two keys', ['GET /healthz HTTP/1.1', 'Host: a', 'Authorization: Bearer a', 'Authorization: Bearer b']],
     ['two content types', ['GET /healthz HTTP/1.1', 'Host: a', 'Content-Type: a/b', 'Content-Type: c/d']],
-    ['a target that is no URL', ['GET http://[::1 HTTP/1.1', 'Host: a']],
+    ['a target that is not a URL', ['GET http://[::1 HTTP/1.1', 'Host: a']],
     ['CONNECT', ['CONNECT a:443 HTTP/1.1', 'Host: a']],
     ['two framings', ['POST / HTTP/1.1', 'Host: a', 'Content-Length: 1', 'Transfer-Encoding: chunked']],
   ];

@@ -59,7 +59,7 @@ describe('API keys', () => {
     'very many scopes': { scopes: Array(300_000).fill('x') },
     'an environment that is none': { environment: 'prod' },
     'an expiry in the past': { expires_at: '2020-01-01T00:00:00Z' },
-    'an expiry that is no time': { expires_at: 'tomorrow' },
+    'an expiry that is not a time': { expires_at: 'tomorrow' },
     'an expiry that only its offset puts after the year 9999': { expires_at: '9999-12-31T23:59:59-12:00' },
     'a key of its own choice': { key_id: 'AAAAAAAA' },
     'another project': { project_id: randomUUID() },

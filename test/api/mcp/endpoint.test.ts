@@ -222,7 +222,7 @@ describe('MCP endpoint', () => {
       ['another charset', { 'content-type': 'application/json; charset=utf-16' }, 415],
       ['compression', { 'content-encoding': 'gzip' }, 415],
       ['a revision that does not exist', { 'mcp-protocol-version': '2099-01-01' }, 400],
-      ['a revision that is no date', { 'mcp-protocol-version': '<script>' }, 400],
+      ['a revision that is not a date', { 'mcp-protocol-version': '<script>' }, 400],
       ['the current revision without its envelope', { 'mcp-protocol-version': '2026-07-28' }, 400],
       ['a session nobody opened', { 'mcp-session-id': 'x'.repeat(500) }, 200],
       ['an event nobody sent', { 'last-event-id': '7' }, 200],

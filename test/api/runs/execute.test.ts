@@ -200,10 +200,10 @@ describe('POST …/execute', () => {
   describe('422', () => {
     const table: [string, unknown, string[]][] = [
       ['a missing message', {}, ['message']],
-      ['a message that is no string', { message: 1 }, ['message']],
-      ['parameters that are no object', { message: '', parameters: [] }, ['parameters']],
+      ['a message that is not a string', { message: 1 }, ['message']],
+      ['parameters that are not an object', { message: '', parameters: [] }, ['parameters']],
       ['an unknown field', { message: '', mesage: '' }, ['mesage']],
-      ['a body that is no object', [], ['body']],
+      ['a body that is not an object', [], ['body']],
       ['a null body', null, ['body']],
       [
         'an override of an unknown step',
@@ -221,7 +221,7 @@ describe('POST …/execute', () => {
         ['block_overrides.work.prompt'],
       ],
       [
-        'an override that is no schema',
+        'an override that is not a schema',
         { message: '', block_overrides: { work: { inputSchema: { type: 'x' } } } },
         ['block_overrides.work.inputSchema'],
       ],

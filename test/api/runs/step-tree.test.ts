@@ -115,15 +115,15 @@ describe('POST …/step: the tree of steps', () => {
       ['a step of no known type', { steps: [{ type: 'switch', step_id: 'a', name: 'a' }] }],
       ['a loop without a body', { steps: [loop(undefined)] }],
       ['a parallel step without branches', { steps: [{ type: 'parallel', step_id: 'p', name: 'p' }] }],
-      ['a step that is no object', { steps: [passthrough('a'), null] }],
-      ['steps that are no array', { steps: 'none' }],
+      ['a step that is not an object', { steps: [passthrough('a'), null] }],
+      ['steps that are not an array', { steps: 'none' }],
       ['no steps at all', {}],
       ['a block of no known type', { steps: [{ ...passthrough('a'), processor_type: 'shell' }] }],
       [
         'a JSON Schema that can never be used',
         { steps: [passthrough('a', { inputSchema: { $ref: 'https://example.com/schema' } })] },
       ],
-      ['a step_id that is no text', { steps: [{ ...passthrough('a'), step_id: { a: 1 } }] }],
+      ['a step_id that is not text', { steps: [{ ...passthrough('a'), step_id: { a: 1 } }] }],
     ] as const)
       it(`INVALID_TREE: ${what}`, async () => {
         const path = await publishUnchecked(definition);

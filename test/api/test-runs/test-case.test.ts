@@ -112,7 +112,7 @@ describe('test cases', () => {
     ['U+0000 in the name', { name: 'a\u0000' }],
   ];
   for (const [what, more] of misshapen)
-    it(`with ${what} are no test cases`, () => assert.throws(() => create(more), { name: 'ZodError' }));
+    it(`with ${what} are refused`, () => assert.throws(() => create(more), { name: 'ZodError' }));
 
   it(`are at most ${TEST_CASES_MAX} of one flow, also when they are made at once`, async () => {
     await tests.deps.db

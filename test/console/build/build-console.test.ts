@@ -18,7 +18,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
 describe('building the console', () => {
-  // A copy of a checkout that is no git repository, with a small console of its own.
+  // A copy of a checkout that is not a git repository, with a small console of its own.
   const copy = mkdtempSync(path.join(tmpdir(), 'weir-console-'));
   const built = path.join(copy, 'dist/console');
 

@@ -72,7 +72,7 @@ describeWalks('the editor of a flow', (walk) => {
     'suggests models also to someone who typed before they were fetched',
     'owner',
     async ({ page, weir, open, allow }) => {
-      // The draft is saved while the name is typed, too; what is no name of a model yet is refused.
+      // The draft is saved while the name is typed, too; what is not the name of a model yet is refused.
       allow(/status of 400 .*\/draft\)$/);
       const flow = await createFlow(weir, 'slow-models', []);
       const asked = Promise.withResolvers<void>();

@@ -53,7 +53,7 @@ describe('the metrics of what waits', () => {
     assert.deepEqual(await measure('weir.run.parked'), { '': 2 });
   });
 
-  it('are no runs that were cancelled while they were parked', async () => {
+  it('do not include runs that were cancelled while they were parked', async () => {
     const cancelled = weir.db.updateTable('run').set({
       status: 'failed',
       error: JSON.stringify(CANCELLED),

@@ -11,7 +11,7 @@ describe('parked runs that are to go on', () => {
   });
   after(() => weir.stop());
 
-  it('and have ended meanwhile are no failures, with Worker Versioning either', async () => {
+  it('and have ended meanwhile are not failures, with Worker Versioning either', async () => {
     const tenant = await weir.createTenant();
     const flow = await weir.createFlow(tenant, [passthrough('a')]);
     const { executionId } = await acceptRun(weir, tenant, flow);

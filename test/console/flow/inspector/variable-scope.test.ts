@@ -61,7 +61,7 @@ describe('variableScope', () => {
     assert.match(findProblem('steps.nowhere') ?? '', /There is no step nowhere\. .*extract/);
   });
 
-  it('says that a name is no variable', () => {
+  it('says that a name is not a variable', () => {
     const { findProblem } = variableScope(STEPS, 'reply');
     assert.match(findProblem('mesage') ?? '', /There is no variable \{\{mesage\}\}/);
     assert.match(findProblem('steps') ?? '', /There is no variable/);

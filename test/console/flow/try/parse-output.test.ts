@@ -7,7 +7,7 @@ describe('an output that was typed', () => {
     assert.deepEqual(parseOutput('null'), { value: null });
   });
 
-  it('is refused with a sentence when it is no JSON', () => {
+  it('is refused with a sentence when it is not JSON', () => {
     assert.match(parseOutput('{"a": ').error ?? '', /^The output must be JSON before the run goes on: /);
     assert.match(parseOutput('').error ?? '', /must be JSON/);
   });
