@@ -7,8 +7,10 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const KEY_ID_LENGTH = 8;
 const SECRET_LENGTH = 32;
 /** The form of a `key_id`. */
-export const KEY_ID_PATTERN = /^[A-Za-z0-9]{8}$/;
-const PATTERN = /^weir_(live|test)_([A-Za-z0-9]{8})_([A-Za-z0-9]{32})$/;
+export const KEY_ID_PATTERN = new RegExp(`^[A-Za-z0-9]{${KEY_ID_LENGTH}}$`);
+const PATTERN = new RegExp(
+  `^weir_(live|test)_([A-Za-z0-9]{${KEY_ID_LENGTH}})_([A-Za-z0-9]{${SECRET_LENGTH}})$`,
+);
 const NO_HMAC = Buffer.alloc(32);
 
 type MintedApiKey = { plaintext: string; keyId: string; secretHmac: Buffer };

@@ -14,8 +14,6 @@ const TYPES: Record<string, string> = {
 const FORMATS: Record<string, string> = {
   uuid: 'a UUID',
   guid: 'a UUID',
-  url: 'a URL',
-  email: 'an email address',
   date: 'a date, such as 2026-01-31',
   datetime: 'a time, such as 2026-01-31T12:00:00Z',
 };

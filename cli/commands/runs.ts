@@ -3,6 +3,7 @@ import { runListQuery } from '../../api/runs/run-list-query.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
 import { addBulkOptions } from '../terminal/bulk-options.ts';
+import { EXAMPLE_ID } from '../terminal/example-id.ts';
 import {
   parseField,
   parseRunId,
@@ -23,7 +24,6 @@ const { key, minCost, id } = runListQuery.shape;
 const LIMIT_MAX = 10_000;
 const STEP_INDEX_MAX = 999_999;
 const RUN = ['<executionId>', 'id of the run', parseRunId] as const;
-const EXAMPLE_ID = '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11';
 
 export function addRunsCommands(program: Command): void {
   const runs = program.command('runs').description('list, show, cancel, fork and repeat runs');

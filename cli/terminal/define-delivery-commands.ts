@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../flow/delivery.ts';
+import { EXAMPLE_ID } from './example-id.ts';
 import { parseHttps, parseId, parseRunId, parseTime, parseWholeNumber } from './parse-argument.ts';
 
 const ORG = ['<org>', 'slug of the organization'] as const;
-const ID_EXAMPLE = '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11';
 
 type Action = Parameters<Command['action']>[0];
 type Actions = { list: Action; show: Action; redeliver: Action; recover: Action; test: Action };
@@ -35,10 +35,10 @@ export function defineDeliveryCommands(
     .option('--run <executionId>', 'only the delivery of this run', parseRunId)
     .option('--limit <number>', 'how many deliveries to list', parseWholeNumber(1, limitMax), 20)
     .action(list);
-  define('show', 'show a delivery, its body and its attempts', ID_EXAMPLE)
+  define('show', 'show a delivery, its body and its attempts', EXAMPLE_ID)
     .argument(...id)
     .action(show);
-  define('redeliver', `send a delivery again, whatever its status${sent}`, ID_EXAMPLE)
+  define('redeliver', `send a delivery again, whatever its status${sent}`, EXAMPLE_ID)
     .argument(...id)
     .action(redeliver);
   define('recover', 'send again the failed deliveries that were created in a period', '--since 2030-01-31')
