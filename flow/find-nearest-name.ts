@@ -1,4 +1,4 @@
-/** Finds the name that `name` was probably meant to be: the nearest of those of which a third of the letters at most differ. */
+/** Finds the name that `name` was probably meant to be: the nearest name that differs in at most a third of its letters. */
 export function findNearestName(name: string, names: string[]): string | undefined {
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;

@@ -74,7 +74,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
     return target === '' || target.startsWith('/') ? followPointer(base, target) : anchors.get(target);
   }
 
-  /** The schemas that are applied to every value that this one is applied to, and those of which one is. */
+  /** `all`: schemas that are applied to every value that this one is applied to; `either`: schemas of which one is applied. */
   function listApplied(node: Node): { all: (Json | undefined)[]; either: (Json | undefined)[] } {
     const all = [
       ...ALWAYS_IN_PLACE.map((keyword) => follow(node, keyword)),

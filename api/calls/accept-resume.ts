@@ -174,8 +174,8 @@ async function requireAnswerOfPause(
 
 /**
  * Throws INVALID_RESUME for a resume that was accepted before and now comes with a token which this service has not signed for
- * it. Of several outputs, made with the version that it was accepted in, one is enough; where they are left out, they are not
- * compared. Nor is the version of a session, which goes on with the one that its path stands for by then.
+ * it. `outputs` may answer several candidates, made with the version that it was accepted in, of which one that matches is enough;
+ * undefined is not compared. The version of a session is not compared either: it goes on with whichever its path names by then.
  */
 export async function requireStateAgain(
   deps: ApiDeps,

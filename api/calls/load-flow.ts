@@ -116,7 +116,7 @@ function queryOf({ org: organization = '', project = '', flow = '' }: FlowPath, 
   return { organization, project, flow, within: accessOf(principal) };
 }
 
-/** The error for a flow that a caller cannot reach, or that has no such version: which of them it is, is not told. */
+/** The error for a flow that a caller cannot reach, or that has no such version; callers are not told which. */
 export function flowNotFound(version?: number | 'production'): ServiceError {
   const none = 'There is no such flow for this caller';
   if (version === undefined) return new ServiceError('FLOW_NOT_FOUND', `${none}.`);

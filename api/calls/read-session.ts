@@ -45,7 +45,10 @@ export function ofSteps({ steps }: FlowDefinition, outputs: Outputs | undefined)
   return Object.fromEntries(Object.entries(outputs).filter(([stepId]) => carried.has(stepId)));
 }
 
-/** Returns the message and parameters of the session. The first call sets them; a later call of step 0 sets the message. */
+/**
+ * Returns what later calls inherit from the session's input: all but overrides and tools. The first call sets the message and
+ * the parameters; a later call of step 0 sets the message.
+ */
 export async function readInput(
   { db }: ApiDeps,
   session: RunRow | undefined,

@@ -5,7 +5,7 @@ import { UsageError } from './usage-error.ts';
 /** So many runs are changed without a question. */
 export const FEW = 10;
 
-/** Asks on the terminal whether as many runs are to be changed. Throws unless the answer, or `--yes`, says so. */
+/** Asks on the terminal before more than FEW runs are changed. Throws unless the answer, or `--yes`, says so. */
 export async function confirmMany(count: number, how: 'retry' | 'cancel', yes = false): Promise<void> {
   if (yes || count <= FEW) return;
   if (!process.stdin.isTTY)

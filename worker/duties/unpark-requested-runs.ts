@@ -12,7 +12,7 @@ type Deps = { db: Db; client: Client; deployment?: Config['deployment'] };
 
 /**
  * Signals up to 500 parked runs to go on, as an operator has requested; each records in its row that it is unparked. With
- * Worker Versioning they go on with the current version: that which they began with lost its workers, and may be gone.
+ * Worker Versioning they go on with the current version: the version that they began with has lost its workers, and may be gone.
  */
 export async function unparkRequestedRuns(
   { db, client, deployment }: Deps,
