@@ -17,7 +17,12 @@ import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '.
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
 import { toCursor } from './delivery-cursor.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
-import { addTestDelivery, RECOVERED_MAX, recoverDeliveries, redeliverDelivery } from './recorded-redeliveries.ts';
+import {
+  addTestDelivery,
+  RECOVERED_MAX,
+  recoverDeliveries,
+  redeliverDelivery,
+} from './recorded-redeliveries.ts';
 import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
 

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { requireWebhookUrl } from '../../api/calls/require-webhook-url.ts';
 import { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
-import { addTestDelivery, recoverDeliveries, redeliverDelivery } from '../../api/webhooks/recorded-redeliveries.ts';
+import {
+  addTestDelivery,
+  recoverDeliveries,
+  redeliverDelivery,
+} from '../../api/webhooks/recorded-redeliveries.ts';
 import { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type DeliveryFilter, type DeliveryPlace, listDeliveries } from '../../db/webhooks/deliveries.ts';
