@@ -9,9 +9,10 @@ import { inSpan } from '../observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { NoRoom } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
+import type { Output } from './attempts/serialize-output.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import type { CodeCall, CodeResult, CodeTurn } from './sandbox/sandbox.ts';
+import type { CodeCall, CodeTurn } from './sandbox/sandbox.ts';
 import { SandboxCrashed } from './sandbox/sandbox-errors.ts';
 
 /** When the same code crashes this many sandboxes in a row, the code is at fault. */
@@ -68,7 +69,7 @@ export async function runCode(
           usage.reserved = true;
         }
         const code = { source: block.prompt ?? '', input, message, parameters, outputs, timeoutMs };
-        const { logs: _, ...output } = await runUntilCrashes(turn, code, signal, (ms) => {
+        const output = await runUntilCrashes(turn, code, signal, (ms) => {
           usage.costMicrocredits = costOf(Math.min(ms, timeoutMs));
         });
         // The rest needs no process.
@@ -92,7 +93,7 @@ async function runUntilCrashes(
   code: CodeCall,
   signal: AbortSignal,
   onUsed: (milliseconds: number) => void,
-): Promise<CodeResult> {
+): Promise<Output> {
   for (let crashes = 1; ; crashes += 1) {
     const began = performance.now();
     try {

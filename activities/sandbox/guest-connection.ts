@@ -2,7 +2,7 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
 import type { CallHeader, GuestHeader } from './guest.ts';
-import { LOGS_MAX_LENGTH, VALUE_MAX_BYTES } from './limits.ts';
+import { VALUE_MAX_BYTES } from './limits.ts';
 import { SandboxCrashed, SandboxUnavailable } from './sandbox-errors.ts';
 
 /** From `afterMs` on, the process is killed once `isLate()`, and its call ends with `late()`. */
@@ -24,8 +24,9 @@ type GuestConnection = {
 
 const LOOK_AGAIN_MS = 100;
 const SAID_MAX_LENGTH = 1_000;
-/** JSON text of the console output is at most six times its length. */
-const FRAME_MAX_BYTES = VALUE_MAX_BYTES + 8 * LOGS_MAX_LENGTH;
+/** More than the header of a frame has, with its error. */
+const HEADER_MAX_BYTES = 64 * 1024;
+const FRAME_MAX_BYTES = VALUE_MAX_BYTES + HEADER_MAX_BYTES;
 
 /** Those that have not ended: code in an endless loop would go on without this process, until its time is over. */
 const running = new Set<ChildProcess>();

@@ -7,14 +7,14 @@
 // - `await` and promises work. There is nothing else to wait for: no timers, network, files, modules or imports.
 // - The output must be JSON: a function, symbol, BigInt, NaN, infinity, cycle, key `__proto__` or more than 64 levels
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
-// - The output of `console.log` and similar functions is kept with the call (64 KB).
+// - `console.log` and similar functions may be called and do nothing.
 // - An error fails the block with the error's message and the line in the source; it is not retried.
 // - Limits: source 256 KB, input 16 MiB and output 8 MiB as JSON, 256 MiB of memory, and the block's time limit, which is
 //   processor time (on a busy machine up to a minute more by the clock).
 // - Each call starts afresh: nothing is kept from one call to the next. Math.random has a seed of its own in each.
 
 import { createFrameDecoder, encodeFrame } from './frames.ts';
-import { LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
+import { SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
 import { type Failure, prepareMachine, usedMs } from './machine.ts';
 
 /** The user id that owns nothing. */
@@ -30,7 +30,7 @@ const LEAST_MS = 0.001;
 /** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters, outputs }`. */
 export type CallHeader = { call: number; source: string; timeoutMs: number };
 /** Header of a frame from the guest, with the number of the call it answers; the body is the output. Call 0: ready. */
-export type GuestHeader = { call: number; logs: string; processorMs: number; failure?: Failure };
+export type GuestHeader = { call: number; processorMs: number; failure?: Failure };
 
 /**
  * Becomes the user `nobody` when started as root. This happens here rather than before the start because `nobody` may be
@@ -53,7 +53,8 @@ function send(header: GuestHeader, body: Buffer): void {
 }
 
 let machine = await prepareMachine();
-send({ call: 0, logs: dropPrivileges(), processorMs: 0 }, NOTHING);
+dropPrivileges();
+send({ call: 0, processorMs: 0 }, NOTHING);
 
 const decode = createFrameDecoder(VALUE_MAX_BYTES + 8 * SOURCE_MAX_BYTES);
 for await (const chunk of process.stdin) {
@@ -65,7 +66,7 @@ for await (const chunk of process.stdin) {
     // short calls would have taken none. A pause that is over before the thread waits adds nothing up.
     Atomics.wait(NEVER, 0, 0, PAUSE_MS);
     const processorMs = Math.max(usedMs() - before, LEAST_MS);
-    const answer = { call, logs: result.logs.slice(0, LOGS_MAX_LENGTH), processorMs };
+    const answer = { call, processorMs };
     if ('output' in result) send(answer, result.output);
     else send({ ...answer, failure: result.failure }, NOTHING);
     if (('failure' in result && result.failure.code !== 'CODE_ERROR') || !machine.restore())

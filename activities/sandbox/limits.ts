@@ -6,10 +6,6 @@ export const SOURCE_MAX_BYTES = 256 * 1024;
  * to each other; memory stays bounded by MEMORY_MAX_BYTES.
  */
 export const VALUE_MAX_BYTES = 16 * 1024 * 1024;
-/** Console output kept for each call, in UTF-16 units. */
-export const LOGS_MAX_LENGTH = 64 * 1024;
-/** The last part of the console output that an error carries, in UTF-16 units. */
-export const ERROR_LOGS_MAX_LENGTH = 4 * 1024;
 /** Nesting of arrays and objects in a result. */
 export const JSON_DEPTH_MAX = 64;
 /** WebAssembly memory of one call: 16 MiB in and out as text, their parsed forms, and what the code makes. */

@@ -15,7 +15,6 @@ import { findErrorLine } from './find-error-line.ts';
 import {
   describeTimeout,
   JSON_DEPTH_MAX,
-  LOGS_MAX_LENGTH,
   MEMORY_MAX_BYTES,
   STACK_MAX_BYTES,
   STARVED_MAX_MS,
@@ -28,11 +27,10 @@ import { takeSnapshot } from './snapshot.ts';
 type MachineCall = { source: string; values: string; timeoutMs: number };
 export type Failure = {
   code: 'CODE_ERROR' | 'CODE_TIMEOUT' | 'CODE_LIMIT_EXCEEDED';
+  /** Names the line of the user's source where it is known. */
   message: string;
-  /** 1-based line of the user's source. */
-  line?: number;
 };
-type MachineResult = { output: Buffer; logs: string } | { failure: Failure; logs: string };
+type MachineResult = { output: Buffer } | { failure: Failure };
 type Machine = {
   /** Runs one call; never throws. */
   run(call: MachineCall): MachineResult;
@@ -48,7 +46,7 @@ const EXPLAIN_MAX_MS = 500;
 const SEED_END = 2 ** 32;
 const FILE_NAME = 'block.js';
 const HEAD = 'async function (input, message, parameters) {';
-const PRELUDE_SOURCE = `(${prelude.toString()})(${JSON_DEPTH_MAX}, ${LOGS_MAX_LENGTH})`;
+const PRELUDE_SOURCE = `(${prelude.toString()})(${JSON_DEPTH_MAX})`;
 
 // V8 compiles a function anew, with what it has seen of its calls, once it has run so much of it. By default (13 million) it
 // does so while the machine is prepared, sees little, and loops of users' code take a third more time (docs/performance.md).
@@ -199,27 +197,17 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
         return OUT_OF_MEMORY;
       const found = new RegExp(`\\b${FILE_NAME}:(\\d+)`).exec(callText('stack', thrown))?.[1];
       const line = found === undefined ? undefined : findErrorLine(title, Number(found), source);
-      if (line === undefined) return { code: 'CODE_ERROR', message: title };
-      return { code: 'CODE_ERROR', message: `${title} (line ${line})`, line };
+      return { code: 'CODE_ERROR', message: line === undefined ? title : `${title} (line ${line})` };
     } catch (error) {
       if (memoryFull || !(error instanceof GuestThrow)) return OUT_OF_MEMORY;
       return { code: 'CODE_ERROR', message: 'The code threw an object whose message cannot be read' };
     }
   }
 
-  function readLogs(): string {
-    try {
-      return callText('logs');
-    } catch {
-      // After a fault there may be no memory left even for this.
-      return '';
-    }
-  }
-
   return function run(request) {
     allow(request.timeoutMs);
     try {
-      return { output: execute(request), logs: readLogs() };
+      return { output: execute(request) };
     } catch (error) {
       const timedOut = late();
       allow(EXPLAIN_MAX_MS);
@@ -228,7 +216,7 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
         failure = { code: 'CODE_TIMEOUT', message: describeTimeout(request.timeoutMs) };
       } else if (error instanceof Failed) failure = error.failure;
       else if (error instanceof GuestThrow) failure = explain(error.thrown, request.source);
-      return { failure, logs: readLogs() };
+      return { failure };
     }
   };
 }

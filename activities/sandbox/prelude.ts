@@ -13,7 +13,6 @@ export type Prelude = {
   problem(): string;
   title(thrown: unknown): string;
   stack(thrown: unknown): string;
-  logs(): string;
 };
 
 /**
@@ -21,22 +20,19 @@ export type Prelude = {
  * the intrinsics that it needs first and makes objects only from literals, so that nothing which the user's code changes
  * later is looked up again.
  */
-export function prelude(depthMax: number, logsMax: number): Prelude {
+export function prelude(depthMax: number): Prelude {
   type Level = { holder: unknown; key: string; up: Level | undefined };
   const { parse, stringify } = JSON;
   const { apply } = Reflect;
   const toText = String;
   const { slice } = String.prototype;
   const functionToString = Function.prototype.toString;
-  const BaseError = Error;
   const cut = (text: string, end: number): string => apply(slice, text, [0, end]);
   const textOf = (value: unknown, end: number): string => (typeof value === 'string' ? cut(value, end) : '');
 
   const { defineProperty } = Object;
   let given: { input: unknown; message: unknown; parameters: unknown; outputs?: unknown };
   let problem = '';
-  let logs = '';
-  let logsFull = false;
   let [seedA, seedB, seedC, counter] = [0, 0, 0, 1];
 
   /** Returns 32 random bits as a signed integer (sfc32). */
@@ -123,28 +119,8 @@ export function prelude(depthMax: number, logsMax: number): Prelude {
     }
   }
 
-  function format(value: unknown): string {
-    if (typeof value === 'string') return value;
-    if (typeof value === 'function') return '[function]';
-    if (typeof value !== 'object' || value === null) return toText(value);
-    try {
-      return value instanceof BaseError ? title(value) : (stringify(value) ?? 'undefined');
-    } catch {
-      return '[object]';
-    }
-  }
-
-  function log(...values: unknown[]): void {
-    if (logsFull) return;
-    let line = '';
-    for (let i = 0; i < values.length && line.length < logsMax; i++)
-      line += (i > 0 ? ' ' : '') + format(values[i]);
-    logs += `${line}\n`;
-    if (logs.length <= logsMax) return;
-    logsFull = true;
-    logs = cut(logs, logsMax);
-  }
-
+  // Code brought from elsewhere may call it. What it is given is not read: that could run the user's getters.
+  const log = () => undefined;
   const console = { debug: log, dir: log, error: log, info: log, log, trace: log, warn: log };
   defineProperty(globalThis, 'console', { value: console, writable: true, configurable: true });
   // QuickJS's own generator has its state in the memory that every call starts from: it would repeat its numbers.
@@ -169,6 +145,5 @@ export function prelude(depthMax: number, logsMax: number): Prelude {
     problem: () => stringify(problem),
     title: (thrown) => stringify(title(thrown)),
     stack: (thrown) => stringify(stack(thrown)),
-    logs: () => stringify(logs),
   };
 }

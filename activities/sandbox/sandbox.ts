@@ -1,5 +1,5 @@
 // activities/sandbox/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
-// A source and its values go in as JSON; the output and the console's text come out. `guest.ts` has the contract with authors.
+// A source and its values go in as JSON; the output comes out. `guest.ts` has the contract with authors.
 
 import { createByteBudget } from '../../fairness/byte-budget.ts';
 import type { WaitOptions } from '../../fairness/line.ts';
@@ -12,7 +12,7 @@ import type { Output } from '../attempts/serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import type { GuestCall } from './guest-process.ts';
-import { ERROR_LOGS_MAX_LENGTH, SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
+import { SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
 import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
 import { SandboxUnavailable } from './sandbox-errors.ts';
@@ -30,18 +30,14 @@ export type CodeCall = {
   timeoutMs: number;
 };
 
-/** The returned value of the code, and its console output. */
-export type CodeResult = Output & { logs: string };
-
 /** An organization's turn at a process, to be ended once. */
 export type CodeTurn = {
   /**
-   * Runs the code. Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT or CODE_LIMIT_EXCEEDED (the code's fault; `extra` has
-   * `line` and the last `logs` where there are any), SandboxCrashed or SandboxUnavailable (may be retried), or the signal's
-   * reason. `onUsed` receives the processor time that the code took, however it ended. The turn ends before a large result is
+   * Runs the code. Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT or CODE_LIMIT_EXCEEDED (the code's fault), SandboxCrashed or
+   * SandboxUnavailable (may be retried), or the signal's reason. `onUsed` receives the processor time that the code took, however it ended. The turn ends before a large result is
    * read, which others' results may delay.
    */
-  run(call: CodeCall, signal?: AbortSignal, onUsed?: (milliseconds: number) => void): Promise<CodeResult>;
+  run(call: CodeCall, signal?: AbortSignal, onUsed?: (milliseconds: number) => void): Promise<Output>;
   end: EndTurn;
 };
 
@@ -162,17 +158,14 @@ async function readAnswer(
   organization: string,
   { header, body }: Frame,
   signal: AbortSignal | undefined,
-): Promise<CodeResult> {
-  const { logs, failure } = header as GuestHeader;
+): Promise<Output> {
+  const { failure } = header as GuestHeader;
   if (failure === undefined) {
     const isLarge = body.length >= LARGE_JSON_BYTES;
     const look = isLarge ? largeJson.check : largeJson.measure;
     const { excess, values } = await look(organization, body, { signal });
     if (excess) throw new ServiceError('OUTPUT_TOO_LARGE', `What the code returned ${excess}.`);
-    return isLarge ? { json: body, values, logs } : { output: JSON.parse(body.toString()) as Json, logs };
+    return isLarge ? { json: body, values } : { output: JSON.parse(body.toString()) as Json };
   }
-  const extra: Record<string, unknown> = {};
-  if (failure.line !== undefined) extra.line = failure.line;
-  if (logs !== '') extra.logs = logs.slice(-ERROR_LOGS_MAX_LENGTH);
-  throw new ServiceError(failure.code, failure.message, extra);
+  throw new ServiceError(failure.code, failure.message);
 }

@@ -34,7 +34,7 @@ describe('runCode', () => {
       async run() {
         const error = errors.shift();
         if (error) throw error;
-        return { output: 7, logs: '' };
+        return { output: 7 };
       },
       end() {
         turns.ended += 1;
@@ -132,7 +132,7 @@ describe('code at a price', () => {
   const assertNothingReserved = async () => assert.equal((await audit(database.db, account)).reserved, 0);
 
   it('leaves no credits reserved when it has cost nothing', async () => {
-    assert.deepEqual(await runOnce(async () => ({ output: 2, logs: '' })), { ref: 'b', json: 2, bytes: 1 });
+    assert.deepEqual(await runOnce(async () => ({ output: 2 })), { ref: 'b', json: 2, bytes: 1 });
     await assertNothingReserved();
   });
 

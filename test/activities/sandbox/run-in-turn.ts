@@ -6,8 +6,8 @@ export async function runInTurn(
   sandbox: Sandbox,
   call: CodeCall,
   { signal, organization = 'organization' }: { signal?: AbortSignal; organization?: string } = {},
-): Promise<{ output: Json; logs: string }> {
+): Promise<{ output: Json }> {
   const turn = await sandbox.wait(organization, signal);
-  const { output, json, logs } = await turn.run(call, signal).finally(turn.end);
-  return { output: json ? JSON.parse(json.toString()) : output, logs };
+  const { output, json } = await turn.run(call, signal).finally(turn.end);
+  return { output: json ? JSON.parse(json.toString()) : output };
 }

@@ -223,15 +223,6 @@ describe('hostile user code', () => {
     });
   }
 
-  it('console flood: keeps 64 KB and prints nothing', async () => {
-    const { output, logs } = await run(
-      'for (let i = 0; i < 1e5; i++) console.log("line", i, "x".repeat(100)); return 1',
-      PATIENCE_MS,
-    );
-    assert.equal(output, 1);
-    assert.equal(logs.length, 64 * 1024);
-  });
-
   it('the global object has nothing of the host', async () => {
     const source = `
       const found = [];

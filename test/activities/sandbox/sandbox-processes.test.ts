@@ -145,8 +145,8 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
         prefix.writeUInt32BE(head.length, 0);
         process.stdout.write(Buffer.concat([prefix, head]));
       };
-      frame({ call: 0, logs: '', processorMs: 0 });
-      process.stdin.once('data', () => frame({ call: 2, logs: '', processorMs: 0 }));`;
+      frame({ call: 0, processorMs: 0 });
+      process.stdin.once('data', () => frame({ call: 2, processorMs: 0 }));`;
     const confused = { file: process.execPath, args: ['-e', program, '--'] };
     const guest = await startGuest(confused, new AbortController().signal);
     const answer = guest.call({ source: '', timeoutMs: 60_000, values: Buffer.from('{}') });

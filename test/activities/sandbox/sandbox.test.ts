@@ -13,7 +13,7 @@ describe('user code', () => {
   });
   after(() => sandbox.close());
 
-  const run = (source: string, input: Json = null): Promise<{ output: Json; logs: string }> =>
+  const run = (source: string, input: Json = null): Promise<{ output: Json }> =>
     runInTurn(sandbox, {
       source,
       input,
@@ -81,12 +81,13 @@ describe('user code', () => {
       it(name, async () => assert.deepEqual((await run(source, input)).output, output));
     }
 
-    it('keeps console output apart from the result', async () => {
-      const { output, logs } = await run(
-        'console.log("a", { b: [1] }, undefined); console.error(new TypeError("c")); return 1',
-      );
-      assert.equal(output, 1);
-      assert.equal(logs, 'a {"b":[1]} undefined\nTypeError: c\n');
+    it('may call the functions of the console, which do not read what they are given', async () => {
+      const { output } = await run(`
+        let read = 0;
+        const value = { toJSON: () => (read += 1), toString: () => (read += 1) };
+        const names = ['debug', 'dir', 'error', 'info', 'log', 'trace', 'warn'];
+        return [...names.map((name) => typeof console[name]('a', value)), read];`);
+      assert.deepEqual(output, [...Array(7).fill('undefined'), 0]);
     });
 
     it('passes a value of 5 MB in and out', async () => {
@@ -104,13 +105,13 @@ describe('user code', () => {
   });
 
   describe('errors name the problem and the line of the source', () => {
-    const errors: [source: string, message: string, line?: number][] = [
-      ['const a = 1;\n\nfoo()', 'ReferenceError: foo is not defined (line 3)', 3],
-      ['const f = () => {\n  null.x;\n};\nf()', "TypeError: cannot read property 'x' of null (line 2)", 2],
-      ['await null;\nthrow new Error("mine")', 'Error: mine (line 2)', 2],
-      ['\nclass Mine extends Error { name = "Mine" } throw new Mine("own")', 'Mine: own (line 2)', 2],
-      ['if (input) {', "SyntaxError: unexpected token in expression: ')' (line 1)", 1],
-      ['let a = 1;\nlet a = 2;', 'SyntaxError: invalid redefinition of lexical identifier (line 2)', 2],
+    const errors: [source: string, message: string][] = [
+      ['const a = 1;\n\nfoo()', 'ReferenceError: foo is not defined (line 3)'],
+      ['const f = () => {\n  null.x;\n};\nf()', "TypeError: cannot read property 'x' of null (line 2)"],
+      ['await null;\nthrow new Error("mine")', 'Error: mine (line 2)'],
+      ['\nclass Mine extends Error { name = "Mine" } throw new Mine("own")', 'Mine: own (line 2)'],
+      ['if (input) {', "SyntaxError: unexpected token in expression: ')' (line 1)"],
+      ['let a = 1;\nlet a = 2;', 'SyntaxError: invalid redefinition of lexical identifier (line 2)'],
       ['throw "text"', 'The code threw "text"'],
       ['return { a: [{ b() {} }] }', 'The returned value is not JSON: a function at /a/0/b'],
       ['return [Symbol("s")]', 'The returned value is not JSON: a symbol at /0'],
@@ -123,19 +124,13 @@ describe('user code', () => {
       ['return () => 1', 'The returned value is not JSON: a function at its top'],
       ['await new Promise(() => {})', 'The code waits for a promise that will never be resolved'],
     ];
-    for (const [source, message, line] of errors) {
+    for (const [source, message] of errors) {
       it(message, async () => {
         const error = await failure(source);
         assert.equal(error.code, 'CODE_ERROR');
         assert.equal(error.message, message);
-        assert.equal(error.extra.line, line);
       });
     }
-
-    it('carries the console output that came before', async () => {
-      const error = await failure('console.log("step 1"); foo()');
-      assert.equal(error.extra.logs, 'step 1\n');
-    });
   });
 
   describe('limits', () => {
