@@ -1,8 +1,8 @@
 // The pipes of one guest process, which carry frames of one call at a time, and the end of that process.
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
+import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
 import type { CallHeader, GuestHeader } from './guest.ts';
-import { VALUE_MAX_BYTES } from './limits.ts';
 import { SandboxCrashed, SandboxUnavailable } from './sandbox-errors.ts';
 
 /** From `afterMs` on, the process is killed once `isLate()`, and its call ends with `late()`. */
@@ -26,7 +26,7 @@ const LOOK_AGAIN_MS = 100;
 const SAID_MAX_LENGTH = 1_000;
 /** More than the header of a frame has, with its error. */
 const HEADER_MAX_BYTES = 64 * 1024;
-const FRAME_MAX_BYTES = VALUE_MAX_BYTES + HEADER_MAX_BYTES;
+const FRAME_MAX_BYTES = OUTPUT_MAX_BYTES + HEADER_MAX_BYTES;
 
 /** Those that have not ended: code in an endless loop would go on without this process, until its time is over. */
 const running = new Set<ChildProcess>();

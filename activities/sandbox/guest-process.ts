@@ -2,6 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 import { ServiceError } from '../../flow/errors.ts';
+import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import type { Confinement } from './confinement.ts';
 import type { Frame } from './frames.ts';
 import { createGuestConnection } from './guest-connection.ts';
@@ -71,7 +72,7 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
         throw new SandboxUnavailable('The sandbox process ended before the call');
       }
       const [began, used] = [performance.now(), processorMs(child.pid)];
-      send({ source, timeoutMs }, values);
+      send({ source, timeoutMs, outputMaxBytes: OUTPUT_MAX_BYTES }, values);
       const late = () => new ServiceError('CODE_TIMEOUT', describeTimeout(timeoutMs));
       const isLate = () =>
         performance.now() - began > timeoutMs + STARVED_MAX_MS + KILL_GRACE_MS ||

@@ -14,7 +14,7 @@
 // - Each call starts afresh: nothing is kept from one call to the next. Math.random has a seed of its own in each.
 
 import { createFrameDecoder, encodeFrame } from './frames.ts';
-import { SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
+import { INPUT_MAX_BYTES, SOURCE_MAX_BYTES } from './limits.ts';
 import { type Failure, prepareMachine, usedMs } from './machine.ts';
 
 /** The user id that owns nothing. */
@@ -28,7 +28,7 @@ const PAUSE_MS = 0.02;
 const LEAST_MS = 0.001;
 
 /** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters, outputs }`. */
-export type CallHeader = { call: number; source: string; timeoutMs: number };
+export type CallHeader = { call: number; source: string; timeoutMs: number; outputMaxBytes: number };
 /** Header of a frame from the guest, with the number of the call it answers; the body is the output. Call 0: ready. */
 export type GuestHeader = { call: number; processorMs: number; failure?: Failure };
 
@@ -56,12 +56,12 @@ let machine = await prepareMachine();
 dropPrivileges();
 send({ call: 0, processorMs: 0 }, NOTHING);
 
-const decode = createFrameDecoder(VALUE_MAX_BYTES + 8 * SOURCE_MAX_BYTES);
+const decode = createFrameDecoder(INPUT_MAX_BYTES + 8 * SOURCE_MAX_BYTES);
 for await (const chunk of process.stdin) {
   for (const { header, body } of decode(chunk)) {
-    const { call, source, timeoutMs } = header as CallHeader;
+    const { call, ...asked } = header as CallHeader;
     const before = usedMs();
-    const result = machine.run({ source, timeoutMs, values: body.toString() });
+    const result = machine.run({ ...asked, values: body.toString() });
     // Linux adds a thread's time up at each of its clock's ticks, every 4 ms, and when the thread waits: without this, most
     // short calls would have taken none. A pause that is over before the thread waits adds nothing up.
     Atomics.wait(NEVER, 0, 0, PAUSE_MS);

@@ -1,14 +1,11 @@
 // Limits of user code (docs/blocks.md, Code blocks). The guest enforces them; the service does not rely on that.
 
 export const SOURCE_MAX_BYTES = 256 * 1024;
-/**
- * Limit of the input (with message and parameters) and of the result, each as JSON. Blocks pass values of several megabytes
- * to each other; memory stays bounded by MEMORY_MAX_BYTES.
- */
-export const VALUE_MAX_BYTES = 16 * 1024 * 1024;
+/** The input with message, parameters and outputs, as JSON. Each call says how large its output may be. */
+export const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 /** Nesting of arrays and objects in a result. */
 export const JSON_DEPTH_MAX = 64;
-/** WebAssembly memory of one call: 16 MiB in and out as text, their parsed forms, and what the code makes. */
+/** WebAssembly memory of one call: 16 MiB in and 8 MiB out as text, their parsed forms, and what the code makes. */
 export const MEMORY_MAX_BYTES = 256 * 1024 * 1024;
 /** QuickJS stack; the WebAssembly stack is larger, so that the guest gets an error instead of a fault. */
 export const STACK_MAX_BYTES = 256 * 1024;

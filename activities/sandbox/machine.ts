@@ -18,15 +18,14 @@ import {
   MEMORY_MAX_BYTES,
   STACK_MAX_BYTES,
   STARVED_MAX_MS,
-  VALUE_MAX_BYTES,
 } from './limits.ts';
 import { type Prelude, prelude } from './prelude.ts';
 import { takeSnapshot } from './snapshot.ts';
 
 /** The user's code and its arguments; `values` is the JSON text of `{ input, message, parameters, outputs }`. */
-type MachineCall = { source: string; values: string; timeoutMs: number };
+type MachineCall = { source: string; values: string; timeoutMs: number; outputMaxBytes: number };
 export type Failure = {
-  code: 'CODE_ERROR' | 'CODE_TIMEOUT' | 'CODE_LIMIT_EXCEEDED';
+  code: 'CODE_ERROR' | 'CODE_TIMEOUT' | 'CODE_LIMIT_EXCEEDED' | 'OUTPUT_TOO_LARGE';
   /** Names the line of the user's source where it is known. */
   message: string;
 };
@@ -98,7 +97,7 @@ export async function prepareMachine(): Promise<Machine> {
   );
   const run = createRunner(module);
   // Some handles are created on first use; the snapshot has to contain them.
-  run({ source: 'return null', values: '{}', timeoutMs: EXPLAIN_MAX_MS });
+  run({ source: 'return null', values: '{}', timeoutMs: EXPLAIN_MAX_MS, outputMaxBytes: PAGE_BYTES });
   return { run, restore: takeSnapshot(wasmMemory) };
 }
 
@@ -173,7 +172,7 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
     }
   }
 
-  function execute({ source, values }: MachineCall): Buffer {
+  function execute({ source, values, outputMaxBytes }: MachineCall): Buffer {
     const main = compile(source);
     setInput(values);
     const output = call('serialize', settle(call('run', main)));
@@ -182,10 +181,10 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
     }
     // Check the length in UTF-16 units first, so that a text that is surely too large is not copied.
     const length = context.getProp(output, 'length').consume((value) => context.getNumber(value));
-    const text = length > VALUE_MAX_BYTES ? undefined : Buffer.from(context.getString(output));
-    if (text !== undefined && text.length <= VALUE_MAX_BYTES) return text;
-    const message = `The returned value is over the limit of ${VALUE_MAX_BYTES} bytes as JSON`;
-    throw new Failed({ code: 'CODE_LIMIT_EXCEEDED', message });
+    const text = length > outputMaxBytes ? undefined : Buffer.from(context.getString(output));
+    if (text !== undefined && text.length <= outputMaxBytes) return text;
+    const message = `The returned value is over the limit of ${outputMaxBytes} bytes as JSON`;
+    throw new Failed({ code: 'OUTPUT_TOO_LARGE', message });
   }
 
   function explain(thrown: QuickJSHandle, source: string): Failure {

@@ -12,7 +12,7 @@ import type { Output } from '../attempts/serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import type { GuestCall } from './guest-process.ts';
-import { SOURCE_MAX_BYTES, VALUE_MAX_BYTES } from './limits.ts';
+import { INPUT_MAX_BYTES, SOURCE_MAX_BYTES } from './limits.ts';
 import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
 import { SandboxUnavailable } from './sandbox-errors.ts';
@@ -33,9 +33,9 @@ export type CodeCall = {
 /** An organization's turn at a process, to be ended once. */
 export type CodeTurn = {
   /**
-   * Runs the code. Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT or CODE_LIMIT_EXCEEDED (the code's fault), SandboxCrashed or
-   * SandboxUnavailable (may be retried), or the signal's reason. `onUsed` receives the processor time that the code took, however it ended. The turn ends before a large result is
-   * read, which others' results may delay.
+   * Runs the code. Rejects with ServiceError CODE_ERROR, CODE_TIMEOUT, CODE_LIMIT_EXCEEDED or OUTPUT_TOO_LARGE (the code's
+   * fault), SandboxCrashed or SandboxUnavailable (may be retried), or the signal's reason. `onUsed` receives the processor time
+   * that the code took, however it ended. The turn ends before a large result is read, which others' results may delay.
    */
   run(call: CodeCall, signal?: AbortSignal, onUsed?: (milliseconds: number) => void): Promise<Output>;
   end: EndTurn;
@@ -129,8 +129,8 @@ function encodeCall({ source, timeoutMs, ...given }: CodeCall): GuestCall {
     throw new ServiceError('CODE_LIMIT_EXCEEDED', `The code is over the limit of ${SOURCE_MAX_BYTES} bytes`);
   }
   const values = encodeJson(given);
-  if (values.length > VALUE_MAX_BYTES) {
-    const text = `The input, message, parameters and outputs that the code gets are over the limit of ${VALUE_MAX_BYTES} bytes as JSON`;
+  if (values.length > INPUT_MAX_BYTES) {
+    const text = `The input, message, parameters and outputs that the code gets are over the limit of ${INPUT_MAX_BYTES} bytes as JSON`;
     throw new ServiceError('CODE_LIMIT_EXCEEDED', text);
   }
   return { source, timeoutMs, values };

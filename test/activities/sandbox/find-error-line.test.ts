@@ -38,7 +38,7 @@ describe('the line of an error in code', () => {
     it(`${JSON.stringify(source)}: ${line ?? 'left out'}`, async () => {
       const machine = await prepareMachine();
       const values = JSON.stringify({ input: 'text', message: '', parameters: {} });
-      const result = machine.run({ source, values, timeoutMs: 5_000 });
+      const result = machine.run({ source, values, timeoutMs: 5_000, outputMaxBytes: 1_000 });
       assert.ok('failure' in result);
       const told = / \(line (\d+)\)$/.exec(result.failure.message)?.[1];
       assert.equal(told, line?.toString());

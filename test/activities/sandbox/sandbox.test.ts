@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createSandbox, type Sandbox } from '../../../activities/sandbox/sandbox.ts';
 import type { Json } from '../../../flow/definition.ts';
 import type { ServiceError } from '../../../flow/errors.ts';
+import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
 import { createLargeJson } from '../../../large-values/large-json.ts';
 import { runInTurn } from './run-in-turn.ts';
 
@@ -137,8 +138,6 @@ describe('user code', () => {
     const limits: [name: string, source: string, input: Json][] = [
       ['source over 256 KB', `return 1 //${'x'.repeat(256 * 1024)}`, null],
       ['input over 16 MiB', 'return 1', 'x'.repeat(16 * 1024 * 1024)],
-      ['result over 16 MiB', 'return "x".repeat(16 * 1024 * 1024)', null],
-      ['result over 16 MiB in bytes only', 'return "é".repeat(8 * 1024 * 1024)', null],
       [
         'input nested beyond what can be parsed',
         'return 1',
@@ -150,5 +149,23 @@ describe('user code', () => {
         assert.equal((await failure(source, input)).code, 'CODE_LIMIT_EXCEEDED');
       });
     }
+
+    const tooLarge: [name: string, source: string][] = [
+      ['over 8 MiB', 'return "x".repeat(8 * 1024 * 1024)'],
+      ['over 8 MiB in bytes only', 'return "é".repeat(4 * 1024 * 1024)'],
+      ['over 16 MiB', 'return "x".repeat(16 * 1024 * 1024)'],
+    ];
+    for (const [name, source] of tooLarge) {
+      it(`answers OUTPUT_TOO_LARGE with the limit of a block's output: a result ${name}`, async () => {
+        const { code, message } = await failure(source);
+        assert.equal(code, 'OUTPUT_TOO_LARGE');
+        assert.match(message, new RegExp(`the limit of ${OUTPUT_MAX_BYTES} bytes`));
+      });
+    }
+
+    it('a result of 8 MiB is passed on', async () => {
+      const { output } = await run(`return "x".repeat(${OUTPUT_MAX_BYTES - 2})`);
+      assert.equal((output as string).length, OUTPUT_MAX_BYTES - 2);
+    });
   });
 });
