@@ -67,12 +67,13 @@ const BUSY_MAX_MS = VALIDATION_MAX_MS;
 
 /**
  * Creates a pool of threads that organizations use in turn; idle threads do not keep the process alive. Tests may give the
- * threads another program and other times.
+ * threads another program, other times and fewer looks.
  */
 export function createThreadPool({
   program = PROGRAM,
   idleMaxMs = IDLE_MAX_MS,
   busyMaxMs = BUSY_MAX_MS,
+  looksMax = LOOKS_MAX,
 } = {}): ThreadPool {
   const threads = new Set<Thread>();
   /** Jobs that have their turn and wait for a thread. */
@@ -156,7 +157,7 @@ export function createThreadPool({
       const leftMs = Number(deadline - process.hrtime.bigint()) / 1e6;
       if (deadline === NOT_STARTED) watch(thread, job, VALIDATION_MAX_MS);
       else if (leftMs > 0) watch(thread, job, leftMs + 1);
-      else if (looks >= LOOKS_MAX) stop(thread, job, new ThreadStarved());
+      else if (looks >= looksMax) stop(thread, job, new ThreadStarved());
       else {
         void stopIfUsedUp(thread, job);
         watch(thread, job, LOOK_AGAIN_MS, looks + 1);

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { createThreadPool, type ThreadPool, ThreadStopped } from '../../json-schema/thread-pool.ts';
+import {
+  createThreadPool,
+  type ThreadPool,
+  ThreadStarved,
+  ThreadStopped,
+} from '../../json-schema/thread-pool.ts';
 import { countThreads } from '../count-threads.ts';
 
 const VALID = { problems: [] };
@@ -46,6 +51,18 @@ describe('the threads that check JSON Schemas', () => {
     assert.deepEqual(await ask(pool, 'globex', '"late"'), VALID);
     await pool.close();
     await unanswered;
+  });
+
+  it('are waited for, past their deadline, while the machine gives them no processor', async () => {
+    const patient = createThreadPool({ program });
+    assert.deepEqual(await ask(patient, 'acme', '"late"'), VALID);
+    await patient.close();
+  });
+
+  it('are given up when they got no processor at as many looks as there may be', async () => {
+    const pool = createThreadPool({ program, looksMax: 1 });
+    await assert.rejects(ask(pool, 'acme', '"never"'), ThreadStarved);
+    await pool.close();
   });
 
   it('fail only the request for which the system allows no more threads', async () => {
