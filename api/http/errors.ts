@@ -8,7 +8,10 @@ import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 import { routeOf } from './route-of.ts';
 import { toServiceError } from './to-service-error.ts';
 
-/** The status of each error code. A block that fails is part of a run's answer and has no status of its own. */
+/**
+ * The status of each error code. A block that fails is part of a run's answer and sends no status, but requests are refused with
+ * some of the same codes, such as MODEL_TOOLS_UNSUPPORTED, which is a 500 by the contract.
+ */
 export const STATUS = {
   BAD_REQUEST: 400,
   PARAMETER_NAME_RESERVED: 400,
