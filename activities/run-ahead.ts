@@ -30,8 +30,8 @@ export function runAhead<Call extends BlockCall>(
 ): (call: Call) => Promise<Value | Unfinished | RanAhead> {
   return async ({ next = [], historyLength, ...call }) => {
     const began = performance.now();
-    const { executionId } = call;
-    const isLosing = historyLength !== undefined && (await losesWorkers(executionId, historyLength));
+    const { executionId: callId } = call;
+    const isLosing = historyLength !== undefined && (await losesWorkers(callId, historyLength));
     if (isLosing && type !== 'llm') return BUSY;
     const reply = await run[type](call);
     const { info, cancellationSignal } = Context.current();
@@ -40,10 +40,10 @@ export function runAhead<Call extends BlockCall>(
     const outputs = [reply];
     for (const { processorType, ...block } of next) {
       if (performance.now() - began > RUN_AHEAD_MAX_MS || cancellationSignal.aborted) break;
-      const attributes = blockAttributes({ executionId, ...block });
+      const attributes = blockAttributes({ executionId: callId, ...block });
       try {
         const output = await inSpan(`RunBlock:${processorType}`, { attributes }, () =>
-          run[processorType]({ executionId, ...block, input: outputs.at(-1) as Value }),
+          run[processorType]({ executionId: callId, ...block, input: outputs.at(-1) as Value }),
         );
         if (isBusy(output) || isPause(output))
           return { outputs, unfinished: { blockKey: block.blockKey, reply: output } };
