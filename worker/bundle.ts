@@ -25,7 +25,12 @@ export async function workflowBundle(
   if (config.testWorkflowBundle) return { codePath: config.testWorkflowBundle };
   const codePath = bundlePath();
   if (!existsSync(codePath))
-    await promisify(execFile)(process.execPath, [import.meta.filename]).catch(() => undefined);
+    await promisify(execFile)(process.execPath, [import.meta.filename]).catch((error: unknown) =>
+      log.warn(
+        { err: error },
+        'The workflow code cannot be kept in dist/: this worker takes 100 MB more memory.',
+      ),
+    );
   return existsSync(codePath) ? { codePath } : buildWorkflowBundle();
 }
 

@@ -3,8 +3,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
+import { log } from '../../observability/log.ts';
 import type { Confinement } from './confinement.ts';
 import type { Frame } from './frames.ts';
+import type { GuestHeader } from './guest.ts';
 import { createGuestConnection } from './guest-connection.ts';
 import { findGuestProgram } from './guest-program.ts';
 import {
@@ -58,7 +60,8 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
   const child = spawnGuest(confinement, program);
   const { send, receive, end, exited } = createGuestConnection(child);
   try {
-    await receive(START, signal);
+    const { keptRoot } = (await receive(START, signal)).header as GuestHeader;
+    if (keptRoot !== undefined) warnOfRoot(keptRoot);
   } catch (error) {
     await exited;
     throw error;
@@ -86,6 +89,18 @@ export async function startGuest(confinement: Confinement, signal: AbortSignal):
       }
     },
   };
+}
+
+let isRootTold = false;
+
+/** Warns once per process: all its guests start alike. */
+function warnOfRoot(reason: string): void {
+  if (isRootTold) return;
+  isRootTold = true;
+  log.warn(
+    { reason },
+    'Sandbox processes stay root, since they cannot become nobody: start the service as another user.',
+  );
 }
 
 function spawnGuest({ file, args }: Confinement, program: string): ChildProcessWithoutNullStreams {

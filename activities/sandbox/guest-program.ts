@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { log } from '../../observability/log.ts';
 
 const SOURCES = import.meta.dirname;
 const PROGRAM = path.join(SOURCES, 'guest.ts');
@@ -16,7 +17,13 @@ let copying: Promise<string> | undefined;
 
 /** Returns the path of the program: of its copy, which is made when it is missing, or of guest.ts where it cannot be made. */
 export async function findGuestProgram(): Promise<string> {
-  copying ??= provideCopy().catch(() => PROGRAM);
+  copying ??= provideCopy().catch((error: unknown) => {
+    log.warn(
+      { err: error },
+      'No copy of the sandbox program can be kept in dist/: each sandbox process takes twice the time to start.',
+    );
+    return PROGRAM;
+  });
   const copy = await copying;
   return existsSync(copy) ? copy : PROGRAM;
 }

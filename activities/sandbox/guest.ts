@@ -29,22 +29,25 @@ const LEAST_MS = 0.001;
 
 /** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters, outputs }`. */
 export type CallHeader = { call: number; source: string; timeoutMs: number; outputMaxBytes: number };
-/** Header of a frame from the guest, with the number of the call it answers; the body is the output. Call 0: ready. */
-export type GuestHeader = { call: number; processorMs: number; failure?: Failure };
+/**
+ * Header of a frame from the guest, with the number of the call it answers; the body is the output. Call 0: ready, and `keptRoot`
+ * is why the guest still runs as root, where it does.
+ */
+export type GuestHeader = { call: number; processorMs: number; failure?: Failure; keptRoot?: string };
 
 /**
  * Becomes the user `nobody` when started as root. This happens here rather than before the start because `nobody` may be
- * unable to read this program, which is loaded by now. Where the platform forbids the change, the user stays.
+ * unable to read this program, which is loaded by now. Returns why the user stays, where the platform forbids the change.
  */
-function dropPrivileges(): string {
-  if (process.getuid?.() !== 0) return 'not root';
+function dropPrivileges(): string | undefined {
+  if (process.getuid?.() !== 0) return undefined;
   try {
     process.setgroups?.([]);
     process.setgid?.(NOBODY);
     process.setuid?.(NOBODY);
-    return 'nobody';
+    return undefined;
   } catch (error) {
-    return `kept root: ${error}`;
+    return String(error);
   }
 }
 
@@ -53,8 +56,8 @@ function send(header: GuestHeader, body: Buffer): void {
 }
 
 let machine = await prepareMachine();
-dropPrivileges();
-send({ call: 0, processorMs: 0 }, NOTHING);
+const keptRoot = dropPrivileges();
+send({ call: 0, processorMs: 0, ...(keptRoot !== undefined && { keptRoot }) }, NOTHING);
 
 const decode = createFrameDecoder(INPUT_MAX_BYTES + 8 * SOURCE_MAX_BYTES);
 for await (const chunk of process.stdin) {
