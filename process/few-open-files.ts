@@ -17,8 +17,8 @@ type Limits = Pick<
   'databaseConnections' | 'sandboxProcesses' | 'sandboxReserve' | 'modelConcurrency' | 'webhookConcurrency'
 >;
 
-/** `requests`: how many an API may have open; `blocks`: whether the process is a worker. */
-type Parts = { requests?: number; blocks?: boolean };
+/** `requests`: how many an API may have open; `worker`: what the process does as one. */
+type Parts = { requests?: number; worker?: Config['workerRoles'] };
 
 export const MORE_OPEN_FILES =
   'Raise the limit (ulimit -n; LimitNOFILE= of systemd, ulimits of Docker), or lower WEIR_OPEN_REQUESTS_MAX of an API, WEIR_MODEL_CONCURRENCY and WEIR_WEBHOOK_CONCURRENCY of a worker.';
@@ -26,12 +26,15 @@ export const MORE_OPEN_FILES =
 /** Describes that the process may open fewer files than its limits need; undefined where it may not, or nothing tells. */
 export async function describeFewOpenFiles(
   limits: Limits,
-  { requests = 0, blocks = false }: Parts,
+  { requests = 0, worker = [] }: Parts,
 ): Promise<string | undefined> {
   const { sandboxProcesses, sandboxReserve, modelConcurrency, webhookConcurrency } = limits;
-  const ofBlocks = PIPES * (sandboxProcesses + sandboxReserve) + modelConcurrency + webhookConcurrency;
-  const needed =
-    OTHERS + CONNECTIONS_BESIDES_POOL + limits.databaseConnections + requests + (blocks ? ofBlocks : 0);
+  const ofRole = {
+    flows: PIPES * (sandboxProcesses + sandboxReserve) + modelConcurrency,
+    webhooks: webhookConcurrency,
+  };
+  const ofWorker = worker.reduce((sum, role) => sum + ofRole[role], 0);
+  const needed = OTHERS + CONNECTIONS_BESIDES_POOL + limits.databaseConnections + requests + ofWorker;
   const max = await readOpenFilesMax();
   return max < needed
     ? `A process may have ${max} files and connections open, and ${needed} are needed for what is configured`

@@ -27,7 +27,10 @@ const traces = await startTraces('weir');
 const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics));
 installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
-await tellFewOpenFiles(config, { requests: countOpenAtMost(config.openRequestsMax), blocks: true });
+await tellFewOpenFiles(config, {
+  requests: countOpenAtMost(config.openRequestsMax),
+  worker: config.workerRoles,
+});
 const inProcessRuns = createInProcessRuns();
 const listeners = config.webhookListeners ? createWebhookListeners() : undefined;
 const bundle = await workflowBundle(config);

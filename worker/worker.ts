@@ -41,7 +41,7 @@ const health = await exitOnFailure(() =>
       }),
 );
 endOnSignal(stop, WORKER_END_MAX_SECONDS);
-await tellFewOpenFiles(config, { blocks: true });
+await tellFewOpenFiles(config, { worker: config.workerRoles });
 const bundle = await workflowBundle(config);
 endOnFatal(stop);
 await untilDatabaseIsReady(dependencies.db, config, stopping.signal);

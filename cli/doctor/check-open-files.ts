@@ -7,7 +7,7 @@ import { ok, type Result, warning } from './finding.ts';
 export async function checkOpenFiles(config: Config): Promise<Result[]> {
   const few = await describeFewOpenFiles(config, {
     requests: countOpenAtMost(config.openRequestsMax),
-    blocks: true,
+    worker: config.workerRoles,
   });
   return [
     few ? warning(`${few}.`, MORE_OPEN_FILES) : ok('A process may have enough files and connections open.'),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { checkOpenFiles } from '../../cli/doctor/check-open-files.ts';
+import { describeFewOpenFiles } from '../../process/few-open-files.ts';
 import { startProgram } from '../faults/processes.ts';
 import { startWeir, type Weir } from '../harness.ts';
 
@@ -27,6 +28,20 @@ const WORDS = /A process may have \d+ files and connections open, and 40000\d+ a
     const [found] = await checkOpenFiles({ ...weir.config, openRequestsMax: REQUESTS });
     assert.equal(found?.state, 'warning');
     assert.match(found.message, WORDS);
+  });
+
+  it('is compared with what the roles of a worker need', async () => {
+    const roles = ['flows', 'webhooks'] as const;
+    const low = { ...weir.config, sandboxProcesses: 1, modelConcurrency: 1, webhookConcurrency: 1 };
+    for (const role of roles)
+      for (const [needs, limits] of [
+        ['flows', { ...low, sandboxProcesses: REQUESTS }],
+        ['flows', { ...low, modelConcurrency: REQUESTS }],
+        ['webhooks', { ...low, webhookConcurrency: REQUESTS }],
+      ] as const) {
+        const few = await describeFewOpenFiles(limits, { worker: [role] });
+        assert.equal(few !== undefined, needs === role, `${role}: ${few}`);
+      }
   });
 
   it('that is high enough is not mentioned', async () => {
