@@ -94,6 +94,15 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
   };
 }
 
+/** Makes the answer of /readyz: 503 when this process does not serve, or nothing could be recorded or begin. */
+export function toReadiness(away: Away, process: { serves: boolean; isStopping: boolean }) {
+  const ready = process.serves && !away.database && !away.engine;
+  return {
+    status: ready ? 200 : 503,
+    body: { status: ready ? 'ready' : 'not ready', ...(process.isStopping && { stopping: true }), away },
+  };
+}
+
 const NO_ANSWER = 'does not answer';
 const NO_CONNECTION = 'has no free connection (max_connections)';
 const PARTS = ['database', 'engine', 'workers', 'objects'] as const;

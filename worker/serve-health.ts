@@ -1,5 +1,5 @@
 import { type OperatorServer, serveOperators } from '../observability/operator-server.ts';
-import type { HealthCheck } from '../process/health-check.ts';
+import { type HealthCheck, toReadiness } from '../process/health-check.ts';
 
 const TYPE = 'application/json; charset=utf-8';
 
@@ -25,14 +25,12 @@ export function serveHealth(
       '/readyz': async () => {
         // Other workers are none of its business.
         const { workers: _, ...away } = await health.look();
-        const polls = worker.isPolling();
-        const ready = polls && !away.database && !away.engine;
-        const body = {
-          status: ready ? 'ready' : 'not ready',
-          ...(worker.isStopping() && { stopping: true }),
-          away: { ...away, ...(!polls && { workers: 'this worker does not ask for work' }) },
-        };
-        return { status: ready ? 200 : 503, type: TYPE, body: JSON.stringify(body) };
+        const serves = worker.isPolling();
+        const { status, body } = toReadiness(
+          { ...away, ...(!serves && { workers: 'this worker does not ask for work' }) },
+          { serves, isStopping: worker.isStopping() },
+        );
+        return { status, type: TYPE, body: JSON.stringify(body) };
       },
     },
   );

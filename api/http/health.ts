@@ -1,6 +1,6 @@
 // /healthz and /readyz: for operators and load balancers.
 import type { Middleware } from 'koa';
-import type { HealthCheck } from '../../process/health-check.ts';
+import { type HealthCheck, toReadiness } from '../../process/health-check.ts';
 import { RETRY_AFTER_SECONDS } from './retry-later.ts';
 
 /**
@@ -18,10 +18,10 @@ export function createHealth(
     },
     async ready(ctx) {
       const away = await health.look();
-      const ready = isReady() && !away.database && !away.engine;
-      ctx.status = ready ? 200 : 503;
-      if (!ready) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
-      ctx.body = { status: ready ? 'ready' : 'not ready', ...(!isReady() && { stopping: true }), away };
+      const { status, body } = toReadiness(away, { serves: isReady(), isStopping: !isReady() });
+      ctx.status = status;
+      if (status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+      ctx.body = body;
     },
   };
 }
