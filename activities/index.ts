@@ -10,7 +10,7 @@ import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
 import { takeTurn } from '../db/webhooks/webhook-turns.ts';
 import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
-import { meets } from '../flow/interpreter.ts';
+import { inspectItems, meets } from '../flow/interpreter.ts';
 import type { ModelBlockCall } from '../flow/model-call.ts';
 import { type BlockCall, type Busy, CANCELLED, type RunOutcome } from '../flow/run.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
@@ -69,7 +69,7 @@ export function createActivities(deps: ActivityDeps) {
 
     /** Counts the items of a stored value; undefined when it is not an array. */
     inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
-      inspect(callId, value, (json) => ({ items: Array.isArray(json) ? json.length : undefined })),
+      inspect(callId, value, inspectItems),
 
     /** Tells whether a loop's condition holds for a stored value. */
     checkCondition: (callId: string, condition: LoopCondition, value: Value): Promise<boolean | Busy> =>

@@ -163,6 +163,11 @@ function placeOf({ step_id }: PlannedStep, iterations: number[]) {
   return { step_id, ...(iterations.length > 0 && { iterations }) };
 }
 
+/** Tells of a value that was read how many items it has; undefined when it is not an array. */
+export function inspectItems(json: Json): { items: number | undefined } {
+  return { items: Array.isArray(json) ? json.length : undefined };
+}
+
 /** Whether the value at the condition's pointer equals the condition's value. */
 export function meets(condition: LoopCondition, json: Json): boolean {
   return findDifference(condition.equals, followPointer(json, condition.pointer)) === undefined;

@@ -1,5 +1,5 @@
 import type { Json } from './definition.ts';
-import { meets, type Surroundings } from './interpreter.ts';
+import { inspectItems, meets, type Surroundings } from './interpreter.ts';
 import type { Value } from './value.ts';
 
 /** A fact about a value that a loop needs: how many items it has, or whether the loop's condition holds. */
@@ -19,8 +19,7 @@ export function lookUpFacts(
     return fact;
   }
   return {
-    inspect: (value) =>
-      know('items', value, (json) => ({ items: Array.isArray(json) ? json.length : undefined })),
+    inspect: (value) => know('items', value, inspectItems),
     holds: (condition, value) => know(JSON.stringify(condition), value, (json) => meets(condition, json)),
   };
 }
