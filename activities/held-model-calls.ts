@@ -64,7 +64,7 @@ export type HeldModelCalls = {
   taskQueue: string;
   find(key: string): HeldModelCall | undefined;
   /** Begins a call; undefined when it has to be made by a regular activity, for want of room or because the worker stops. */
-  begin(key: string, organization: string, work: Work): Promise<HeldModelCall | undefined>;
+  begin(key: string, organization: string, work: Work): HeldModelCall | undefined;
   /** Makes a call for an attempt of a regular activity, which is to take it over at once. */
   make(key: string, attempt: Attempt, work: Work): HeldModelCall;
   /** Holds a call that its workflow task no longer waits for, until it is taken over; aborts it if it is cancelled or forgotten. */
@@ -209,8 +209,8 @@ export function createHeldModelCalls({
   return {
     taskQueue,
     find: (key) => calls.get(key),
-    async begin(key, organization, work) {
-      // Two attempts of one workflow task may get here.
+    begin(key, organization, work) {
+      // Two attempts of one workflow task may get here, one after the other.
       const known = calls.get(key);
       if (known) return known;
       const endTurn = drained ? undefined : turns.takeNow(organization);

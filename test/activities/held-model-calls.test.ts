@@ -19,7 +19,7 @@ describe('held model calls', () => {
 
   it('that nobody has taken over are aborted and forgotten when their run has stopped', async () => {
     const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
-    const call = await held.begin('key', 'acme', untilAborted);
+    const call = held.begin('key', 'acme', untilAborted);
     held.handOver('key', isStopped);
     assert('error' in ((await call?.ended) ?? {}));
     assert.equal(held.find('key'), undefined);
@@ -38,7 +38,7 @@ describe('held model calls', () => {
   it('that were taken over hand on what they have kept, and keep from then on', async () => {
     const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     let keep: ((value: object) => boolean) | undefined;
-    const call = await held.begin('key', 'acme', (attempt) => {
+    const call = held.begin('key', 'acme', (attempt) => {
       keep = attempt.keep;
       return untilAborted(attempt);
     });
@@ -69,7 +69,7 @@ describe('held model calls', () => {
       isEngineAway,
       untaken: { maxMs: 20, afterOutageMs: 20, lookMs: 10 },
     });
-    const call = await held.begin('key', 'acme', ({ signal }) =>
+    const call = held.begin('key', 'acme', ({ signal }) =>
       Promise.race([reply.promise, untilAborted({ signal })]),
     );
     held.handOver('key', isCancelled);
@@ -110,7 +110,7 @@ describe('held model calls', () => {
         isEngineAway: isHere,
         untaken: { maxMs: 20, afterOutageMs: 20, lookMs: 10 },
       });
-      const call = await held.begin('key', 'acme', untilAborted);
+      const call = held.begin('key', 'acme', untilAborted);
       held.handOver('key', isCancelled);
       const ending = (await call?.ended) ?? {};
       assert.equal('error' in ending && ending.error instanceof CallForsaken, isForsaken);
@@ -154,7 +154,7 @@ describe('held model calls', () => {
       isEngineAway: isHere,
       untaken: { maxMs: 20, afterOutageMs: 20, lookMs: 10 },
     });
-    const call = await held.begin('key', 'acme', untilAborted);
+    const call = held.begin('key', 'acme', untilAborted);
     let looksOfSecond = 0;
     const lookOfSecond = async () => {
       looksOfSecond += 1;
@@ -175,26 +175,26 @@ describe('held model calls', () => {
   it('leave room in workflow tasks: one organization has a bound, and another still begins beside it', async () => {
     const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
     let begun = 0;
-    while (await held.begin(`acme ${begun}`, 'acme', untilAborted)) begun += 1;
+    while (held.begin(`acme ${begun}`, 'acme', untilAborted)) begun += 1;
     assert.equal(begun, 96);
     for (let index = 0; index < 4; index += 1)
-      assert(await held.begin(`other ${index}`, 'other', untilAborted));
-    assert.equal(await held.begin('other again', 'other', untilAborted), undefined);
-    assert.equal(await held.begin('acme again', 'acme', untilAborted), undefined);
+      assert(held.begin(`other ${index}`, 'other', untilAborted));
+    assert.equal(held.begin('other again', 'other', untilAborted), undefined);
+    assert.equal(held.begin('acme again', 'acme', untilAborted), undefined);
     for (let index = 0; index < 40; index += 1) held.handOver(`acme ${index}`, goesOn);
-    assert(await held.begin('acme again', 'acme', untilAborted), 'a call that went on still holds its place');
+    assert(held.begin('acme again', 'acme', untilAborted), 'a call that went on still holds its place');
     for (let index = 0; index < 40; index += 1) held.end(`acme ${index}`);
   });
 
   it('begin no more once their worker stops, which waits until each was taken over or has ended', async () => {
     const held = createHeldModelCalls({ taskQueue: 'queue', isEngineAway: isHere });
-    const [taken] = [await held.begin('taken', 'acme', untilAborted)] as [HeldModelCall];
-    await held.begin('ended', 'acme', async () => ({ busy: true }));
+    const [taken] = [held.begin('taken', 'acme', untilAborted)] as [HeldModelCall];
+    held.begin('ended', 'acme', async () => ({ busy: true }));
     let isDrained = false;
     const drained = held.drain().then(() => {
       isDrained = true;
     });
-    assert.equal(await held.begin('new', 'acme', untilAborted), undefined);
+    assert.equal(held.begin('new', 'acme', untilAborted), undefined);
     taken.takeOver(() => undefined);
     await new Promise(setImmediate);
     assert.equal(isDrained, false);
