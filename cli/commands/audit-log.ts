@@ -4,7 +4,7 @@ import type { auditList } from '../../api/management/schemas.ts';
 import { getOrganization } from '../api/find-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { auditTable } from '../terminal/audit-table.ts';
-import { parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
+import { defineAuditLog } from '../terminal/define-audit-log.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 
 const LIMIT_MAX = 10_000;
@@ -13,16 +13,7 @@ type Entry = z.output<typeof auditList>['entries'][number];
 type Options = { actor?: string; action?: string; since?: Date; limit: number };
 
 export function addAuditLogCommand(program: Command): void {
-  program
-    .command('audit-log')
-    .description('list who changed what in an organization, newest first')
-    .argument('<org>', 'slug of the organization')
-    .option('--actor <actor>', 'only entries of this user id, api_key/<keyId>, operator or service')
-    .option('--action <action>', 'only entries of this action, such as api_key.revoke')
-    .option('--since <time>', 'only entries made at this time or later, e.g. 2030-01-31', parseTime)
-    .option('--limit <number>', 'how many entries to list', parseWholeNumber(1, LIMIT_MAX), 50)
-    .addHelpText('after', '\nExample:\n  weir audit-log acme --action api_key.create --since 2030-01-01')
-    .action(printed(list));
+  defineAuditLog(program, { weir: 'weir', limitMax: LIMIT_MAX }, printed(list));
 }
 
 async function list(org: string, { limit, actor, action, since }: Options): Promise<CommandResult> {
