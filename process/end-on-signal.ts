@@ -1,7 +1,5 @@
 import { log } from '../observability/log.ts';
-
-/** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
-const SAME_SIGNAL_MS = 1_000;
+import { SAME_SIGNAL_MS } from './end-times.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

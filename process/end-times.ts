@@ -15,3 +15,6 @@ export const REQUESTS_GRACE_MS = 30_000;
 export const API_END_MAX_SECONDS = REQUESTS_GRACE_MS / 1_000 + 10;
 /** For `npm run serve`, and so for any process: it drains the API, then the worker. */
 export const SERVE_END_MAX_SECONDS = REQUESTS_GRACE_MS / 1_000 + WORKER_END_MAX_SECONDS;
+
+/** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
+export const SAME_SIGNAL_MS = 1_000;

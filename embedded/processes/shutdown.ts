@@ -1,9 +1,8 @@
 // The end of a local start: on a signal, or when a process it needs cannot be kept running.
+import { SAME_SIGNAL_MS } from '../../process/end-times.ts';
 import type { Progress } from '../progress.ts';
 import { endRecordedProcesses, killRecordedProcesses } from './end-process.ts';
 
-/** One Ctrl-C arrives twice, from the terminal and from npm: a second signal within this time is the same one. */
-const SAME_SIGNAL_MS = 1_000;
 const PARENT_CHECK_MS = 1_000;
 
 export type Shutdown = {
