@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pageSize } from './query.ts';
 
 const PAGE_MAX = 200;
+const PAGE_DEFAULT = 50;
 
 /** Makes the schema of one page of a list; `id` is its name in the API document, `key` that of the entries. */
 export function pageOf<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {
@@ -18,11 +19,15 @@ export function pageOf<K extends string, T extends z.ZodType>(id: string, key: K
     .meta({ id });
 }
 
-const pageLimit = pageSize(PAGE_MAX, PAGE_MAX);
+/** The `limit` of a list whose entries are few or small: all that a page may have, unless the caller asks for less. */
+export const fullPageLimit = pageSize(PAGE_MAX, PAGE_MAX);
+/** The `limit` of a list that is long, or whose entries take work. */
+export const pageLimit = pageSize(PAGE_MAX, PAGE_DEFAULT);
+
 /** Makes the query of a list, whose cursor has the schema `cursor`. */
 export function pageQuery(cursor: z.ZodType<string>) {
   return z.strictObject({
-    limit: pageLimit,
+    limit: fullPageLimit,
     cursor: cursor.optional().meta({ description: '`nextCursor` of the previous page.' }),
   });
 }

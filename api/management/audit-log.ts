@@ -6,15 +6,14 @@ import { identifyUser } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';
-import { moment, momentText, pageSize, readQuery } from '../http/query.ts';
+import { pageLimit } from '../http/page-schema.ts';
+import { moment, momentText, readQuery } from '../http/query.ts';
 import { auditPage } from '../reference/management-examples.ts';
 import { ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { auditList } from './schemas.ts';
 import { toAuditEntry } from './to-audit-entry.ts';
 
-const LIMIT_MAX = 200;
-const LIMIT_DEFAULT = 50;
 const FILTER_MAX_CHARS = 512;
 
 // PostgreSQL refuses a text with U+0000; no entry has one.
@@ -25,7 +24,7 @@ const filterText = z
   .optional();
 
 const auditQuery = z.strictObject({
-  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  limit: pageLimit,
   before: momentText
     .transform(toMicroseconds)
     .optional()

@@ -1,11 +1,9 @@
 // Request and response schemas of credits.
 import { z } from 'zod';
 import { creditAmount } from '../http/credit-amount.ts';
-import { pageOf } from '../http/page-schema.ts';
-import { moment, pageSize } from '../http/query.ts';
+import { pageLimit, pageOf } from '../http/page-schema.ts';
+import { moment } from '../http/query.ts';
 
-const LEDGER_PAGE_MAX = 200;
-const LEDGER_PAGE_DEFAULT = 50;
 const GRANT_KEY_MAX_CHARS = 255;
 
 export const creditAccount = z
@@ -66,7 +64,7 @@ export const ledgerEntry = z
 export const ledgerPage = pageOf('Ledger', 'entries', ledgerEntry);
 
 export const ledgerQuery = z.strictObject({
-  limit: pageSize(LEDGER_PAGE_MAX, LEDGER_PAGE_DEFAULT).meta({
+  limit: pageLimit.meta({
     description: 'How many entries a page has at most.',
   }),
   cursor: z

@@ -1,11 +1,9 @@
 // Query and response schemas of usage.
 import { z } from 'zod';
 import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
-import { pageOf } from '../http/page-schema.ts';
-import { pageSize } from '../http/query.ts';
-import { DAYS_DEFAULT } from './usage-days.ts';
+import { fullPageLimit, pageOf } from '../http/page-schema.ts';
 
-const PAGE_MAX = 200;
+import { DAYS_DEFAULT } from './usage-days.ts';
 
 /** The database has no year 0, and no organization has used anything before this day. */
 const FIRST_DAY = '1970-01-01';
@@ -23,7 +21,7 @@ export const projectUsageQuery = z.strictObject({
     .default('day')
     .meta({ description: 'Days come in order, all else with the most credits first.' }),
   flow_id: z.uuid().optional().meta({ description: 'Only what this flow has used.' }),
-  limit: pageSize(PAGE_MAX, PAGE_MAX),
+  limit: fullPageLimit,
   cursor: z
     .string()
     .regex(/^\d{1,9}$/, 'must be nextCursor of the previous page')

@@ -4,11 +4,10 @@ import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { idRange } from '../../db/runs/id-range.ts';
 import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
-import { moment, pageSize, queryBoolean, queryNumber } from '../http/query.ts';
+import { pageLimit } from '../http/page-schema.ts';
+import { moment, queryBoolean, queryNumber } from '../http/query.ts';
 import { runState } from '../run-shapes/answers.ts';
 
-const LIMIT_MAX = 200;
-const LIMIT_DEFAULT = 50;
 /** Fewer characters are the beginning of too many ids. */
 const ID_MIN_CHARS = 6;
 
@@ -52,7 +51,7 @@ export const runListQuery = z.strictObject({
     false,
     'true: only runs that make no progress, each with the reason in `stuck`. Of the 5,000 under way that started first.',
   ),
-  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT).meta({
+  limit: pageLimit.meta({
     description: 'A page ends once its runs have 20,000 block executions, also while `hasMore` is true.',
   }),
   cursor: z

@@ -13,8 +13,8 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
 import { toPage, unknownCursor } from '../http/page.ts';
-import { pageOf, pageQuery } from '../http/page-schema.ts';
-import { pageSize, readQuery } from '../http/query.ts';
+import { pageLimit, pageOf, pageQuery } from '../http/page-schema.ts';
+import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { incomplete } from '../reference/flow-examples.ts';
 import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
@@ -36,11 +36,9 @@ import { testRunRecord } from './test-run-routes.ts';
 
 const RUNS_PATH = `${FLOWS_PATH}/:flow_id/test-runs`;
 const common = { tags: ['Tests'] };
-const LIMIT_MAX = 200;
-/** Each test run may have 200 cases, whose costs are added up. */
-const LIMIT_DEFAULT = 50;
 const listQuery = pageQuery(z.uuid('must be a nextCursor of this list')).extend({
-  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  // Each test run may have 200 cases, whose costs are added up.
+  limit: pageLimit,
 });
 const testRunList = pageOf('TestRunList', 'test_runs', listedTestRun);
 

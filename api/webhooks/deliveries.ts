@@ -10,8 +10,9 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { toPage } from '../http/page.ts';
+import { pageLimit } from '../http/page-schema.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
-import { momentText, pageSize, readQuery } from '../http/query.ts';
+import { momentText, readQuery } from '../http/query.ts';
 import {
   answer,
   ORGANIZATION_ERRORS,
@@ -27,11 +28,8 @@ import { getDeliveryDetail } from './get-delivery-detail.ts';
 import { deliveryDetail, deliveryList } from './schemas.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
 
-const LIMIT_MAX = 200;
-const LIMIT_DEFAULT = 50;
-
 const deliveriesQuery = z.strictObject({
-  limit: pageSize(LIMIT_MAX, LIMIT_DEFAULT),
+  limit: pageLimit,
   before: momentText.transform(parsePlace).optional().meta({
     description:
       'Only deliveries created before this time, in UTC unless it has an offset: send `nextCursor` of the previous page.',
