@@ -177,8 +177,7 @@ describe('held model calls', () => {
     let begun = 0;
     while (held.begin(`acme ${begun}`, 'acme', untilAborted)) begun += 1;
     assert.equal(begun, 96);
-    for (let index = 0; index < 4; index += 1)
-      assert(held.begin(`other ${index}`, 'other', untilAborted));
+    for (let index = 0; index < 4; index += 1) assert(held.begin(`other ${index}`, 'other', untilAborted));
     assert.equal(held.begin('other again', 'other', untilAborted), undefined);
     assert.equal(held.begin('acme again', 'acme', untilAborted), undefined);
     for (let index = 0; index < 40; index += 1) held.handOver(`acme ${index}`, goesOn);
