@@ -74,21 +74,41 @@ const PEPPER = 'a pepper of at least thirty-two characters';
 /** Shared by every Weir of the tests, programs in their own processes included. */
 export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
 
-/** Starts API and worker (unless `worker` is false). The caller stops it. */
-export async function startWeir(
-  options: {
-    env?: NodeJS.ProcessEnv;
-    worker?: boolean;
-    requestModelKeys?: RequestModelKeys;
-    inProcessRuns?: InProcessRuns;
-    drainMs?: number;
-    lingerMs?: number;
-    countTimeoutMs?: number;
-    inTaskTimes?: InTaskTimes;
-  } = {},
-): Promise<Weir> {
+type Options = {
+  env?: NodeJS.ProcessEnv;
+  worker?: boolean;
+  requestModelKeys?: RequestModelKeys;
+  inProcessRuns?: InProcessRuns;
+  drainMs?: number;
+  lingerMs?: number;
+  countTimeoutMs?: number;
+  inTaskTimes?: InTaskTimes;
+};
+/** The ends of what was started, the last one first. */
+type Stops = (() => Promise<unknown>)[];
+
+/** Starts API and worker (unless `worker` is false). The caller stops it; where a part cannot start, the others are stopped. */
+export async function startWeir(options: Options = {}): Promise<Weir> {
+  const stops: Stops = [];
+  try {
+    return await bringUp(options, stops);
+  } catch (error) {
+    await stopAll(stops).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Stops all, also when one of them fails: then throws its error. */
+async function stopAll(stops: Stops): Promise<void> {
+  const failures: unknown[] = [];
+  for (const stopOne of stops.splice(0)) await stopOne().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+async function bringUp(options: Options, stops: Stops): Promise<Weir> {
   installRuntime();
   const database = await createTestDatabase();
+  stops.unshift(database.drop);
   const { db } = database;
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -102,6 +122,7 @@ export async function startWeir(
     ...options.env,
   });
   const dependencies = await openDependencies(config);
+  stops.unshift(dependencies.close);
   const { client } = dependencies;
   const { objects } = dependencies.db;
   if (objects && process.env.TEST_OBJECT_STORE)
@@ -118,6 +139,7 @@ export async function startWeir(
   const api = await serveApi({ ...dependencies, inProcessRuns, listeners }, options);
   const url = `http://127.0.0.1:${api.port}`;
   let worker: Awaited<ReturnType<typeof runWorker>> | undefined;
+  stops.unshift(api.close, () => weir.stopWorker());
 
   const weir: Weir = {
     url,
@@ -184,12 +206,7 @@ export async function startWeir(
       await worker?.ended;
       worker = undefined;
     },
-    async stop() {
-      await api.close();
-      await weir.stopWorker();
-      await dependencies.close();
-      await database.drop();
-    },
+    stop: () => stopAll(stops),
   };
   if (options.worker !== false) await weir.startWorker();
   return weir;
