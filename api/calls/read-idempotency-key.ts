@@ -7,7 +7,8 @@ import { digestRequest } from './digest-request.ts';
 
 /**
  * Reads the header into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are the same when their path
- * (with the version), body and environment are the same; the order of the body's keys makes no difference.
+ * (with the version), body and environment are the same; neither the order of the body's keys nor a field of it that is null
+ * makes a difference.
  */
 export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
   return async function readIdempotencyKey(ctx, next) {
@@ -19,8 +20,13 @@ export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMid
     const key = headers.data['Idempotency-Key'];
     if (key !== undefined) {
       const { principal, flow, body } = ctx.state;
-      const digest = digestRequest(principal.environment, ctx.path, body);
-      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
+      const digestOf = (content: unknown) => digestRequest(principal.environment, ctx.path, content);
+      const fields = Object.entries(body ?? {});
+      const held = fields.filter(([, value]) => value !== null);
+      const digest = digestOf(body && Object.fromEntries(held));
+      // The release before digested fields that are null, too.
+      const earlierDigest = held.length < fields.length ? digestOf(body) : undefined;
+      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest, earlierDigest };
     }
     await next();
   };

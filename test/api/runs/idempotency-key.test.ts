@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
+import { digestRequest } from '../../../api/calls/digest-request.ts';
 import { grantCredits } from '../../../db/credits/ledger.ts';
 import { deleteExpiredKeys } from '../../../db/runs/idempotency-keys.ts';
 import { insertApiKey } from '../../../db/tenants/api-keys.ts';
@@ -50,6 +51,23 @@ describe('Idempotency-Key', () => {
       assert.deepEqual(again.body, first.body);
       assert.deepEqual([replayed(first), replayed(again)], [null, 'true']);
       assert.equal((await runs()).length, 1);
+    });
+
+    it('takes a field that is null for one that was left out, also of a request to the release before', async () => {
+      const body = { message: 'm' };
+      const withNulls = { ...body, parameters: null, callbackUrl: null, callbackEvents: null };
+      for (const [first, again] of [
+        [body, withNulls],
+        [withNulls, body],
+      ]) {
+        const key = JSON.stringify(first);
+        assert.equal((await send(key, { body: first })).status, 200);
+        assert.equal(replayed(await send(key, { body: again })), 'true');
+      }
+      const digested = { ...body, callbackUrl: null, callbackEvents: null };
+      const digest = digestRequest('live', `/api/v1/seq/${flow}/execute`, digested);
+      await weir.db.updateTable('idempotency_key').set({ digest }).execute();
+      assert.equal(replayed(await send(JSON.stringify(body), { body: withNulls })), 'true');
     });
 
     it('answers a repeated /execute with the same large result, and with the same failure', async () => {

@@ -34,6 +34,15 @@ describe('POST …/step with an Idempotency-Key', () => {
     await changed.body?.cancel();
   });
 
+  it('takes a field that is null for one that was left out', async () => {
+    const flow = await weir.createFlow(tenant, [passthrough('a')]);
+    const withNulls = { ...whole, executionId: null, version: null, callbackUrl: null };
+    const first = await client.step(flow, withNulls, keyed('nulls'));
+    assert.deepEqual(await client.step(flow, whole, keyed('nulls')), first);
+    const second = await client.step(flow, whole, keyed('none'));
+    assert.deepEqual(await client.step(flow, withNulls, keyed('none')), second);
+  });
+
   it('gives simultaneous requests one session, and replays a step of it that failed', async () => {
     const flow = await weir.createFlow(tenant, [code('bad', 'throw new Error("no")')]);
     const before = await runs();
