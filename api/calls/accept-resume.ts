@@ -113,7 +113,7 @@ async function acceptAtPause(
   const resume = await findEarlierResume(deps, request, run, callId);
   if (resume.accepted) return resume.accepted;
 
-  const pause = answered ?? (await requireAnswerOfPause(deps, request, resume.run));
+  const pause = { executionId, ...(answered ?? (await requireAnswerOfPause(deps, request, resume.run))) };
   const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
   const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
   const rest = { steps: definition.steps.slice(from) };

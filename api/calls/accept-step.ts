@@ -191,7 +191,8 @@ async function resume(
       outputs: outputsOfPause(definition, body),
     });
   const { block_overrides: overrides } = input;
-  const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
+  const answered = { executionId, ...pause };
+  const iterations = requireIterations(definition, overrides, answered, messages, body.iterationsUsed);
   requireMayRun(flow);
   const continuation = {
     ...(input.continuation as Continuation),

@@ -11,7 +11,7 @@ import type { ApiDeps } from '../deps.ts';
 import { holdStored } from '../http/hold-stored.ts';
 import type { AcceptedCall } from './store-call.ts';
 
-type StoredCall = Pick<AcceptedCall, 'callId' | 'definition'>;
+type StoredCall = Pick<AcceptedCall, 'executionId' | 'callId' | 'definition'>;
 
 /**
  * Counts how often the model has asked for tools: the most of what the caller claims, the conversation shows and the row
@@ -20,7 +20,7 @@ type StoredCall = Pick<AcceptedCall, 'callId' | 'definition'>;
 export function requireIterations(
   definition: FlowDefinition,
   overrides: BlockOverrides,
-  { step_id, iterations }: Pick<PausePoint, 'step_id' | 'iterations'>,
+  { executionId, step_id, iterations }: Pick<PausePoint, 'step_id' | 'iterations'> & { executionId: string },
   messages: ToolCallMessage[],
   claimed = 0,
 ): number {
@@ -33,16 +33,20 @@ export function requireIterations(
       claimed > asked
         ? `By the iterationsUsed of the request, the block ${step_id} has used ${used} tool-call round-trips`
         : `The block ${step_id} has used ${used} tool-call round-trips, and its model asks for tools again`;
+    const resume =
+      messages.at(-1)?.role === 'tool'
+        ? 'send this resume again'
+        : 'resume with the messages of this error and a result for each of their last tool_calls';
     const mend =
       used < MAX_TOOL_ITERATIONS_MAX
-        ? ` Raise it with block overrides (at most ${MAX_TOOL_ITERATIONS_MAX}), and resume with the messages of this error and a result for each of their last tool_calls.`
+        ? ` Raise it with block overrides (at most ${MAX_TOOL_ITERATIONS_MAX}), and ${resume}.`
         : claimed > asked
           ? ' Send the iterationsUsed of the pause.'
           : '';
     throw new ServiceError(
       'TOOL_ITERATION_LIMIT',
       `${said}; its processor_config.max_tool_iterations is ${cap}.${mend}`,
-      { step_id, iterations_used: used, cap, messages },
+      { executionId, step_id, iterations_used: used, cap, messages },
     );
   }
   return Math.max(claimed, asked);
@@ -68,12 +72,12 @@ export async function isLastRound(
  */
 export async function requirePauseAllowed(
   { db }: Pick<ApiDeps, 'db'>,
-  { callId, definition }: StoredCall,
+  { executionId, callId, definition }: StoredCall,
   pause: { pausedAtStep: string; iterationsUsed: number; toolCallMessages: ToolCallMessage[] },
 ): Promise<void> {
   const { pausedAtStep: step_id, iterationsUsed: iterations, toolCallMessages } = pause;
   const { block_overrides } = await getRunInput(db, callId);
-  requireIterations(definition, block_overrides, { step_id, iterations }, toolCallMessages);
+  requireIterations(definition, block_overrides, { executionId, step_id, iterations }, toolCallMessages);
 }
 
 function capOf(definition: FlowDefinition, overrides: BlockOverrides, stepId: string): number {

@@ -17,7 +17,7 @@ import { unknownState } from '../calls/resume-state.ts';
 import { PARSE_OPTIONS } from '../http/json-body.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
 import { firstStepRequest } from '../reference/run-examples.ts';
-import { conversation, toolsRequest } from '../reference/tool-call-examples.ts';
+import { conversation, paused, toolsRequest } from '../reference/tool-call-examples.ts';
 import { describeProblems, requireMessagesSize, toolFields } from '../run-shapes/tool-requests.ts';
 
 const ASK = {
@@ -35,7 +35,7 @@ const TWO_STEPS: FlowDefinition = {
 };
 const [TOOL] = toolsRequest.tools;
 const MESSAGES = conversation as ToolCallMessage[];
-const PAUSE = { step_id: 'ask', iterations: 26 };
+const PAUSE = { executionId: paused.executionId, step_id: 'ask', iterations: 26 };
 
 /** The error for tools that do not have the shape of tools. */
 const refusedTools = (tools: unknown[]) =>

@@ -15,13 +15,18 @@ describe('TOOL_ITERATION_LIMIT', () => {
     return body;
   }
   type Limit = { iterations_used: number; cap: number };
-  function assertRefused({ status, body }: { status: number; body: Body }, expected: Limit) {
+  function assertRefused({ status, body }: { status: number; body: Body }, resume: Body, expected: Limit) {
     const { message, messages, ...detail } = body.detail;
+    const { executionId } = resume;
     assert.equal(status, 409);
-    assert.partialDeepStrictEqual(detail, { code: 'TOOL_ITERATION_LIMIT', step_id: 'ask', ...expected });
+    assert.deepEqual(detail, { code: 'TOOL_ITERATION_LIMIT', executionId, step_id: 'ask', ...expected });
     const { iterations_used, cap } = expected;
+    const again =
+      messages.at(-1).role === 'tool' ? 'send this resume again' : 'resume with the messages of this error';
     const mend =
-      iterations_used < 100 ? 'Raise it with block overrides' : 'Send the iterationsUsed of the pause';
+      iterations_used < 100
+        ? `Raise it with block overrides .*, and ${again}`
+        : 'Send the iterationsUsed of the pause';
     assert.match(
       message,
       new RegExp(`ask has used ${iterations_used} .*max_tool_iterations is ${cap}\\. ${mend}`),
@@ -31,7 +36,7 @@ describe('TOOL_ITERATION_LIMIT', () => {
   /** Resumes a run whose model then asks for tools once too often. */
   async function askAgain(flow: string, resume: Body, expected: Limit) {
     h.models.will(callTools([toolCall('again')]));
-    const messages = assertRefused(await h.execute(flow, resume), expected);
+    const messages = assertRefused(await h.execute(flow, resume), resume, expected);
     assert.deepEqual(messages.slice(0, -1), resume.toolCallMessages);
     assert.equal(messages.at(-1).tool_calls[0].id, 'again');
     return messages;
@@ -39,7 +44,7 @@ describe('TOOL_ITERATION_LIMIT', () => {
   /** Asserts that a resume is refused before anything runs. */
   async function refuse(flow: string, resume: Body, expected: Limit) {
     const asked = h.models.calls.length;
-    const messages = assertRefused(await h.execute(flow, resume), expected);
+    const messages = assertRefused(await h.execute(flow, resume), resume, expected);
     assert.deepEqual(messages, resume.toolCallMessages);
     assert.equal(h.models.calls.length, asked);
   }
@@ -62,7 +67,8 @@ describe('TOOL_ITERATION_LIMIT', () => {
     const paused = await pauseTimes(flow, 1);
     await askAgain(flow, resumeOf(paused), { iterations_used: 1, cap: 1 });
     const asked = h.models.calls.length;
-    assertRefused(await h.execute(flow, resumeOf(paused)), { iterations_used: 1, cap: 1 });
+    const resume = resumeOf(paused);
+    assertRefused(await h.execute(flow, resume), resume, { iterations_used: 1, cap: 1 });
     assert.equal(h.models.calls.length, asked);
   });
 
@@ -111,6 +117,7 @@ describe('TOOL_ITERATION_LIMIT', () => {
       const paused = await pauseTimes(flow, 3);
       await askAgain(flow, resumeOf(paused), { iterations_used: 3, cap: 3 });
       const { body: waiting } = await h.read(flow, paused.executionId);
+      await refuse(flow, resumeOf(waiting), { iterations_used: 3, cap: 3 });
       h.models.will(answer('first'), answer('second'));
       const { body } = await h.execute(flow, { ...resumeOf(waiting), block_overrides });
       assert.equal(body.result, 'second');
