@@ -109,19 +109,22 @@ function rotateSecret(deps: ApiDeps): ApiMiddleware {
       resourceId: organizationId,
       details: { grace },
     };
+    // When the write is repeated after a lost answer, only the first try may have seen it.
+    let previous: string | null = null;
     const secret = await repeatLostWrite(() =>
       writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-        const { secret, changed } = await rotateSigningSecret(tx, encryption, organizationId, plaintext, {
-          grace,
-        });
-        if (changed) await recordChange(tx, author, change);
-        return secret;
+        const rotation = await rotateSigningSecret(tx, encryption, organizationId, plaintext, { grace });
+        if (rotation.changed) {
+          previous = rotation.replaced;
+          await recordChange(tx, author, change);
+        }
+        return rotation.secret;
       }),
     );
     ctx.body = {
       organizationId,
       newSecret: secret.current,
-      previousSecretPreview: secret.previous && mask(secret.previous),
+      previousSecretPreview: previous && mask(previous),
       version: secret.version,
       graceUntil: secret.graceUntil?.toISOString() ?? null,
       rotatedAt: secret.rotatedAt?.toISOString(),

@@ -60,7 +60,7 @@ export async function ensureSigningSecret(
 /**
  * Makes `secret` the current one. With `grace`, the one before stays valid as the previous one; without, it ends at once.
  * Repeated with the same secret, it changes nothing. The first secret of an organization has no previous one, and so no grace
- * period.
+ * period. `replaced` is the one before; null where there was none and where nothing was changed.
  */
 export function rotateSigningSecret(
   db: Db | Tx,
@@ -68,10 +68,10 @@ export function rotateSigningSecret(
   organizationId: string,
   secret: string,
   { grace }: { grace: boolean },
-): Promise<{ secret: SigningSecret; changed: boolean }> {
+): Promise<{ secret: SigningSecret; replaced: string | null; changed: boolean }> {
   return inTransaction(db, async (tx) => {
     if (await insertFirst(tx, encryption, organizationId, secret, sql<Date>`now()`))
-      return { secret: await readSecret(tx, encryption, organizationId), changed: true };
+      return { secret: await readSecret(tx, encryption, organizationId), replaced: null, changed: true };
     const row = await selectSecret(tx, organizationId).forUpdate().executeTakeFirstOrThrow();
     const { version, current } = open(encryption, organizationId, row);
     const changed = current !== secret;
@@ -88,7 +88,8 @@ export function rotateSigningSecret(
         })
         .where('organization_id', '=', organizationId)
         .execute();
-    return { secret: await readSecret(tx, encryption, organizationId), changed };
+    const replaced = changed ? current : null;
+    return { secret: await readSecret(tx, encryption, organizationId), replaced, changed };
   });
 }
 
