@@ -47,7 +47,10 @@ export const deliveryRecord = z
       .min(0)
       .max(6)
       .meta({ description: 'The attempts made, including one that is under way.' }),
-    responseStatus: z.int().nullable(),
+    responseStatus: z.int().nullable().meta({
+      description:
+        'Of the last attempt; null while one is under way, and where the receiver has not answered.',
+    }),
     lastAttemptedAt: time.nullable().meta({ description: 'null before the first attempt.' }),
     errorMessage: z.string().nullable(),
     createdAt: time,

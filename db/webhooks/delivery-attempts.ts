@@ -57,6 +57,9 @@ export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promi
           status: 'in_flight',
           attempt: key.attempt,
           last_attempted_at: sql`now()`,
+          // Those of the attempt before.
+          response_status: null,
+          error_message: null,
           next_attempt_at: null,
           body,
           check_at: sql`now() + ${ATTEMPT_SECONDS} * interval '1 second'`,

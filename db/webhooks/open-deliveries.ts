@@ -78,6 +78,8 @@ export const CHECK_SOON = sql<Date>`now() + interval '30 seconds'`;
 const NEW_ROUND = {
   status: 'pending',
   attempt: 0,
+  response_status: null,
+  error_message: null,
   next_attempt_at: sql<Date>`now()`,
   round: sql<number>`round + 1`,
   check_at: CHECK_SOON,
