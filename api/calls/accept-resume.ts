@@ -11,6 +11,7 @@ import {
   notPaused,
   type PausePoint,
   requireMatchingResults,
+  requireToolSteps,
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
 import { linkToTrace } from '../../observability/tracing.ts';
@@ -58,6 +59,8 @@ export async function acceptResume(
   if (sent) await requireOverrides(sent);
   requireChoice(body);
   requireParameterNames(body.parameters ?? {});
+  // Where no block takes tools, none is valid.
+  if (body.tools?.length && listToolSteps(definition).length === 0) requireToolSteps(definition);
   requireToolStep(definition, pausedAtStep);
   if (!run) throw notPaused();
   // A run that was resumed before may have accepted this resume.

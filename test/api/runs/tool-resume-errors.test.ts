@@ -61,6 +61,16 @@ describe('errors of a resume', () => {
       });
   });
 
+  it('answers TOOLS_NOT_ENABLED to a resume with tools at a version in which no block takes them', async () => {
+    const own = await h.weir.createFlow(h.tenant, TWO_ASKING);
+    const paused = await h.pauseWithTwo(own);
+    await h.publish(own, [code('ask', 'return 1;')]);
+    const resume = resumeOf(paused);
+    detail(await h.execute(`${own}/v2`, resume), 422, 'TOOLS_NOT_ENABLED');
+    detail(await h.execute(`${own}/v2`, { ...resume, tools: [] }), 400, 'PAUSED_STEP_INVALID');
+    await h.stillWaits(own, paused);
+  });
+
   describe('EXECUTION_ID_INVALID', () => {
     const refuse = async (at: string, resume: Body) =>
       detail(await h.execute(at, resume), 400, 'EXECUTION_ID_INVALID');
