@@ -19,6 +19,7 @@ import { holdMadeAnswers } from './http/hold-made-answers.ts';
 import { identifyRequest } from './http/identify-request.ts';
 import { measureRequests } from './http/measure-requests.ts';
 import { paceRefusals } from './http/pace-refusals.ts';
+import { handlersOf } from './http/query.ts';
 import { traceRequest } from './http/trace-request.ts';
 import { acceptInvitationRoutes } from './management/accept-invitation.ts';
 import { apiKeyRoutes } from './management/api-keys.ts';
@@ -124,7 +125,7 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   // Written once: whoever reads it slowly holds no copy.
   const document = Buffer.from(JSON.stringify(openApiDocument(routes, deps.config.publicUrl ?? '/')));
   const router = new Router({ sensitive: true, strict: true });
-  for (const { method, path, handlers } of routes) router[method](path, ...(handlers as Middleware[]));
+  for (const route of routes) router[route.method](route.path, ...(handlersOf(route) as Middleware[]));
 
   for (const path of MCP_PATHS) router.options(path, preflight(deps));
   router.options(DECODE_PATH, codecPreflight(deps));

@@ -2,6 +2,7 @@
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import type { ZodOpenApiOverride } from 'zod-openapi';
+import type { Route } from './context.ts';
 import { PARSE_OPTIONS, problem, validationError } from './json-body.ts';
 
 const completedText = z.string().overwrite(completeTime);
@@ -55,6 +56,18 @@ export function readQuery(schema: z.ZodType): Middleware {
     ctx.state.query = parsed.data;
     await next();
   };
+}
+
+const refuseQuery = readQuery(z.strictObject({}));
+
+/** Whether a route refuses every query parameter. Those for MCP and Temporal, whose clients are not ours, ignore them. */
+export function takesNoQuery({ operation: { requestParams, tags = [] } }: Route): boolean {
+  return !requestParams?.query && !tags.includes('MCP') && !tags.includes('Temporal');
+}
+
+/** Lists the handlers of a route, and before the last one that refuses query parameters, where it takes none. */
+export function handlersOf(route: Route): Route['handlers'] {
+  return takesNoQuery(route) ? route.handlers.toSpliced(-1, 0, refuseQuery) : route.handlers;
 }
 
 /** Makes the schema of a parameter that is true or false. In the API document a boolean, although it arrives as text. */

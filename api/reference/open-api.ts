@@ -1,10 +1,11 @@
 // Makes the OpenAPI 3.1 document from the route table and the schemas that validate requests. This folder has what exists
 // only for that document, and the page that shows it.
-import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { KEY_SCOPES } from '../../db/tables/access.ts';
+import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
+import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
 import { keyScopesOf, lacksScope } from '../auth/identify-caller.ts';
 import type { Route } from '../http/context.ts';
-import { errorAnswer, examplesOf } from './operations.ts';
+import { takesNoQuery } from '../http/query.ts';
+import { errorAnswer, examplesOf, VALIDATION_ERRORS } from './operations.ts';
 import { webhooks } from './webhooks.ts';
 
 const PARAMETERS: { [name: string]: { description: string; example?: string | number } } = {
@@ -37,7 +38,7 @@ you then ask for the run by its \`executionId\`. Send an API key of the flow’s
 \`npm start\` prints one, and \`weir key create\` makes more. Or send the JWT of a user; the management of organizations
 and projects accepts only a JWT. A key has scopes: each endpoint names those of which it needs one.
 
-Bodies are JSON in UTF-8. Unknown request fields are refused with 422. Every error but some of MCP has the shape
+Bodies are JSON in UTF-8. Unknown fields and query parameters are refused with 422. Every error but some of MCP has the shape
 \`{detail: {code, message, …}}\`, and every answer to a request that could be read has an \`X-Request-Id\`.`;
 
 const SCOPE_ERROR = errorAnswer(
@@ -76,6 +77,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       [method]: {
         ...operation,
         ...describeKeys(route),
+        responses: responsesOf(route),
         parameters: names.map((name) => ({
           name,
           in: 'path',
@@ -127,12 +129,22 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
 
 /** Describes which API keys an endpoint lets in, unless it is none, or all: those with one of the scopes it needs. */
 function describeKeys(route: Route) {
+  const scopes = scopesNeeded(route);
+  return scopes.length > 0 && { security: [...scopes.map((scope) => ({ apiKey: [scope] })), { jwt: [] }] };
+}
+
+/** Lists the scopes of which an API key needs one, where some keys are let in and others not. */
+function scopesNeeded(route: Route): readonly KeyScope[] {
   const scopes = keyScopesOf(route);
-  const { responses } = route.operation;
-  if (scopes.length === 0 || scopes.length === KEY_SCOPES.length) return {};
+  return scopes.length === KEY_SCOPES.length ? [] : scopes;
+}
+
+/** Adds to the answers of an endpoint those that follow from the route table. */
+function responsesOf(route: Route): ZodOpenApiResponsesObject {
   return {
-    security: [...scopes.map((scope) => ({ apiKey: [scope] })), { jwt: [] }],
-    responses: { 403: SCOPE_ERROR, ...responses },
+    ...(scopesNeeded(route).length > 0 && { 403: SCOPE_ERROR }),
+    ...(takesNoQuery(route) && VALIDATION_ERRORS),
+    ...route.operation.responses,
   };
 }
 

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { apiRoutes } from '../../../api/app.ts';
+import { handlersOf } from '../../../api/http/query.ts';
+import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+
+describe('query parameters', () => {
+  let weir: Weir;
+  let tenant: Tenant;
+  let flow: string;
+  before(async () => {
+    weir = await startWeir({ worker: false });
+    tenant = await weir.createTenant();
+    flow = await weir.createFlow(tenant, []);
+  });
+  after(() => weir.stop());
+
+  it('are read or refused at every endpoint but those for MCP and Temporal', () => {
+    const others = apiRoutes(weir as never).filter(
+      (route) => !handlersOf(route).some(({ name }) => name === 'readQuery'),
+    );
+    assert.deepEqual(
+      others.map(({ path }) => path.split('/')[3]),
+      ['codec', 'codec', 'mcp', 'mcp'],
+    );
+  });
+
+  it('that are unknown are 422 where none is taken, and nothing is run', async () => {
+    const secret = `../organizations/${tenant.organizationId}/webhooks/secret`;
+    const requests = [
+      ['POST', `${flow}/jobs`, { message: 'm' }],
+      ['POST', `${flow}/step`, { message: 'm', stepIndex: 0 }],
+      ['GET', '../me', undefined],
+      ['GET', secret, undefined],
+    ] as const;
+    for (const [method, path, body] of requests) {
+      const refused = await weir.call(method, `${path}?recipt=false`, { key: tenant.key, body });
+      const { code, errors } = refused.body.detail;
+      assert.deepEqual([refused.status, code, errors[0].field], [422, 'VALIDATION_ERROR', 'recipt'], path);
+    }
+    assert.deepEqual((await weir.db.selectFrom('run').select('execution_id').execute()).length, 0);
+  });
+});
