@@ -101,12 +101,12 @@ export const runFlowTool = defineTool({
 });
 
 function notPublished(version: number | undefined): ServiceError {
-  return new ServiceError(
-    'CONFLICT',
-    version === undefined
-      ? 'The flow has no production version: use publish_version, then set_production_version.'
-      : `The flow has no version ${version}: get_flow lists its versions.`,
-  );
+  return version === undefined
+    ? new ServiceError(
+        'CONFLICT',
+        'The flow has no production version: use publish_version, then set_production_version.',
+      )
+    : new ServiceError('NOT_FOUND', `The flow has no version ${version}: get_flow lists its versions.`);
 }
 
 /** Runs the flow; answers its end, or how the run stands when `over` aborts. */

@@ -43,7 +43,8 @@ describe('MCP tools', () => {
       const failing = await ask('run_flow', { flow_id, message: 'm', version: 1 });
       assert.deepEqual([failing.flow_run.status, failing.answer], ['failed', null]);
       assert.deepEqual([failing.flow_run.code, failing.flow_run.step_id], ['CODE_ERROR', 'extract']);
-      assert.match((await call('run_flow', { flow_id, message: 'm', version: 9 })).text, /no version 9/);
+      const absent = await call('run_flow', { flow_id, message: 'm', version: 9 });
+      assert.match(absent.text, /^NOT_FOUND: .*no version 9/);
     });
 
     it('runs once for calls that are repeated with the same key, and refuses the key with another call', async () => {
