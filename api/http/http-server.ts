@@ -14,7 +14,7 @@ import { closeUnreadConnections } from './close-unread-connections.ts';
 import { createDrain, type Drain } from './create-drain.ts';
 import { errorBody } from './errors.ts';
 
-/** Requests on one connection that may wait for their answers; well-behaved clients never send more ahead. */
+/** Requests on one connection that may be unanswered, of which one is under way; well-behaved clients never send more ahead. */
 export const PIPELINED_MAX = 20;
 
 const LISTENERS_MAX = 30;
@@ -55,11 +55,18 @@ export function createHttpServer(
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   const latest = new WeakMap<Socket, ServerResponse>();
 
+  /** Answers requests of one connection one after the other: nothing is held for an answer that nobody can read yet. */
   function admit(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    const own = unanswered.get(socket) ?? track(socket);
+    const own = unanswered.get(socket) ?? new Set();
+    unanswered.set(socket, own);
     own.add(response);
     latest.set(socket, response);
+    if (own.size > PIPELINED_MAX) socket.destroy();
+    else if (own.size === 1) begin(response, socket, own);
+  }
+
+  function begin(response: ServerResponse, socket: Socket, own: Set<ServerResponse>): void {
     open.add(response);
     // Several of the middleware listen for the end of an answer, each once.
     response.setMaxListeners(LISTENERS_MAX);
@@ -67,23 +74,10 @@ export function createHttpServer(
       own.delete(response);
       open.delete(response);
       closed();
+      const [next] = own;
+      if (next && socket.writable) begin(next, socket, own);
     });
-    if (own.size > PIPELINED_MAX) socket.destroy();
-    else answer(request, response);
-  }
-
-  function track(socket: Socket): Set<ServerResponse> {
-    const own = new Set<ServerResponse>();
-    unanswered.set(socket, own);
-    // Node.js does not tell pipelined answers whose turn had not come that their reader has gone, now or later.
-    socket.once('close', () => {
-      for (const response of own) {
-        if (response.socket !== null) continue;
-        Object.defineProperty(response, 'closed', { value: true });
-        response.emit('close');
-      }
-    });
-    return own;
+    answer(response.req, response);
   }
 
   const server = createServer(
@@ -121,12 +115,15 @@ export function createHttpServer(
       return;
     }
     const [status, code, message] = describe(error);
-    const pending = [...(unanswered.get(socket) ?? [])].filter((response) => !response.writableFinished);
-    // The error is that of the last request's body, or of one that the application has not seen.
-    const begun = pending.at(-1)?.req.complete === false ? pending.pop() : undefined;
-    const sending = begun?.headersSent ? begun : pending.at(-1);
-    // A request that the application has begun to answer leaves a line of its own.
-    if (!begun) note(sending ? null : status, error.code);
+    const own = unanswered.get(socket);
+    const pending = [...(own ?? [])].filter((response) => !response.writableFinished);
+    // The error is that of the last request's body, or of one that did not get as far.
+    const failed = pending.at(-1)?.req.complete === false ? pending.pop() : undefined;
+    const sending = failed?.headersSent ? failed : pending.at(-1);
+    // A request that the application has begun to answer leaves a line of its own. One that waits for earlier answers is dropped.
+    const isBegun = failed !== undefined && open.has(failed);
+    if (!isBegun) note(sending ? null : status, error.code);
+    if (failed && !isBegun) own?.delete(failed);
     // What is written now would be taken for the answer of an earlier request, or for the rest of one that has begun.
     if (sending) {
       socket.pause();

@@ -158,21 +158,61 @@ describe('the HTTP server', () => {
     assert.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 200 OK/);
   });
 
-  it('closes a connection with too many unanswered requests, and ends each of them', async () => {
-    let begun = 0;
-    let gone = 0;
-    const { promise: allGone, resolve } = Promise.withResolvers<void>();
-    const responses: ServerResponse[] = [];
+  it('closes a connection with too many unanswered requests', async () => {
+    const begun: ServerResponse[] = [];
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
     await listen((_request, response) => {
-      begun += 1;
-      responses.push(response);
-      response.once('close', () => ++gone === PIPELINED_MAX && resolve());
+      begun.push(response);
+      response.once('close', resolve);
     });
-    const socket = open(GET.repeat(1_000));
+    const socket = open(GET.repeat(PIPELINED_MAX + 1));
     await once(socket, 'close');
-    await allGone;
-    assert.equal(begun, PIPELINED_MAX);
-    assert(responses.every(({ closed }) => closed));
+    await gone;
+    assert.equal(begun.length, 1);
+  });
+
+  /** Keeps the answer to the first of these requests, and answers the others; tells which were begun. */
+  async function keepFirst(timings = {}) {
+    const begun: (string | undefined)[] = [];
+    const { promise: first, resolve } = Promise.withResolvers<ServerResponse>();
+    await listen((request, response) => {
+      begun.push(request.url);
+      if (request.url === '/first') resolve(response);
+      else response.end(`${request.url} ${response.socket !== null};`);
+    }, timings);
+    return { begun, first };
+  }
+  const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+
+  it('begins a request once the earlier answers of its connection are sent, whatever other connections do', async () => {
+    const { begun, first } = await keepFirst();
+    const answers = text(open(get('/first') + get('/second') + get('/third', 'Connection: close\r\n')));
+    const kept = await first;
+    await text(open(get('/other', 'Connection: close\r\n')));
+    assert.deepEqual(begun, ['/first', '/other']);
+    kept.end('done;');
+    assert.match(await answers, /done;[\s\S]*\/second true;[\s\S]*\/third true;$/);
+    assert.deepEqual(begun, ['/first', '/other', '/second', '/third']);
+  });
+
+  it('begins no request that waits on a connection whose reader has gone, or that is closed after an answer', async () => {
+    const { begun, first } = await keepFirst();
+    const socket = open(get('/first') + get('/second'));
+    const closed = once(await first, 'close');
+    socket.destroy();
+    await closed;
+    await text(open(get('/last', 'Connection: close\r\n') + get('/second')));
+    assert.deepEqual(begun, ['/first', '/last']);
+  });
+
+  it('begins no request that waits and does not arrive in time, and logs and counts it', async () => {
+    const { begun, first } = await keepFirst(QUICK);
+    server.once('clientError', async () => (await first).end('done'));
+    const post = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{';
+    const { answer, lines, counted } = await noted(get('/first') + post);
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*done$/);
+    const reasons = lines.filter(({ msg }) => msg === 'Request').map(({ reason }) => reason);
+    assert.deepEqual([begun, reasons, counted], [['/first'], ['ERR_HTTP_REQUEST_TIMEOUT'], [{}]]);
   });
 
   it('answers as many requests as may wait, in their order', async () => {
