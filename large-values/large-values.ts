@@ -2,10 +2,11 @@
 // that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../fairness/byte-budget.ts';
 import { createLargeWork, type LargeWorkNow } from '../fairness/large-work.ts';
-import { createOwnerLimit, type OwnerLimit } from '../fairness/owner-limit.ts';
 import { createPresence, type Presence } from '../fairness/presence.ts';
+import { createTurns } from '../fairness/turns.ts';
 import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
+import { createDefinitionTurns, type DefinitionTurns } from './definition-turns.ts';
 import { createLargeJson, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
@@ -20,6 +21,8 @@ const ACTIVITIES = { total: 64 * MB, share: ACTIVITIES_SHARE_BYTES, reserve: 32 
 /** Definitions of one organization that are looked at, and drafts of it that are checked, at a time. */
 const FLOW_LOADS_MAX = 2;
 const DRAFT_CHECKS_MAX = 1;
+/** Large ones of both kinds, of all organizations; the reserve is for those that have none of these. */
+const LARGE_DEFINITIONS = { places: 4, reserve: 2 };
 
 export type LargeValues = {
   /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
@@ -34,10 +37,10 @@ export type LargeValues = {
   modelAnswers: ByteBudget;
   /** Turns at parsing and writing, which block the process. */
   work: LargeWorkNow;
-  /** Looks at definitions that are about to run; one of 2 MiB may take twenty times as much memory. */
-  flowLoads: OwnerLimit;
-  /** Checks of drafts, which take as much. */
-  draftChecks: OwnerLimit;
+  /** Looks at definitions that are about to run. */
+  flowLoads: DefinitionTurns;
+  /** Checks of drafts that are about to be published. */
+  draftChecks: DefinitionTurns;
   json: LargeJson;
   readCode: CodeReader;
   /** The organizations whose runs and blocks this process has begun lately. */
@@ -57,6 +60,7 @@ export function createLargeValues(): LargeValues {
   const inputs = createBudget(ACTIVITIES);
   const prompts = createBudget(ACTIVITIES);
   const modelAnswers = createBudget(ACTIVITIES);
+  const largeDefinitions = createTurns(LARGE_DEFINITIONS);
   const stopMeasuring = observeMemory({ bodies, answers, inputs, prompts, model_answers: modelAnswers });
   return {
     bodies,
@@ -65,8 +69,8 @@ export function createLargeValues(): LargeValues {
     prompts,
     modelAnswers,
     work: createLargeWork(presence),
-    flowLoads: createOwnerLimit(FLOW_LOADS_MAX),
-    draftChecks: createOwnerLimit(DRAFT_CHECKS_MAX),
+    flowLoads: createDefinitionTurns(FLOW_LOADS_MAX, largeDefinitions),
+    draftChecks: createDefinitionTurns(DRAFT_CHECKS_MAX, largeDefinitions),
     json,
     readCode: createCodeReader(json),
     presence,

@@ -11,6 +11,7 @@ import type { Problem } from '../flows/describe-file-problems.ts';
 import { findRefusedSchemas } from '../flows/find-refused-schemas.ts';
 import type { ApiMiddleware, LoadedFlow } from '../http/context.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
@@ -20,11 +21,12 @@ type FlowPath = { org?: string; project?: string; flow?: string; version?: strin
 /**
  * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
  * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody. Throws
- * RATE_LIMITED when others of its organization are loaded for too long.
+ * RATE_LIMITED when others are loaded for too long, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
  */
 export async function loadRunnableFlow(
   { db, definitions, largeValues }: Pick<ApiDeps, 'db' | 'definitions' | 'largeValues'>,
   query: Parameters<typeof findFlowForRun>[1],
+  gone?: () => AbortSignal,
 ): Promise<LoadedFlow | undefined> {
   const foundAt = performance.now();
   const found = await findFlowForRun(db, query);
@@ -33,14 +35,15 @@ export async function loadRunnableFlow(
   const look = async () => {
     const definition = await definitions.get(flowVersionId);
     const problems = await findProblems(definition, (sound) =>
-      findRefusedSchemas(largeValues.work, organizationId, sound),
+      findRefusedSchemas(largeValues.work, organizationId, sound, gone),
     );
     return { definition, problems };
   };
   const loaded = definitions.peek(flowVersionId);
   const isKnown = loaded !== undefined && known.has(loaded);
-  const enter = (signal: AbortSignal) => largeValues.flowLoads.enter(organizationId, signal);
-  const end = isKnown ? undefined : await waitInTime(enter);
+  const measure = () => definitions.measure(flowVersionId);
+  const enter = (signal: AbortSignal) => largeValues.flowLoads.enter(organizationId, measure, signal);
+  const end = isKnown ? undefined : await waitInTime(enter, gone?.());
   const { definition, problems } = await look().finally(end);
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
@@ -57,7 +60,7 @@ export function loadFlow(deps: ApiDeps): ApiMiddleware {
     const version = path.version === undefined ? 'production' : parseVersion(path.version);
     const query = queryOf(path, ctx.state.principal);
     if (query && version === DRAFT_VERSION) await refuseDraft(deps, query);
-    const found = query && (await loadRunnableFlow(deps, { ...query, version }));
+    const found = query && (await loadRunnableFlow(deps, { ...query, version }, () => readerSignal(ctx.res)));
     if (!query || !found) throw flowNotFound(version);
     const { organization, project, flow } = query;
     ctx.state.slugs = { organization, project, flow };
@@ -73,20 +76,19 @@ async function refuseDraft({ db }: Pick<ApiDeps, 'db'>, query: NonNullable<Retur
   throw found ? versionIsDraft() : flowNotFound();
 }
 
-/** The problems of definitions, which never change, from when they are looked for. */
-const known = new WeakMap<FlowDefinition, Promise<Problem[]>>();
+/** The problems of definitions, which never change. */
+const known = new WeakMap<FlowDefinition, Problem[]>();
 
-/** Finds the problems of a definition, once for all who ask: those of its shape, else those of its JSON Schemas. */
-function findProblems(
+/** Finds the problems of a definition, unless they are known: those of its shape, else those of its JSON Schemas. */
+async function findProblems(
   definition: FlowDefinition,
   ofSchemas: (definition: FlowDefinition) => Promise<Problem[]>,
 ): Promise<Problem[]> {
   const found = known.get(definition);
   if (found) return found;
   const ofShape: Problem[] = findShapeProblems(definition);
-  const problems = ofShape.length > 0 ? Promise.resolve(ofShape) : ofSchemas(definition);
+  const problems = ofShape.length > 0 ? ofShape : await ofSchemas(definition);
   known.set(definition, problems);
-  problems.catch(() => known.delete(definition));
   return problems;
 }
 

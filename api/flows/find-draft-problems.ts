@@ -41,7 +41,7 @@ export async function requireComplete(
   gone: AbortSignal,
 ): Promise<void> {
   const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner, gone));
-  const refused = await findRefusedSchemas(deps.largeValues.work, owner, draft);
+  const refused = await findRefusedSchemas(deps.largeValues.work, owner, draft, () => gone);
   const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
   if (problems.length > 0)
     throw treeError(problems, (lines) => `The draft is not complete.\n${lines.join('\n')}`);

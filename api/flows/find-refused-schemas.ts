@@ -12,12 +12,13 @@ const AT_ONCE_MS = 10;
 /**
  * Finds the JSON Schemas of a stored definition that are refused today: it may be older than the check. Those of a flow may
  * take a second together, so they are looked at for some milliseconds at a time, in the owner's turns at large work. Throws
- * RATE_LIMITED when a turn does not come.
+ * RATE_LIMITED when a turn does not come, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
  */
 export async function findRefusedSchemas(
   work: LargeWork,
   owner: string,
   definition: FlowDefinition,
+  gone?: () => AbortSignal,
 ): Promise<Problem[]> {
   let began = performance.now();
   let endTurn: EndTurn = () => undefined;
@@ -25,7 +26,7 @@ export async function findRefusedSchemas(
     return await findSchemaProblems(definition, async (schema) => {
       if (performance.now() - began > AT_ONCE_MS) {
         endTurn();
-        endTurn = await takeLargeWork(work, owner, LARGE_BYTES);
+        endTurn = await takeLargeWork(work, owner, LARGE_BYTES, { gone });
         began = performance.now();
       }
       requireUsableSchema(schema);

@@ -1,5 +1,6 @@
 // The endpoints of a flow's versions: list, read, publish, and the one in production.
 import { z } from 'zod';
+import { measureDraft } from '../../db/flows/flow-designs.ts';
 import {
   getVersion,
   listVersions,
@@ -152,7 +153,8 @@ function publish(deps: ApiDeps): ApiMiddleware {
       requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
       return requireComplete(deps, organizationId, draft, gone);
     };
-    const writer = { draftChecks: deps.largeValues.draftChecks, organizationId, gone };
+    const measure = async () => measureDraft(deps.db, (await requireFlow(deps.db, ctx)).id);
+    const writer = { draftChecks: deps.largeValues.draftChecks, organizationId, measure, gone };
     const version = await writeCheckedDraft(writer, find, check, (ifChecked) =>
       writeFlow(deps.db, ctx, async (tx, author, flow) =>
         ifChecked(await loadDraftOf(tx, flow.id), async () => {

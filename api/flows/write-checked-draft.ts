@@ -1,12 +1,18 @@
-import type { OwnerLimit } from '../../fairness/owner-limit.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
+import type { DefinitionTurns } from '../../large-values/definition-turns.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 import { draftETag } from './draft-etag.ts';
 
 /** Does `work` on a locked flow whose draft was checked; undefined, with nothing done, when that has another draft now. */
 type IfChecked = <T>(locked: FlowDefinition, work: () => Promise<T>) => Promise<T | undefined>;
 
-type Writer = { draftChecks: OwnerLimit; organizationId: string; gone: AbortSignal };
+type Writer = {
+  draftChecks: DefinitionTurns;
+  organizationId: string;
+  /** Measures the draft as JSON, in bytes. */
+  measure: () => Promise<number>;
+  gone: AbortSignal;
+};
 
 /**
  * Does a write to a flow whose draft has passed `check`, which may take long and so comes before the flow is locked. `lock`
@@ -15,12 +21,13 @@ type Writer = { draftChecks: OwnerLimit; organizationId: string; gone: AbortSign
  * `gone` aborts first.
  */
 export async function writeCheckedDraft<T>(
-  { draftChecks, organizationId, gone }: Writer,
+  { draftChecks, organizationId, measure, gone }: Writer,
   find: () => Promise<{ draft: FlowDefinition }>,
   check: (draft: FlowDefinition) => Promise<void>,
   lock: (ifChecked: IfChecked) => Promise<T | undefined>,
 ): Promise<T> {
-  const leave = await waitInTime((signal) => draftChecks.enter(organizationId, signal), gone);
+  const enter = (signal: AbortSignal) => draftChecks.enter(organizationId, measure, signal);
+  const leave = await waitInTime(enter, gone);
   try {
     return await checkAndWrite((await find()).draft, check, lock);
   } finally {

@@ -75,7 +75,7 @@ export const runFlowTool = defineTool({
       flow: design.slug,
     };
     const asked = { ...slugs, within: call.access, version: version ?? ('production' as const) };
-    const flow = await loadRunnableFlow(call.deps, asked);
+    const flow = await loadRunnableFlow(call.deps, asked, () => call.gone);
     if (!flow) throw notPublished(version);
     const { user } = call;
     const body = { message, parameters, ...(max_credits !== undefined && { maxCredits: max_credits }) };

@@ -35,7 +35,13 @@ const publish = defineTool({
       return { draft: await loadVisibleDraft(call.deps.db, id) };
     };
     const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft, call.gone);
-    const writer = { draftChecks: call.deps.largeValues.draftChecks, organizationId, gone: call.gone };
+    const measure = () => measureDraft(call.deps.db, flow_id);
+    const writer = {
+      draftChecks: call.deps.largeValues.draftChecks,
+      organizationId,
+      measure,
+      gone: call.gone,
+    };
     const published = await writeCheckedDraft(writer, find, check, (ifChecked) =>
       withLockedFlow(call, flow_id, async (tx, flow) =>
         ifChecked(await loadVisibleDraft(tx, flow.id), async () =>

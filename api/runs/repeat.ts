@@ -17,6 +17,7 @@ import { modelKeyHeaders, readModelKeys } from '../calls/read-model-keys.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { accessOf } from '../http/principal.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { examplesOf, flowPaths, runAnswer, thrownBy } from '../reference/operations.ts';
 import { accepted } from '../reference/run-examples.ts';
 import { jobAccepted } from '../run-shapes/answers.ts';
@@ -96,7 +97,7 @@ function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
     const { run, principal } = ctx.state;
     requireRepeatable(run, 'rerun');
     const query = { organization, project, flow, within: accessOf(principal), version: run.version };
-    const found = await loadRunnableFlow(deps, query);
+    const found = await loadRunnableFlow(deps, query, () => readerSignal(ctx.res));
     if (!found) throw flowNotFound(run.version);
     ctx.state.flow = found;
     ctx.state.slugs = { organization, project, flow };

@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { loadRunnableFlow } from '../../../api/calls/load-flow.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
-import { createLargeWork } from '../../../fairness/large-work.ts';
-import { createOwnerLimit } from '../../../fairness/owner-limit.ts';
+import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
+import { createLargeWork, type LargeWork } from '../../../fairness/large-work.ts';
 import { createPresence } from '../../../fairness/presence.ts';
+import { createTurns } from '../../../fairness/turns.ts';
+import { createDefinitionTurns } from '../../../large-values/definition-turns.ts';
+import { passthrough } from '../../blocks.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 import { waitUntil } from '../../wait-until.ts';
+
+/** Two definitions of one owner at a time, and one large one of all. */
+function createLargeValues() {
+  const flowLoads = createDefinitionTurns(2, createTurns({ places: 1, reserve: 0 }));
+  return { work: createLargeWork(createPresence()), flowLoads };
+}
 
 describe('the versions that requests run', () => {
   let database: TestDatabase;
@@ -24,8 +34,9 @@ describe('the versions that requests run', () => {
     const definitions = {
       get: () => new Promise((resolve) => loading.push(resolve)),
       peek: () => undefined,
+      measure: async () => 0,
     };
-    const largeValues = { work: createLargeWork(createPresence()), flowLoads: createOwnerLimit(2) };
+    const largeValues = createLargeValues();
     const deps = { db, definitions, largeValues } as unknown as ApiDeps;
     async function load(versions: number) {
       const { organization, project } = await createProject(db);
@@ -63,8 +74,9 @@ describe('the versions that requests run', () => {
       get: (id: string) =>
         id === known.id ? cached.get(id) : new Promise((resolve) => loading.push(resolve)),
       peek: cached.peek,
+      measure: cached.measure,
     };
-    const largeValues = { work: createLargeWork(createPresence()), flowLoads: createOwnerLimit(2) };
+    const largeValues = createLargeValues();
     const deps = { db, definitions, largeValues } as unknown as ApiDeps;
     const query = { organization: organization.slug, project: 'main', flow: 'flow' };
     const load = (version: number) =>
@@ -75,5 +87,70 @@ describe('the versions that requests run', () => {
     assert.equal((await load(1))?.version, 1);
     for (const loaded of loading) loaded({ steps: [] });
     await Promise.all(others);
+  });
+
+  it('wait for the large ones of other organizations where they are large, until their caller has gone', async () => {
+    const { db } = database;
+    const loading: ((definition: { steps: [] }) => void)[] = [];
+    const definitions = {
+      get: () => new Promise((resolve) => loading.push(resolve)),
+      peek: () => undefined,
+      measure: async () => SMALL_BYTES,
+    };
+    const deps = { db, definitions, largeValues: createLargeValues() } as unknown as ApiDeps;
+    async function load(gone = new AbortController().signal) {
+      const { organization, project } = await createProject(db);
+      const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+      await publishVersion(db, flow.id, '');
+      const query = { organization: organization.slug, project: 'main', flow: 'flow', version: 1 };
+      return { found: loadRunnableFlow(deps, { ...query, within: { projectId: project.id } }, () => gone) };
+    }
+    const first = await load();
+    await waitUntil(() => loading.length === 1);
+    const caller = new AbortController();
+    const hungUp = await load(caller.signal);
+    const third = await load();
+    caller.abort();
+    await assert.rejects(hungUp.found, { code: 'REQUEST_TIMEOUT' });
+    assert.equal(loading.length, 1);
+    loading[0]?.({ steps: [] });
+    await first.found;
+    await waitUntil(() => loading.length === 2);
+    loading[1]?.({ steps: [] });
+    assert.equal((await third.found)?.version, 1);
+  });
+
+  it('are looked at for those who wait on, though another caller has gone', async () => {
+    const { db } = database;
+    const { organization, project } = await createProject(db);
+    const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+    await publishVersion(db, flow.id, '');
+    const steps = Array.from({ length: 3 }, (_, index) => passthrough(`s${index}`, { inputSchema: {} }));
+    const definition = { steps };
+    const definitions = { get: async () => definition, peek: () => undefined, measure: async () => 0 };
+    let now = 0;
+    const clock = mock.method(performance, 'now', () => (now += 11));
+    const turns: (() => void)[] = [];
+    const work: LargeWork = {
+      take: (_owner, _bytes, { signal } = {}) =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason));
+          turns.push(() => resolve(() => undefined));
+        }),
+    };
+    const deps = { db, definitions, largeValues: { ...createLargeValues(), work } } as unknown as ApiDeps;
+    const query = { organization: organization.slug, project: 'main', flow: 'flow', version: 1 };
+    const caller = new AbortController();
+    const load = (gone: AbortSignal) =>
+      loadRunnableFlow(deps, { ...query, within: { projectId: project.id } }, () => gone);
+    const hungUp = load(caller.signal);
+    await waitUntil(() => turns.length === 1);
+    const other = load(new AbortController().signal);
+    await waitUntil(() => turns.length === 2);
+    caller.abort();
+    await assert.rejects(hungUp, { code: 'REQUEST_TIMEOUT' });
+    clock.mock.restore();
+    turns[1]?.();
+    assert.equal((await other)?.version, 1);
   });
 });

@@ -61,6 +61,25 @@ describe('the JSON Schemas of a stored flow', () => {
     await assert.rejects(findRefusedSchemas(work, 'acme', { steps }), { code: 'RATE_LIMITED' });
   });
 
+  it('are looked at no longer once their caller has gone', async () => {
+    let now = 0;
+    mock.method(performance, 'now', () => {
+      now += 6;
+      return now;
+    });
+    const caller = new AbortController();
+    const work: LargeWork = {
+      async take(_owner, _bytes, { signal } = {}) {
+        caller.abort();
+        signal?.throwIfAborted();
+        return () => undefined;
+      },
+    };
+    const steps = Array.from({ length: 8 }, (_, index) => passthrough(`s${index}`, { inputSchema: {} }));
+    const looked = findRefusedSchemas(work, 'acme', { steps }, () => caller.signal);
+    await assert.rejects(looked, { code: 'REQUEST_TIMEOUT' });
+  });
+
   it('take no turn where they are looked at within moments', async () => {
     const { paths, turns } = await look([{}, ENDLESS, {}, ENDLESS], 0);
     assert.deepEqual(paths, [

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { writeCheckedDraft } from '../../../api/flows/write-checked-draft.ts';
-import { createOwnerLimit } from '../../../fairness/owner-limit.ts';
+import { createTurns } from '../../../fairness/turns.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
+import { createDefinitionTurns } from '../../../large-values/definition-turns.ts';
 import { passthrough } from '../../blocks.ts';
 
 const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });
 
 describe('a write to a flow whose draft is checked', () => {
-  const draftChecks = createOwnerLimit(1);
+  const draftChecks = createDefinitionTurns(1, createTurns({ places: 1, reserve: 0 }));
+  const measure = async () => 0;
   afterEach(() => {
     mock.restoreAll();
   });
@@ -19,7 +21,7 @@ describe('a write to a flow whose draft is checked', () => {
     const checked: string[] = [];
     const nameOf = ({ steps }: FlowDefinition) => steps[0]?.step_id ?? '';
     const written = await writeCheckedDraft<string>(
-      { draftChecks, organizationId: 'acme', gone: new AbortController().signal },
+      { draftChecks, organizationId: 'acme', measure, gone: new AbortController().signal },
       async () => ({ draft: draftOf(found) }),
       async (draft) => {
         checked.push(nameOf(draft));
@@ -46,7 +48,7 @@ describe('a write to a flow whose draft is checked', () => {
     const order: string[] = [];
     const publish = (organizationId: string, name: string) =>
       writeCheckedDraft<string>(
-        { draftChecks, organizationId, gone: new AbortController().signal },
+        { draftChecks, organizationId, measure, gone: new AbortController().signal },
         async () => {
           order.push(`find ${name}`);
           return { draft: draftOf(name) };
@@ -67,7 +69,7 @@ describe('a write to a flow whose draft is checked', () => {
     const checking = Promise.withResolvers<void>();
     const publish = (check: () => Promise<void>, gone = new AbortController().signal) =>
       writeCheckedDraft(
-        { draftChecks, organizationId: 'acme', gone },
+        { draftChecks, organizationId: 'acme', measure, gone },
         async () => ({ draft }),
         check,
         (ifChecked) => ifChecked(draft, async () => 'written'),
