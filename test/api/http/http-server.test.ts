@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Meter } from '@opentelemetry/api';
-import { createHttpServer, PIPELINED_MAX } from '../../../api/http/http-server.ts';
+import { createHttpServer } from '../../../api/http/http-server.ts';
 import { bindInstruments } from '../../../observability/metrics/instruments.ts';
 import { captureLog } from '../../capture-log.ts';
 
@@ -156,74 +156,6 @@ describe('the HTTP server', () => {
     await text(open('GET / HTTP/1.1\r\n'));
     late?.end('done');
     assert.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 200 OK/);
-  });
-
-  it('closes a connection with too many unanswered requests', async () => {
-    const begun: ServerResponse[] = [];
-    const { promise: gone, resolve } = Promise.withResolvers<void>();
-    await listen((_request, response) => {
-      begun.push(response);
-      response.once('close', resolve);
-    });
-    const socket = open(GET.repeat(PIPELINED_MAX + 1));
-    await once(socket, 'close');
-    await gone;
-    assert.equal(begun.length, 1);
-  });
-
-  /** Keeps the answer to the first of these requests, and answers the others; tells which were begun. */
-  async function keepFirst(timings = {}) {
-    const begun: (string | undefined)[] = [];
-    const { promise: first, resolve } = Promise.withResolvers<ServerResponse>();
-    await listen((request, response) => {
-      begun.push(request.url);
-      if (request.url === '/first') resolve(response);
-      else response.end(`${request.url} ${response.socket !== null};`);
-    }, timings);
-    return { begun, first };
-  }
-  const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
-
-  it('begins a request once the earlier answers of its connection are sent, whatever other connections do', async () => {
-    const { begun, first } = await keepFirst();
-    const answers = text(open(get('/first') + get('/second') + get('/third', 'Connection: close\r\n')));
-    const kept = await first;
-    await text(open(get('/other', 'Connection: close\r\n')));
-    assert.deepEqual(begun, ['/first', '/other']);
-    kept.end('done;');
-    assert.match(await answers, /done;[\s\S]*\/second true;[\s\S]*\/third true;$/);
-    assert.deepEqual(begun, ['/first', '/other', '/second', '/third']);
-  });
-
-  it('begins no request that waits on a connection whose reader has gone, or that is closed after an answer', async () => {
-    const { begun, first } = await keepFirst();
-    const socket = open(get('/first') + get('/second'));
-    const closed = once(await first, 'close');
-    socket.destroy();
-    await closed;
-    await text(open(get('/last', 'Connection: close\r\n') + get('/second')));
-    assert.deepEqual(begun, ['/first', '/last']);
-  });
-
-  it('begins no request that waits and does not arrive in time, and logs and counts it', async () => {
-    const { begun, first } = await keepFirst(QUICK);
-    server.once('clientError', async () => (await first).end('done'));
-    const post = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{';
-    const { answer, lines, counted } = await noted(get('/first') + post);
-    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*done$/);
-    const reasons = lines.filter(({ msg }) => msg === 'Request').map(({ reason }) => reason);
-    assert.deepEqual([begun, reasons, counted], [['/first'], ['ERR_HTTP_REQUEST_TIMEOUT'], [{}]]);
-  });
-
-  it('answers as many requests as may wait, in their order', async () => {
-    let number = 0;
-    await listen((_request, response) => void response.end(`answer ${number++};`));
-    const socket = open(GET.repeat(PIPELINED_MAX - 1) + GET.replace('Host', 'Connection: close\r\nHost'));
-    const answers = [...(await text(socket)).matchAll(/answer (\d+);/g)].map(([, index]) => Number(index));
-    assert.deepEqual(
-      answers,
-      Array.from({ length: PIPELINED_MAX }, (_, index) => index),
-    );
   });
 
   it('drops an answer that nobody reads', async () => {
