@@ -56,7 +56,7 @@ export function createModelCaller(
         const began = performance.now();
         try {
           const reply = await call();
-          speeds.note(block.model ?? '', performance.now() - began);
+          speeds.note(organizationId, block.model ?? '', performance.now() - began);
           return reply;
         } finally {
           endTurn();
@@ -68,7 +68,8 @@ export function createModelCaller(
   async function begin(execution: BlockExecution, attempt: Attempt): Promise<HeldModelCall | undefined> {
     const { organizationId, block } = await blocks.find(execution, attempt);
     const model = block.model ?? '';
-    if (speeds.isSlow(model) || modelTurns.isBusy(providerOf(model), organizationId)) return undefined;
+    if (speeds.isSlow(organizationId, model) || modelTurns.isBusy(providerOf(model), organizationId))
+      return undefined;
     return held.begin(keyOf(execution), organizationId, (own) => orBusy(own, () => make(execution, own)));
   }
 
@@ -89,8 +90,8 @@ export function createModelCaller(
   }
 
   async function noteSlow(execution: BlockExecution): Promise<void> {
-    const { block } = await blocks.find(execution, { mayWait: true });
-    speeds.note(block.model ?? '', maxMs);
+    const { organizationId, block } = await blocks.find(execution, { mayWait: true });
+    speeds.note(organizationId, block.model ?? '', maxMs);
   }
 
   /** Turns an activity away where its organization has many others waiting for the same provider: those for others need slots. */

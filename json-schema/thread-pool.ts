@@ -36,7 +36,7 @@ export type ThreadPool = {
    */
   run(
     organization: string,
-    request: ThreadRequest,
+    request: Omit<ThreadRequest, 'organization'>,
     options: { isBrief: boolean },
   ): Promise<ThreadReply | undefined>;
   /** Whether the organization has a turn now or within an instant. */
@@ -45,7 +45,6 @@ export type ThreadPool = {
 };
 
 type Job = {
-  organization: string;
   request: ThreadRequest;
   resolve(reply: ThreadReply): void;
   reject(error: unknown): void;
@@ -120,7 +119,9 @@ export function createThreadPool({
 
   function assign(job: Job): void {
     const idle = [...threads].find((thread) => thread.job === undefined);
-    const waitsForOwn = [...threads].some((thread) => thread.job?.organization === job.organization);
+    const waitsForOwn = [...threads].some(
+      (thread) => thread.job?.request.organization === job.request.organization,
+    );
     if (idle) start(idle, job);
     else if (!waitsForOwn) startAnew(job);
     else {
@@ -185,7 +186,7 @@ export function createThreadPool({
       try {
         if (closed) throw new Error('The validator is closed');
         const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
-        assign({ organization, request, resolve, reject });
+        assign({ request: { organization, ...request }, resolve, reject });
         return await promise;
       } finally {
         end();

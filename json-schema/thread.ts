@@ -1,25 +1,14 @@
 // The program of a validator thread, which compiles and validates schemas and can be killed.
 import { parentPort, workerData } from 'node:worker_threads';
-import { LRUCache } from 'lru-cache';
 import { beginThread } from '../fairness/thread.ts';
 import type { Json } from '../flow/definition.ts';
-import {
-  CompilationError,
-  type CompiledSchema,
-  compileSchema,
-  type SchemaProblem,
-} from './compile-schema.ts';
+import { CompilationError, type SchemaProblem } from './compile-schema.ts';
+import { createCompiledSchemas } from './compiled-schemas.ts';
 import { ENDLESS } from './estimate-steps.ts';
-import {
-  COMPILATION_MAX_MS,
-  COMPILED_MAX,
-  COMPILED_MAX_LENGTH,
-  VALIDATING,
-  VALIDATION_MAX_MS,
-} from './limits.ts';
+import { COMPILATION_MAX_MS, VALIDATING, VALIDATION_MAX_MS } from './limits.ts';
 
 /** `schema` and `value` are JSON text, which is passed on far faster than parsed; without `value` the schema is only compiled. */
-export type ThreadRequest = { schema: string; value?: string };
+export type ThreadRequest = { organization: string; schema: string; value?: string };
 export type ThreadReply =
   | { problems: SchemaProblem[] }
   | { invalid: { message: string; path?: string | undefined; culprit?: string | undefined } };
@@ -29,25 +18,17 @@ export type ThreadReply =
  * microseconds that this thread may have used by then, and whether it is VALIDATING rather than compiling.
  */
 const limits = new BigInt64Array(workerData as SharedArrayBuffer);
-const compiled = new LRUCache<string, CompiledSchema>({
-  max: COMPILED_MAX,
-  maxSize: COMPILED_MAX_LENGTH,
-  sizeCalculation: (_, schema) => schema.length,
-});
+const getCompiled = createCompiledSchemas();
 
 beginThread();
 parentPort?.on('message', (request: ThreadRequest) => parentPort?.postMessage(answer(request)));
 
-function answer({ schema, value: text }: ThreadRequest): ThreadReply {
+function answer({ organization, schema, value: text }: ThreadRequest): ThreadReply {
   try {
     // Not counted: its size is bounded where it comes from.
     const value: Json | undefined = text === undefined ? undefined : JSON.parse(text);
     allow(COMPILATION_MAX_MS);
-    let validate = compiled.get(schema);
-    if (validate === undefined) {
-      validate = compileSchema(JSON.parse(schema));
-      compiled.set(schema, validate);
-    }
+    const validate = getCompiled(organization, schema);
     if (value === undefined) return { problems: [] };
     allow(VALIDATION_MAX_MS, VALIDATING);
     return { problems: validate(value) };

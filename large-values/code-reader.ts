@@ -1,6 +1,6 @@
 // Reads the sources of code blocks, and remembers what was found in them: flows are read far more often than they change.
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createSharedCache } from '../fairness/shared-cache.ts';
 import type { LargeJson } from './large-json.ts';
 import { type CodeFindings, readCode } from './read-code.ts';
 
@@ -17,15 +17,13 @@ const KEPT_LENGTH = 200;
 export type CodeReader = (owner: string, sources: string[], signal?: AbortSignal) => Promise<CodeFindings[]>;
 
 export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReader {
-  const known = new LRUCache<string, CodeFindings>({
-    maxSize: KEPT_MAX_LENGTH,
-    sizeCalculation: ({ problem, named }) =>
-      KEPT_LENGTH + (problem?.message.length ?? 0) + named.join('').length,
-  });
+  const known = createSharedCache<CodeFindings>(KEPT_MAX_LENGTH);
   const underWay = new Map<string, Promise<CodeFindings>>();
 
-  function remember(digest: string, found: CodeFindings): CodeFindings {
-    known.set(digest, found);
+  function remember(owner: string, digest: string, found: CodeFindings): CodeFindings {
+    const { problem, named } = found;
+    const length = KEPT_LENGTH + (problem?.message.length ?? 0) + named.join('').length;
+    known.set(owner, digest, found, length);
     return found;
   }
 
@@ -46,7 +44,7 @@ export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReade
     if (found) return found;
     const reading = thread
       .readCode(owner, Buffer.from(source), { signal })
-      .then((found) => remember(digest, found))
+      .then((found) => remember(owner, digest, found))
       .finally(() => underWay.delete(key));
     underWay.set(key, reading);
     return reading;
@@ -60,7 +58,7 @@ export function createCodeReader(thread: Pick<LargeJson, 'readCode'>): CodeReade
       const found = known.get(digest);
       if (!found) left -= source.length;
       if (found) findings.push(found);
-      else if (left >= 0) findings.push(remember(digest, readCode(source)));
+      else if (left >= 0) findings.push(remember(owner, digest, readCode(source)));
       else findings.push(await readInThread(owner, digest, source, signal));
     }
     return findings;

@@ -203,12 +203,19 @@ describe('held model calls', () => {
 });
 
 describe('the speed of a model', () => {
-  it('is slow while its calls take longer than the limit on average, and is not when it is unknown', () => {
+  it('is slow for an organization while its calls take longer than the limit on average, and is not when it is unknown', () => {
     const speeds = createModelSpeeds(1_000);
-    assert.equal(speeds.isSlow('demo/chat'), false);
-    speeds.note('demo/chat', 30_000);
-    assert.deepEqual([speeds.isSlow('demo/chat'), speeds.isSlow('demo/other')], [true, false]);
-    for (let calls = 0; calls < 30; calls += 1) speeds.note('demo/chat', 300);
-    assert.equal(speeds.isSlow('demo/chat'), false);
+    assert.equal(speeds.isSlow('acme', 'demo/chat'), false);
+    speeds.note('acme', 'demo/chat', 30_000);
+    assert.deepEqual(
+      [
+        speeds.isSlow('acme', 'demo/chat'),
+        speeds.isSlow('acme', 'demo/other'),
+        speeds.isSlow('other', 'demo/chat'),
+      ],
+      [true, false, false],
+    );
+    for (let calls = 0; calls < 30; calls += 1) speeds.note('acme', 'demo/chat', 300);
+    assert.equal(speeds.isSlow('acme', 'demo/chat'), false);
   });
 });

@@ -54,6 +54,16 @@ describe('createCodeReader', () => {
     assert.equal(asked.length, 1);
   });
 
+  it('remembers the code of an owner, however much another has read', async () => {
+    const { asked, read } = setUp();
+    const own = makeSource(HERE_MAX_LENGTH + 1);
+    await read('acme', [own]);
+    for (let index = 0; index < 500; index++)
+      await read('other', [makeSource(0, `a${index}`.padEnd(10_000, 'b'))]);
+    await read('acme', [own]);
+    assert.equal(asked.length, 1);
+  });
+
   it('waits for the reading of another of the owner no longer than its own signal allows, and for no other owner', async () => {
     const turn = Promise.withResolvers<void>();
     const { asked, read } = setUp((reads) => (reads === 1 ? turn.promise : Promise.resolve()));
