@@ -42,8 +42,8 @@ const CONNECTION_TIMED_OUT = [
   'Connection terminated due to connection timeout',
 ];
 
-/** Connection exceptions and operator interventions: the connection is gone. */
-const LOST = /^(08|57P0[1-5])/;
+/** Connection exceptions, operator interventions, and timeouts of a whole transaction: the connection is gone. */
+const LOST = /^(08|57P0[1-5]|25P0[34])/;
 /** Insufficient resources (too many connections, a full disk), a cancelled statement, a read-only database. */
 const REFUSED = /^(53|57014|25006)/;
 

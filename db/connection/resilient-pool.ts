@@ -22,6 +22,13 @@ const WRITE_CHECK_TIMEOUT_MS = 3_000;
 /** How often a statement outside a transaction is repeated that PostgreSQL rolled back in favour of another. */
 const CONFLICTS_MAX = 3;
 
+/**
+ * Begins a transaction that PostgreSQL ends once nothing has come from this process for so long: one that is frozen, or whose host
+ * was lost, would hold its locks without limit. Set with each begin, which also holds behind a pooler: those refuse parameters of
+ * a session that they do not know, or hand out its connection for each transaction.
+ */
+const BEGIN = `begin; set local idle_in_transaction_session_timeout = '30s'`;
+
 /** Characters of a long statement that the log has. */
 const LOGGED_SQL_MAX_LENGTH = 1_000;
 
@@ -138,7 +145,9 @@ function createBorrowed(
     if (broken || !held) throw broken;
     const { client } = held;
     try {
-      const answer = await inStatementSpan(sql, () => silence.watch(client.query(sql, [...parameters])));
+      const answer = await inStatementSpan(sql, () =>
+        silence.watch(client.query(sql === 'begin' ? BEGIN : sql, [...parameters])),
+      );
       silence.hear();
       databaseOutage.works(takesWrites);
       return answer;

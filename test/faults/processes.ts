@@ -14,6 +14,7 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
 export type Program = {
   /** The line it logged when it was ready. */
   ready: string;
+  pid: number;
   /** Sends SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;
   /** Sends SIGTERM, and waits until it has ended by itself; returns its exit code. */
@@ -69,6 +70,7 @@ export async function startProgram(
   ]);
   return {
     ready,
+    pid: child.pid as number,
     kill: () => end(child, 'SIGKILL').then(() => undefined),
     stop: () => end(child, 'SIGTERM'),
     crash: () => end(child, 'SIGUSR2'),

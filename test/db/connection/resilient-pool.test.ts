@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { connect, type Db, inTransaction } from '../../../db/connect.ts';
+import { ConnectionFailed, toQueryFailure } from '../../../db/connection/connection-failed.ts';
 import { tellOutage } from '../../../db/connection/database-outage.ts';
 import { captureLog } from '../../capture-log.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
@@ -113,6 +115,15 @@ describe('an outage of the database', () => {
     it(`in the middle of ${what} is reported, and nothing is repeated`, async () => {
       await assert.rejects(cutUnder(work), { name: 'ConnectionFailed', failure: 'lost' });
     });
+
+  it('is what PostgreSQL says to a transaction that it has ended with its connection', () => {
+    for (const code of ['25P03', '25P04']) {
+      const ended = Object.assign(new pg.DatabaseError('terminating connection', 0, 'error'), { code });
+      const failed = toQueryFailure(ended, false);
+      assert(failed instanceof ConnectionFailed);
+      assert.equal(failed.failure, 'lost');
+    }
+  });
 
   it('is reported within seconds when the database is silent, also to the next query', async () => {
     await read();
