@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { log } from '../observability/log.ts';
 import { databaseOutage } from './connection/database-outage.ts';
+import { pass } from './connection/silence-detector.ts';
 
 const RECONNECT_MS = 1_000;
 /** A connection can die silently: one that does not answer is replaced within 6 s. */
@@ -38,13 +39,7 @@ export function createNotifications(databaseUrl: string): Notifications {
   let closed = false;
   let wake = () => {};
 
-  function createClient(): pg.Client {
-    return new pg.Client({
-      connectionString: databaseUrl,
-      connectionTimeoutMillis: PING_TIMEOUT_MS,
-      query_timeout: PING_TIMEOUT_MS,
-    });
-  }
+  const createClient = () => new pg.Client({ connectionString: databaseUrl });
   const fail = (error: Error) => {
     if (!closed) databaseOutage.failed(`Listening for notifications failed: ${error.message}`);
   };
@@ -69,20 +64,19 @@ export function createNotifications(databaseUrl: string): Notifications {
       wake();
     });
     try {
-      await client.connect();
+      await inTime(client, client.connect());
       do {
         // Those that are added meanwhile have their turn in this loop too.
         for (const listener of listeners) {
           if (listener.hears) continue;
-          await client.query(`listen ${listener.channel}`);
+          await inTime(client, client.query(`listen ${listener.channel}`));
           if (!listeners.has(listener)) continue;
           listener.hears = true;
           void tell(listener.channel, listener.opened);
         }
         databaseOutage.works();
         await pause(PING_MS);
-        // end() would wait for ever on a silent connection; after a query without an answer it cuts it.
-        await client.query('select 1');
+        await inTime(client, client.query('select 1'));
       } while (!closed);
     } finally {
       await client.end();
@@ -116,6 +110,19 @@ export function createNotifications(databaseUrl: string): Notifications {
       await ended;
     },
   };
+}
+
+/**
+ * Settles as `work` of a connection does, which is cut when that takes too long. The timers of `pg` would also do so when this
+ * process was held up, and has not read an answer that is there.
+ */
+async function inTime<T>(client: pg.Client, work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  pass(PING_TIMEOUT_MS, over.signal).then(
+    () => client.connection.stream.destroy(new Error('timeout expired')),
+    () => undefined,
+  );
+  return work.finally(() => over.abort());
 }
 
 /** Tells a hearer; one that fails disturbs no other. */

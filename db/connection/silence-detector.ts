@@ -82,6 +82,7 @@ async function ask(url: string, heard: Promise<true>): Promise<boolean> {
   }
 }
 
-async function pass(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits so long, in parts. */
+export async function pass(ms: number, signal: AbortSignal): Promise<void> {
   for (let part = 0; part < PARTS; part += 1) await sleep(ms / PARTS, undefined, { signal });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import {
   createNotifications,
@@ -132,6 +133,37 @@ describe('the connection that listens for notifications', () => {
           ['at once', 'weir_a'],
           ['later', 'weir_a'],
         ],
+      );
+    } finally {
+      captured.stop();
+    }
+  });
+
+  it('is not replaced, and no outage is told, when this process was held up and reads an answer late', async () => {
+    const captured = captureLog();
+    try {
+      const heldUp = createNotifications(database.url);
+      const holdUp = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_500);
+      holdUp();
+      let openings = 0;
+      const listener = heldUp.listen(
+        'weir_a',
+        () => undefined,
+        () => {
+          openings += 1;
+        },
+      );
+      await waitUntil(() => listener.hears());
+      // It is asked whether it is there, and then to listen on another channel.
+      const another = heldUp.listen('weir_b', () => undefined);
+      await setImmediate();
+      holdUp();
+      await waitUntil(() => another.hears());
+      await heldUp.close();
+      assert.equal(openings, 1);
+      assert.deepEqual(
+        captured.lines.filter(({ level }) => level === 'warn'),
+        [],
       );
     } finally {
       captured.stop();
