@@ -3,6 +3,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 /** The statuses of gRPC that are told apart. */
 export const GRPC = {
   cancelled: 1,
+  unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
@@ -16,8 +17,15 @@ export const GRPC = {
 /** Statuses that come from the way to the engine: an engine that is busy, or refuses this process, was reached. */
 export const UNANSWERED: (number | undefined)[] = [GRPC.cancelled, GRPC.deadlineExceeded, GRPC.unavailable];
 
-/** Finds the gRPC status in an error of the engine's client, which may have wrapped it; undefined for other errors. */
+/** How the engine's client begins to tell of a lost connection, with the status UNKNOWN. */
+const CONNECTION_LOST = /^(transport error$|Service was not ready: |h2 protocol error: )/;
+
+/**
+ * Finds the gRPC status in an error of the engine's client, which may have wrapped it; undefined for other errors. A lost
+ * connection is UNAVAILABLE.
+ */
 export function grpcCodeOf(error: unknown): number | undefined {
   const cause = error instanceof Error && error.cause ? error.cause : error;
-  return isGrpcServiceError(cause) ? cause.code : undefined;
+  if (!isGrpcServiceError(cause)) return undefined;
+  return cause.code === GRPC.unknown && CONNECTION_LOST.test(cause.message) ? GRPC.unavailable : cause.code;
 }

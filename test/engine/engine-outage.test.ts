@@ -21,6 +21,7 @@ describe('an outage of the engine', () => {
   for (const [how, begin] of [
     ['silent', () => engine.silence()],
     ['refusing connections', () => engine.refuse()],
+    ['resetting connections', () => engine.cut()],
   ] as const)
     it(`that is ${how} is a line when it begins and one when it is over, however many runs meet it`, async () => {
       const tenant = await weir.createTenant();
