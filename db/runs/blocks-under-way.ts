@@ -1,5 +1,5 @@
 // Blocks under way, as callers see them. A row is written once a block takes long or was refused, and deleted with its end; one
-// that its worker left behind is not shown once the block is recorded or the call has ended.
+// that its worker left behind is not shown once the block is recorded or the call has ended, and is deleted then by a duty.
 import { sql } from 'kysely';
 import type { ProcessorType } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
@@ -108,6 +108,16 @@ export function isUnderWay(call: 'run' | 'call') {
     where block_run.execution_id = block_under_way.execution_id
       and block_run.block_key = block_under_way.block_key
   ))`;
+}
+
+/** Deletes up to `limit` rows that are not shown any more, since their workers have left them behind; returns how many. */
+export async function deleteLeftBlocks(db: Db, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from block_under_way where ctid = any (array(
+      select block_under_way.ctid from block_under_way join run using (execution_id)
+      where not ${isUnderWay('run')} limit ${limit} for update of block_under_way skip locked
+    ))`.execute(db);
+  return Number(numAffectedRows);
 }
 
 /** Lists the blocks of all calls of a run that are under way, in the order they started. */

@@ -6,9 +6,9 @@ import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
 import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
 import { showRefusal, showUnderWay } from '../../activities/show-under-way.ts';
-import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
+import { deleteLeftBlocks, listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findStuckRuns } from '../../db/runs/stuck-calls.ts';
-import { openAccount } from '../db/credits/ledger-fixture.ts';
+import { openAccount, settle } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -98,5 +98,23 @@ describe('showing an attempt at a block', () => {
       attempts: 4,
       lastError: 'no process',
     });
+  });
+
+  it('is deleted by a duty where a worker left it behind, once its block is recorded or its call has ended', async () => {
+    const { db } = database;
+    const { organizationId, runs } = await openAccount(db, 0, 3);
+    const [underWay = '', recorded = '', ended = ''] = runs;
+    const block = { name: 'ask', processor_type: 'llm' };
+    const blocks = { find: async () => ({ block }) } as unknown as Pick<BlockExecutor, 'find'>;
+    for (const callId of runs) {
+      const execution = { callId, blockKey: 'ask', stepId: 'ask', input: { ref: 'message' }, ends: false };
+      await showRefusal(db, blocks, execution, { number: 1 } as Attempt, { message: 'no', retryInMs: 1 });
+    }
+    await settle(db, { organizationId }, { callId: recorded, blockKey: 'ask', costMicrocredits: 0 });
+    await db.updateTable('run').set({ status: 'failed' }).where('execution_id', '=', ended).execute();
+    assert.equal(await deleteLeftBlocks(db, 1), 1);
+    await deleteLeftBlocks(db, 100);
+    const left = db.selectFrom('block_under_way').select('execution_id').where('execution_id', 'in', runs);
+    assert.deepEqual(await left.execute(), [{ execution_id: underWay }]);
   });
 });

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import { releaseLeftReservations } from '../../db/credits/reservations.ts';
+import { deleteLeftBlocks } from '../../db/runs/blocks-under-way.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
 import { deleteDefinitions } from '../../db/upkeep/delete-definitions.ts';
@@ -25,6 +26,7 @@ import { unparkRequestedRuns } from './unpark-requested-runs.ts';
 /** A younger run is left alone. */
 const QUIET_SECONDS = 30;
 const EXPIRED_KEYS_MAX = 2_000;
+const LEFT_BLOCKS_MAX = 2_000;
 const COUNTED_MAX = 2_000;
 const SNAPSHOTS_MAX = 100;
 const DEFINITIONS_MAX = 100;
@@ -100,6 +102,11 @@ function duties(deps: Deps): Duty[] {
       perform: all((signal) => startWaitingDeliveries(deps, signal)),
     },
     { name: 'Releasing reservations', everyMs: EVERY_MS, perform: all(() => releaseLeftReservations(db)) },
+    {
+      name: 'Deleting what shows blocks that have ended',
+      everyMs: EVERY_MINUTE_MS,
+      perform: async () => (await deleteLeftBlocks(db, LEFT_BLOCKS_MAX)) === LEFT_BLOCKS_MAX,
+    },
     {
       name: 'Counting usage',
       everyMs: EVERY_MS,
