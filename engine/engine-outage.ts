@@ -24,8 +24,8 @@ export function isEngineAway(error: unknown): boolean {
 /** Logs an outage in the line that all share; returns false, and logs nothing, when the error is something else. */
 export function tellEngineOutage(error: unknown): boolean {
   if (!isEngineAway(error)) return false;
-  const isBusy = grpcCodeOf(error) === GRPC.resourceExhausted;
-  engineOutage.failed(describeEngineError(error), { isBusy });
+  // It may answer other questions meanwhile, and serve no workflow.
+  engineOutage.failed(describeEngineError(error), { inPart: true });
   return true;
 }
 

@@ -10,18 +10,13 @@ const MS_PER_SECOND = 1_000;
 const outsideRequests = AsyncLocalStorage.snapshot();
 
 export type OutageLog = {
-  /**
-   * Notes that something failed because the part is away. `inPart`: other things may work meanwhile. `isBusy`: it answers, and
-   * refuses what is too much for it.
-   */
-  failed(reason: string, how?: { inPart?: boolean; isBusy?: boolean }): void;
+  /** Notes that something failed because the part is away. `inPart`: other things may work meanwhile. */
+  failed(reason: string, how?: { inPart?: boolean }): void;
   /**
    * Notes that the part works: it is back when nothing has failed for 5 s. After a failure in part it is back only when
    * `isWhole`, which is asked every 5 s then, says so.
    */
   works(isWhole?: () => Promise<boolean>): void;
-  /** Whether the part has been silent lately: the last thing that was noted, within 5 s, is a failure, and not a busy part's. */
-  isSilent(): boolean;
 };
 
 /**
@@ -33,7 +28,6 @@ export function createOutageLog(part: string, now: () => number = () => performa
     | { since: number; lastFailure: number; quietUntil: number; failures: number; inPart: boolean }
     | undefined;
   let asking = false;
-  let silentAt: number | undefined;
   const extent = () => ({
     failures: outage?.failures,
     away_s: Math.round((now() - (outage?.since ?? now())) / MS_PER_SECOND),
@@ -43,9 +37,8 @@ export function createOutageLog(part: string, now: () => number = () => performa
     outage = undefined;
   };
   return {
-    failed(reason, { inPart = false, isBusy = false } = {}) {
+    failed(reason, { inPart = false } = {}) {
       const at = now();
-      silentAt = isBusy ? undefined : at;
       const isNew = outage === undefined;
       outage ??= { since: at, lastFailure: at, quietUntil: at, failures: 0, inPart };
       outage.lastFailure = at;
@@ -62,7 +55,6 @@ export function createOutageLog(part: string, now: () => number = () => performa
       );
     },
     works(isWhole) {
-      silentAt = undefined;
       if (!outage || asking || now() - outage.lastFailure < SETTLED_MS) return;
       if (!outage.inPart) return end();
       if (!isWhole) return;
@@ -78,6 +70,5 @@ export function createOutageLog(part: string, now: () => number = () => performa
           else asked.lastFailure = now();
         });
     },
-    isSilent: () => silentAt !== undefined && now() - silentAt < SETTLED_MS,
   };
 }

@@ -9,6 +9,7 @@ import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refu
 import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of-connections.ts';
 import { listReleaseMigrations } from '../db/list-release-migrations.ts';
 import { askEngine } from '../engine/ask-engine.ts';
+import { describeNothing } from '../engine/describe-nothing.ts';
 import { findNamespaceRefusal } from '../engine/find-namespace-refusal.ts';
 import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../engine/list-pollers.ts';
 import { describeNetworkError } from '../net/describe-network-error.ts';
@@ -104,6 +105,7 @@ export function toReadiness(away: Away, process: { serves: boolean; isStopping: 
 }
 
 const NO_ANSWER = 'does not answer';
+const NO_WORKFLOW = 'answers, but serves no workflow: its store may be full or away';
 const NO_CONNECTION = 'has no free connection (max_connections)';
 const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 
@@ -138,13 +140,20 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
     if (problem === undefined) delete away.objects;
     else away.objects = problem;
   });
-  const engine = findLackOfWorkers({ config, client }).then(
-    (lack) => {
+  const { namespace } = config.temporal;
+  const queue = findLackOfWorkers({ config, client }).then((lack) => {
+    if (lack) away.workers = lack;
+    away.engine = NO_WORKFLOW;
+  });
+  const nothing = client.withDeadline(Date.now() + CHECK_TIMEOUT_MS, () =>
+    describeNothing(client.workflowService, namespace),
+  );
+  const engine = Promise.all([queue, nothing]).then(
+    () => {
       delete away.engine;
-      if (lack) away.workers = lack;
     },
     (error: unknown) => {
-      const refusal = findNamespaceRefusal(error, config.temporal.namespace);
+      const refusal = findNamespaceRefusal(error, namespace);
       if (!refusal) return;
       away.engine = refusal;
       mend.engine = `The engine ${refusal}.`;

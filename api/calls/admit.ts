@@ -1,5 +1,6 @@
 import { findRunLimits } from '../../db/tenants/run-limits.ts';
-import { engineOutage, tellEngineFailure } from '../../engine/engine-outage.ts';
+import { isEngineAway, tellEngineFailure } from '../../engine/engine-outage.ts';
+import { GRPC, grpcCodeOf } from '../../engine/grpc-code.ts';
 import { startRun } from '../../engine/start-run.ts';
 import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import type { EnterPlace, Place } from '../../fairness/place.ts';
@@ -12,6 +13,10 @@ import type { AcceptedCall } from './store-call.ts';
 
 /** A request whose flow was looked up so long ago is let in anew. */
 const WAITED_LONG_MS = 1_000;
+/** For so long after a start that the engine did not answer, or until one works, no start holds up others. */
+const SILENT_MS = 15_000;
+
+let silentUntil = 0;
 
 /**
  * Waits for a place for the flow's organization. The request holds it until it is answered or starts its run, which then holds
@@ -87,15 +92,19 @@ export async function startInPlace(
   run: AcceptedCall,
   place: Place | undefined,
 ): Promise<{ here: boolean }> {
-  if (engineOutage.isSilent()) place?.end();
+  if (performance.now() < silentUntil) place?.end();
   const leave = (place && deps.inProcessRuns?.holdPlace(run.callId, place)) ?? place?.end;
   try {
     // An eager start would come to this process's version, whatever share of runs that is to get.
     const started = await startRun(deps, run, { eagerly: deps.config.deployment === undefined });
+    silentUntil = 0;
     if (!started.here) leave?.();
     return started;
   } catch (error) {
     leave?.();
+    // An engine that is busy answers at once.
+    if (isEngineAway(error) && grpcCodeOf(error) !== GRPC.resourceExhausted)
+      silentUntil = performance.now() + SILENT_MS;
     tellEngineFailure(error, { execution_id: run.executionId }, 'A run could not be started yet.');
     throw error;
   }

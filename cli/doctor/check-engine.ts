@@ -1,5 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { type Config, DEFAULT_ADDRESS } from '../../config.ts';
+import { describeNothing } from '../../engine/describe-nothing.ts';
 import { grpcCodeOf, UNANSWERED } from '../../engine/grpc-code.ts';
 import { ACTIVITY_TASKS, listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
@@ -54,6 +55,10 @@ export async function checkEngine(
         ),
       ),
     );
+    const unserved = await ask(() => describeNothing(connection.workflowService, namespace)).then(
+      () => undefined,
+      (error: unknown) => describe(error),
+    );
     return [
       ok(
         `Temporal ${serverVersion} at ${address}, namespace ${namespace}, which keeps histories for ${describeDays(retention)}.`,
@@ -63,6 +68,14 @@ export async function checkEngine(
             warning(
               `The namespace keeps histories for ${Math.round(retention / 3_600)} hours only.`,
               'Raise its retention: operators look at failed runs in the Temporal Web UI.',
+            ),
+          ]
+        : []),
+      ...(unserved
+        ? [
+            failure(
+              `Temporal answers, but serves no workflow: ${unserved}.`,
+              'No run starts or goes on meanwhile. Its store may be full or away: look at the log of the Temporal server.',
             ),
           ]
         : []),

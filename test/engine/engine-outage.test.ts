@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { Client } from '@temporalio/client';
+import { askEngine } from '../../engine/ask-engine.ts';
+import { tellEngineOutage } from '../../engine/engine-outage.ts';
+import { GRPC } from '../../engine/grpc-code.ts';
 import { passthrough } from '../blocks.ts';
 import { captureLog } from '../capture-log.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
@@ -55,4 +60,36 @@ describe('an outage of the engine', () => {
       for (const { level } of single) assert.equal(level, 'debug');
       assert.doesNotMatch(JSON.stringify(captured.lines), /secret plan/);
     });
+});
+
+describe('an outage of an engine that goes on answering', () => {
+  afterEach(() => mock.restoreAll());
+
+  it('lasts until workflows are served again', async () => {
+    let now = 100_000;
+    mock.method(performance, 'now', () => now);
+    const refused = Object.assign(new Error('shard status unknown'), {
+      code: GRPC.unavailable,
+      details: '',
+      metadata: {},
+    });
+    let describeWorkflow = () => Promise.reject(refused);
+    const client = {
+      options: { namespace: 'default' },
+      withDeadline: (_deadline: number, ask: () => unknown) => ask(),
+      workflowService: { describeWorkflowExecution: () => describeWorkflow() },
+    } as unknown as Client;
+    const captured = captureLog();
+    tellEngineOutage(refused);
+    const ask = async () => {
+      now += 5_000;
+      await askEngine(client, async () => 'an answer');
+      await new Promise(setImmediate);
+      return captured.lines.map(({ msg }) => msg);
+    };
+    assert.deepEqual(await ask(), ['The engine is away: what needs it fails or waits.']);
+    describeWorkflow = () => Promise.reject(Object.assign(refused, { code: GRPC.notFound }));
+    assert.deepEqual((await ask()).slice(1), ['The engine is back.']);
+    captured.stop();
+  });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { GRPC } from '../../engine/grpc-code.ts';
 import { createHealthCheck, type HealthCheck } from '../../process/health-check.ts';
 import { captureLog } from '../capture-log.ts';
 import { countLockWaiters } from '../db/lock-waiters.ts';
@@ -44,6 +45,23 @@ describe('the health check', () => {
     await sql`drop schema slow cascade`.execute(weir.db);
     await setTimeout(KEPT_MS);
   }
+
+  it('names an engine that answers, but serves no workflow', async () => {
+    const refused = Object.assign(new Error('shard status unknown'), {
+      code: GRPC.unavailable,
+      details: '',
+      metadata: {},
+    });
+    const service = Object.create(weir.client.workflowService, {
+      describeWorkflowExecution: { value: () => Promise.reject(refused) },
+    });
+    const client = Object.create(weir.client, { workflowService: { value: service } });
+    const half = createHealthCheck({ ...weir, client });
+    const { engine } = await half.look();
+    half.close();
+    assert.equal(engine, 'answers, but serves no workflow: its store may be full or away');
+    assert.equal((await health.look()).engine, undefined);
+  });
 
   it('logs once what an operator has to mend, however many of its answers come late', async () => {
     const captured = captureLog();

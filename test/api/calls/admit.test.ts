@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import type { Client } from '@temporalio/client';
 import { admit, startInPlace } from '../../../api/calls/admit.ts';
 import type { AcceptedCall } from '../../../api/calls/store-call.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
@@ -11,7 +12,8 @@ import { stepRoutes } from '../../../api/runs/step.ts';
 import { deleteFlow } from '../../../db/flows/flows.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
-import { engineOutage } from '../../../engine/engine-outage.ts';
+import { askEngine } from '../../../engine/ask-engine.ts';
+import { GRPC } from '../../../engine/grpc-code.ts';
 import { createPresence } from '../../../fairness/presence.ts';
 import { captureLog } from '../../capture-log.ts';
 import { type Account, openAccount } from '../../db/credits/ledger-fixture.ts';
@@ -128,13 +130,11 @@ describe('an accepted run that is started', () => {
   beforeEach(() => {
     captured = captureLog();
   });
-  afterEach(() => {
-    engineOutage.works();
-    captured.stop();
-  });
+  afterEach(() => captured.stop());
 
-  it('keeps its place until the engine has it, and gives it back at once while the engine does not answer', () => {
-    const client = { withDeadline: () => new Promise(() => undefined) };
+  it('keeps its place until the engine has it, and gives it back at once while starts fail', async () => {
+    let answer: () => Promise<unknown> = () => new Promise(() => undefined);
+    const client = { withDeadline: () => answer() };
     const deps = { client, config: {} } as unknown as ApiDeps;
     const run = { from: null, to: null, definition: { steps: [] } } as unknown as AcceptedCall;
     let ends = 0;
@@ -143,10 +143,26 @@ describe('an accepted run that is started', () => {
       void startInPlace(deps, run, place);
       return ends;
     };
+    const finish = (engine: typeof answer) => {
+      answer = engine;
+      return startInPlace(deps, run, undefined).catch(() => undefined);
+    };
+    const refuse = (code: number) => async () => {
+      throw Object.assign(new Error('refused'), { code, details: '', metadata: {} });
+    };
+    const pend = answer;
+    const countEndsLater = () => {
+      answer = pend;
+      return countEnds();
+    };
     assert.equal(countEnds(), 0);
-    engineOutage.failed('away');
-    assert.equal(countEnds(), 1);
-    engineOutage.works();
-    assert.equal(countEnds(), 1);
+    await finish(refuse(GRPC.resourceExhausted));
+    assert.equal(countEndsLater(), 0);
+    await finish(refuse(GRPC.unavailable));
+    // An engine that cannot start workflows may answer other questions.
+    await askEngine({ withDeadline: async () => 'an answer' } as unknown as Client, async () => undefined);
+    assert.equal(countEndsLater(), 1);
+    await finish(async () => ({ eagerlyStarted: true }));
+    assert.equal(countEndsLater(), 1);
   });
 });

@@ -15,13 +15,14 @@ describe('weir doctor, of a Temporal server that', () => {
     server.close();
   });
 
-  /** Starts a server that answers `getSystemInfo`, with nothing in it, and everything else with what `other` says. */
-  async function examine(other: number | 'cut off') {
+  /** Starts a server that answers `getSystemInfo`, with nothing in it, and everything else, or `what`, with what `other` says. */
+  async function examine(other: number | 'cut off', what = '') {
     server = createServer();
+    const isOther = (path = '') => !path.endsWith('/GetSystemInfo') && path.endsWith(what);
     server.on('session', (session) => sessions.add(session));
     server.on('stream', (stream, headers) => {
       stream.on('error', () => undefined);
-      const status = headers[':path']?.endsWith('/GetSystemInfo') ? 0 : other;
+      const status = isOther(headers[':path']) ? other : 0;
       if (status === 'cut off') return stream.session?.destroy();
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(status) }));
@@ -45,6 +46,12 @@ describe('weir doctor, of a Temporal server that', () => {
       assert.ok(message.startsWith(`The Temporal server at ${address} did not answer: `), message);
       assert.match(mend, /^It may be restarting: repeat weir doctor in a minute\./);
     });
+
+  it('answers, but serves no workflow, says that', async () => {
+    const { found } = await examine(GRPC.unavailable, '/DescribeWorkflowExecution');
+    const errors = found.filter(({ state }) => state === 'error').map(({ message }) => message);
+    assert.match(errors.join(), /^Temporal answers, but serves no workflow: /);
+  });
 
   it('has no such namespace, says that', async () => {
     const { found } = await examine(GRPC.notFound);
