@@ -1,4 +1,5 @@
 // Schemas for the values of environment variables, in addition to those of zod.
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { CREDITS_MAX, isExact } from '../db/credits/credit-amount.ts';
 import { ENCRYPTION_KEY_BYTES, type EncryptionKey } from '../db/encrypt.ts';
@@ -45,6 +46,14 @@ export function hasUserInfo(text: string): boolean {
   return username !== '' || password !== '';
 }
 
+const HOST = 'must be an IP address or the name of a host';
+/** What this process listens on; the URL of the API has it where no other URL is configured. */
+export const host = z
+  .string()
+  .refine((text) => isIP(text) !== 0 || (/^[^\s/?#@\\:]+$/.test(text) && URL.canParse(`http://${text}:80`)), {
+    error: ({ input }) => `${HOST}; it is ${JSON.stringify(input)}`,
+  });
+
 /** A proxy as `http://[user:password@]host:port`. */
 export const proxyUrl = url(
   /^http$/,
@@ -70,7 +79,9 @@ export const logLevel = z.enum(LOG_LEVELS, {
 });
 export const pepper = z.string().min(32, 'must have at least 32 characters');
 export const port = wholeNumber(0, 65_535);
-export const count = wholeNumber(1);
+/** Far more than any machine carries: some counts are the sizes of lists that are made at the start. */
+const COUNT_MAX = 100_000;
+export const count = wholeNumber(1, COUNT_MAX);
 export const countOrNone = wholeNumber(0);
 const MODELS_REFRESH_MAX_MINUTES = 7 * 24 * 60;
 export const modelsRefreshMinutes = wholeNumber(1, MODELS_REFRESH_MAX_MINUTES);

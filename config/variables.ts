@@ -10,6 +10,7 @@ import {
   credits,
   dialMap,
   encryptionKeys,
+  host,
   httpUrl,
   logLevel,
   modelsRefreshMinutes,
@@ -44,11 +45,11 @@ const environment = z.object({
   WEIR_TEMPORAL_KEYS: encryptionKeys.optional(),
   /** `off` only decrypts; `on` where there are keys, when absent. */
   WEIR_TEMPORAL_ENCRYPTION: onOrOff.optional(),
-  WEIR_HOST: z.string().default('127.0.0.1'),
+  WEIR_HOST: host.default('127.0.0.1'),
   WEIR_PORT: port.default(8787),
   /** Where /metrics is served: nowhere without a port, on WEIR_HOST without a host. */
   WEIR_METRICS_PORT: port.optional(),
-  WEIR_METRICS_HOST: z.string().optional(),
+  WEIR_METRICS_HOST: host.optional(),
   /** Where a worker serves /healthz and /readyz, on WEIR_HOST; nowhere when absent. */
   WEIR_HEALTH_PORT: port.optional(),
   /** The URL at which callers reach the API; audiences and the MCP endpoint use http://WEIR_HOST:WEIR_PORT when absent. */

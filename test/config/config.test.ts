@@ -52,6 +52,10 @@ describe('readConfig', () => {
     assert.deepEqual([...operators], ['auth0|5f7c', 'Ada Lovelace']);
   });
 
+  for (const host of ['0.0.0.0', '::', 'localhost', 'weir-api.example'])
+    it(`takes ${host} as the host to listen on`, () =>
+      assert.equal(readConfig({ ...env, WEIR_HOST: host }).host, host));
+
   it('counts an empty variable as unset', () => {
     const names = [
       'WEIR_PORT',
@@ -79,7 +83,11 @@ describe('readConfig', () => {
     ['WEIR_WEBHOOK_LISTENERS', 'yes', 'must be on or off; it is "yes"'],
     ['WEIR_WORKER_ROLES', 'flow', 'must be flows, webhooks, or both separated by a comma'],
     ['WEIR_PROXIES', '11', 'must be a whole number from 0 to 10; it is "11"'],
-    ['WEIR_MODEL_CONCURRENCY', '0', 'must be a whole number of at least 1; it is "0"'],
+    ['WEIR_MODEL_CONCURRENCY', '0', 'must be a whole number from 1 to 100000; it is "0"'],
+    ['WEIR_MODEL_CONCURRENCY', '3000000000', 'must be a whole number from 1 to 100000; it is "3000000000"'],
+    ['WEIR_HOST', '127.0.0.1 ', 'must be an IP address or the name of a host; it is "127.0.0.1 "'],
+    ['WEIR_HOST', '256.1.1.1', 'must be an IP address or the name of a host; it is "256.1.1.1"'],
+    ['WEIR_METRICS_HOST', 'http://a', 'must be an IP address or the name of a host; it is "http://a"'],
     ['WEIR_CODE_PRICE', '-1', 'must be a number from 0 to 1000000; it is "-1"'],
     [
       'WEIR_STARTING_CREDITS',
