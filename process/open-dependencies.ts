@@ -45,7 +45,8 @@ export async function openDependencies(config: Config, { models = true } = {}): 
   const largeValues = createLargeValues();
   const client = createClient(config, connection);
   const health = createHealthCheck({ config, client, db });
-  void tellUnreadableSecrets(db, config);
+  const closing = new AbortController();
+  void tellUnreadableSecrets(db, config, closing.signal);
   return {
     config,
     connection,
@@ -58,6 +59,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
     largeValues,
     health,
     async close() {
+      closing.abort();
       health.close();
       registry.close();
       await largeValues.close();

@@ -29,6 +29,20 @@ it('a process whose WEIR_SECRETS_KEYS do not fit the stored secrets says so when
     );
     assert.match(String(told()[0]?.reason), /under the key other, which is not in WEIR_SECRETS_KEYS/);
     assert.doesNotMatch(JSON.stringify(captured.lines), /sk-first/);
+    // A process may be up before its database.
+    let isUp = false;
+    const late = new Proxy(db, {
+      get(target, name) {
+        if (name === 'selectFrom' && !isUp) {
+          isUp = true;
+          throw new Error('the database is away');
+        }
+        const value = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await tellUnreadableSecrets(late, config);
+    assert.equal(told().length, 2);
   } finally {
     captured.stop();
     await weir.stop();
