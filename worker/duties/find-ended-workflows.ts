@@ -26,13 +26,16 @@ export async function findEndedWorkflows(
       ? new Set(workflowIds)
       : await askEngine(client, () => listIds(client, query, workflowIds.length));
   const left = [...workflowIds.filter((id) => !open.has(id)), ...pickAtRandom([...open])];
-  while (left.length > 0 && !signal?.aborted)
-    await Promise.all(
+  while (left.length > 0 && !signal?.aborted) {
+    const asked = await Promise.allSettled(
       left.splice(0, DESCRIBED_AT_ONCE).map(async (id) => {
         const state = await findWorkflowState(client, id);
         if (state !== 'open') ended.set(id, state);
       }),
     );
+    // None is left behind: the caller may close the connection, on which it would be repeated.
+    for (const each of asked) if (each.status === 'rejected') throw each.reason;
+  }
   return ended;
 }
 
