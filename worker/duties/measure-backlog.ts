@@ -10,7 +10,13 @@ import { blockTaskQueue } from '../../flow/run.ts';
 import { lasting } from '../../observability/metrics/lasting.ts';
 import { creditsReserved } from '../../observability/metrics/run-metrics.ts';
 import { oldestDueDelivery } from '../../observability/metrics/webhook-metrics.ts';
-import { backlog, backlogAge, parkedRuns } from '../../observability/metrics/worker-metrics.ts';
+import {
+  backlog,
+  backlogAge,
+  failingWorkflows,
+  parkedRuns,
+} from '../../observability/metrics/worker-metrics.ts';
+import { countFailingWorkflows } from './tell-failing-workflow-tasks.ts';
 
 export const MEASURE_EVERY_MS = 15_000;
 /** Longer than a duty rests, however long it took. */
@@ -21,6 +27,7 @@ const ages = lasting(backlogAge, LAST_MS);
 const oldestDue = lasting(oldestDueDelivery, LAST_MS);
 const parked = lasting(parkedRuns, LAST_MS);
 const reserved = lasting(creditsReserved, LAST_MS);
+const failing = lasting(failingWorkflows, LAST_MS);
 
 type Deps = { db: Db; client: Client; taskQueue: string };
 type Stats = { count: number; ageSeconds: number };
@@ -48,6 +55,7 @@ export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<v
   );
   tasks.set(found.map(({ labels, count }) => ({ labels, value: count })));
   ages.set(found.map(({ labels, age }) => ({ labels, value: age })));
+  failing.set([{ value: await countFailingWorkflows({ client, taskQueue }) }]);
 }
 
 async function askStats(client: Client, name: string, taskQueueType: number): Promise<Stats> {

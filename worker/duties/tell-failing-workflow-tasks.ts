@@ -6,36 +6,24 @@ import { askEngine } from '../../engine/ask-engine.ts';
 import { countProblems, listProblems, type Problems } from '../../engine/list-problems.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { log } from '../../observability/log.ts';
-import { lasting } from '../../observability/metrics/lasting.ts';
-import { failingWorkflows } from '../../observability/metrics/worker-metrics.ts';
 
 /** Workflows that one line names. */
 const NAMED_MAX = 3;
 const EVENTS_READ_MAX = 20;
 const CAUSE_MAX_CHARS = 500;
-const LAST_MS = 3 * 60_000;
 
-const failing = lasting(failingWorkflows, LAST_MS);
+type Deps = { client: Client; taskQueue: string };
 
-/**
- * Counts the workflows whose workflow task fails, for the metric, and writes one line with some of them and why they fail.
- * Does nothing where the engine cannot list such problems.
- */
-export async function tellFailingWorkflowTasks({
-  client,
-  taskQueue,
-}: {
-  client: Client;
-  taskQueue: string;
-}): Promise<void> {
-  const failed: Problems = {
-    problem: 'WorkflowTaskFailed',
-    taskQueues: [taskQueue, webhookTaskQueue(taskQueue)],
-  };
-  const count = await askEngine(client, () => countProblems(client, failed));
-  failing.set([{ value: count }]);
+/** Counts the workflows whose workflow task fails; 0 where the engine cannot list such problems. */
+export function countFailingWorkflows({ client, taskQueue }: Deps): Promise<number> {
+  return askEngine(client, () => countProblems(client, failedOn(taskQueue)));
+}
+
+/** Writes one line with some of the workflows whose workflow task fails, if any, and why they fail. */
+export async function tellFailingWorkflowTasks({ client, taskQueue }: Deps): Promise<void> {
+  const count = await countFailingWorkflows({ client, taskQueue });
   if (count === 0) return;
-  const named = await askEngine(client, () => listSome(client, failed));
+  const named = await askEngine(client, () => listSome(client, failedOn(taskQueue)));
   const workflows = await Promise.all(
     named.map(async (workflow_id) => ({ workflow_id, cause: await findCause(client, workflow_id) })),
   );
@@ -43,6 +31,10 @@ export async function tellFailingWorkflowTasks({
     { count, workflows },
     'Workflows stand still because their workflow task fails again and again: see docs/operating/alerts.md.',
   );
+}
+
+function failedOn(taskQueue: string): Problems {
+  return { problem: 'WorkflowTaskFailed', taskQueues: [taskQueue, webhookTaskQueue(taskQueue)] };
 }
 
 async function listSome(client: Client, problems: Problems): Promise<string[]> {

@@ -46,6 +46,10 @@ describe('the metrics of what waits', () => {
     assert.deepEqual(others, { 'queue=blocks': 0, 'queue=webhooks': 0 });
   });
 
+  it('are the workflows whose workflow task fails', async () => {
+    assert.deepEqual(await measure('weir.workflow_task.failing'), { '': 0 });
+  });
+
   it('are the runs that are parked', async () => {
     assert.deepEqual(await measure('weir.run.parked'), { '': 0 });
     const parked = weir.db.updateTable('run').set({ parked_at: sql`now()` });

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { connectToTemporal } from '../../../engine/connect.ts';
+import { measureBacklog } from '../../../worker/duties/measure-backlog.ts';
 import { tellFailingWorkflowTasks } from '../../../worker/duties/tell-failing-workflow-tasks.ts';
 import { registerSearchAttributes } from '../../../worker/register-search-attributes.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureLog } from '../../capture-log.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
 import { listStuck } from '../../cli/operator/list-stuck.ts';
 import { startWeir, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -20,7 +22,7 @@ describe('a run whose workflow task fails again and again', () => {
   });
   after(() => weir.stop());
 
-  it('is a line of the log that names it and says why, and is listed as stuck', async () => {
+  it('is a line of the log that names it and says why, is measured, and is listed as stuck', async () => {
     const deps = { client: weir.client, taskQueue: weir.config.taskQueue };
     const log = captureLog();
     const told = () => log.lines.find(({ msg }) => msg.includes('stand still'));
@@ -49,6 +51,11 @@ describe('a run whose workflow task fails again and again', () => {
       assert.deepEqual([count, workflows.length], [1, 1]);
       assert.equal(workflows[0]?.workflow_id, body.executionId);
       assert.match(workflows[0]?.cause ?? '', /This release does not fit/);
+      const metrics = captureMetrics();
+      await measureBacklog({ db: weir.db, ...deps });
+      const measured = await metrics.read('weir.workflow_task.failing');
+      metrics.stop();
+      assert.deepEqual(measured, { '': 1 });
       assert.deepEqual(await listStuck(weir), { [body.executionId]: 'task fails' });
     } finally {
       log.stop();
