@@ -10,8 +10,16 @@ import type { LocalEnvironment } from '../../embedded/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
 
+/** Returns what DATABASE_URL says, else the database of the `npm start` that runs: a copied state folder has another's address. */
 export function databaseUrl(): string {
-  return hasDatabaseUrl() ? readDatabaseUrl() : findLocalStart()?.DATABASE_URL || missing('DATABASE_URL');
+  if (hasDatabaseUrl()) return readDatabaseUrl();
+  const url = findLocalStart()?.DATABASE_URL || missing('DATABASE_URL');
+  if (findStart(stateFolder())) return url;
+  throw new ServiceError(
+    'CONFLICT',
+    `npm start does not run; ${stateFolder()} has the state of the last one. Run npm start, or set DATABASE_URL and the other ` +
+      'variables of the service that is meant.',
+  );
 }
 
 /** Finds what npm start wrote; where DATABASE_URL is set, only that of a start which runs with the same database. */

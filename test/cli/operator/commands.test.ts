@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseApiKey, secretMatches } from '../../../api/auth/api-key.ts';
 import { getProject } from '../../../cli/operator/find-by-path.ts';
 import { findApiKey, insertApiKey } from '../../../db/tenants/api-keys.ts';
+import { takeStartLock } from '../../../embedded/processes/start-lock.ts';
 import { fail, PEPPER, ROOT, useOperator, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {
@@ -210,7 +211,7 @@ describe('weir operator', () => {
   });
 
   describe('configuration', () => {
-    it('is the state of a local npm start when no variable is set', async () => {
+    it('is the state of a local npm start that runs when no variable is set', async () => {
       const local = await mkdtemp(path.join(cli.folder, 'state-'));
       const bare = { WEIR_STATE_DIR: local };
       const without = await fail(1, weirIn(bare, ['operator', 'org', 'list']));
@@ -219,7 +220,12 @@ describe('weir operator', () => {
         /^DATABASE_URL is not set, and .*state-\S+ has no state of npm start\..*WEIR_STATE_DIR.*\n$/,
       );
       await writeFile(path.join(local, 'env.json'), JSON.stringify({ DATABASE_URL: cli.database.url }));
+      // The state may have been copied from the folder of a start that runs there.
+      const stopped = await fail(1, weirIn(bare, ['operator', 'org', 'list']));
+      assert.match(stopped, /^npm start does not run; \S+ has the state of the last one\./);
+      const lock = takeStartLock(local);
       const { stdout } = await weirIn(bare, ['operator', 'org', 'list', '--json']);
+      lock.release();
       assert.equal(JSON.parse(stdout)[0].slug, 'acme');
     });
 
