@@ -9,6 +9,7 @@ import { deleteDefinitions } from '../../db/upkeep/delete-definitions.ts';
 import { deleteDraftSnapshots } from '../../db/upkeep/delete-draft-snapshots.ts';
 import { dropPartitions } from '../../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
+import { createEngineClaim } from './create-engine-claim.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
 import { MEASURE_EVERY_MS, measureBacklog } from './measure-backlog.ts';
 import { parkRunsLosingWorkers } from './park-runs-losing-workers.ts';
@@ -55,15 +56,18 @@ export async function performDuties(deps: Deps, signal: AbortSignal): Promise<vo
 
 function duties(deps: Deps): Duty[] {
   const { db, databaseUrl, retentionDays } = deps;
+  const mayPerform = createEngineClaim(deps);
   const always: Duty[] = [
     {
       name: 'Reconciling runs',
       everyMs: EVERY_MS,
+      mayPerform,
       perform: all((signal) => reconcileRuns(deps, QUIET_SECONDS, signal)),
     },
     {
       name: 'Parking runs that lose their workers',
       everyMs: EVERY_MINUTE_MS,
+      mayPerform,
       perform: all((signal) => parkRunsLosingWorkers(deps, signal)),
     },
     {
@@ -74,11 +78,13 @@ function duties(deps: Deps): Duty[] {
     {
       name: 'Unparking runs',
       everyMs: EVERY_MS,
+      mayPerform,
       perform: all((signal) => unparkRequestedRuns(deps, signal)),
     },
     {
       name: 'Reconciling parked runs',
       everyMs: EVERY_TEN_MINUTES_MS,
+      mayPerform,
       perform: all((signal) => reconcileParked(deps, signal)),
     },
     {
@@ -89,16 +95,19 @@ function duties(deps: Deps): Duty[] {
     {
       name: 'Reconciling test runs',
       everyMs: EVERY_MS,
+      mayPerform,
       perform: all((signal) => reconcileTestRuns(deps, QUIET_SECONDS, signal)),
     },
     {
       name: 'Reconciling deliveries',
       everyMs: EVERY_MS,
+      mayPerform,
       perform: (signal) => reconcileDeliveries(deps, signal),
     },
     {
       name: 'Giving turns to deliveries',
       everyMs: EVERY_MS,
+      mayPerform,
       perform: all((signal) => startWaitingDeliveries(deps, signal)),
     },
     { name: 'Releasing reservations', everyMs: EVERY_MS, perform: all(() => releaseLeftReservations(db)) },

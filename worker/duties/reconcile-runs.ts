@@ -18,29 +18,50 @@ const TERMINATED =
  * was terminated or timed out, and cancels a run whose caller asked for it while the engine was away. One that no worker
  * ends then, as on a task queue that none polls, is terminated.
  */
-export function reconcileRuns(deps: EngineDeps, quietSeconds: number, signal?: AbortSignal): Promise<void> {
+export async function reconcileRuns(
+  deps: EngineDeps,
+  quietSeconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const started = new Set<string>();
   const work = {
-    repair: (run: Reconciled) => reconcileRun(deps, run),
-    isAwaited: async ({ id, state }: Reconciled) =>
-      state === 'missing' && (await isOperatorsRetry(deps.db, id)),
+    repair: async (run: Reconciled) => {
+      if (await reconcileRun(deps, run)) started.add(run.id);
+    },
+    async isAwaited({ id, state }: Reconciled) {
+      const isAwaited = state === 'missing' && (await isOperatorsRetry(deps.db, id));
+      if (isAwaited) started.delete(id);
+      return isAwaited;
+    },
   };
-  return reconcileUnfinished(deps, 'run', quietSeconds, work, signal);
+  try {
+    await reconcileUnfinished(deps, 'run', quietSeconds, work, signal);
+  } finally {
+    const [execution_id] = started;
+    const { namespace } = deps.client.options;
+    if (execution_id !== undefined)
+      log.warn(
+        { count: started.size, execution_id, namespace },
+        'Runs had no workflow in this namespace, and were started there.',
+      );
+  }
 }
 
-async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
+/** Repairs one of them; returns whether it started its workflow. */
+async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<boolean> {
   const { db, client, taskQueue } = deps;
   const { id, cancelled } = run;
-  if (run.state === 'open' && (await cancelOpenWorkflow(client, run))) return;
+  if (run.state === 'open' && (await cancelOpenWorkflow(client, run))) return false;
   // Its workflow is gone: terminated just now, or in the engine's list alone.
   const state = run.state === 'open' ? 'missing' : run.state;
   if (state === 'missing' && !cancelled) {
     const [start] = await findRunStarts(db, [id]);
     // Not eagerly, so that runs which already wait for a worker come first.
-    if (start?.status !== 'started') return;
+    if (start?.status !== 'started') return false;
     await startRun({ client, taskQueue }, start, { eagerly: false });
     // The workflow that was parked is gone: this one begins anew.
     await unparkRun(db, id);
-    return;
+    return true;
   }
   const reason =
     state === 'terminated'
@@ -58,4 +79,5 @@ async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<void> {
       { execution_id: run.continues ?? id, reason },
       'A run without its workflow was ended as failed.',
     );
+  return false;
 }

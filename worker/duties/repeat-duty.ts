@@ -15,6 +15,8 @@ export type Duty = {
   /** Unique; the start of a line in the log. */
   name: string;
   everyMs: number;
+  /** Whether this process may do it now; it may unless told. */
+  mayPerform?: () => Promise<boolean>;
   /**
    * Does some of the work and returns whether there is more to do at once. Starts nothing more once `signal` has aborted,
    * and ends within seconds.
@@ -46,7 +48,8 @@ export async function repeatDuty(
   while (!signal.aborted) {
     let restMs = duty.everyMs;
     try {
-      if (await takeDuty(db, duty.name, HELD_SECONDS)) {
+      const mayPerform = (await duty.mayPerform?.()) ?? true;
+      if (mayPerform && (await takeDuty(db, duty.name, HELD_SECONDS))) {
         restMs = await performOnce(db, duty, signal);
         dutyCompletions.add(1, { duty: duty.name });
         if (failing) log.info({ duty: duty.name }, 'A duty works again.');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { sql } from 'kysely';
 import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
 import { listPartitions, PARTITIONED_TABLES } from '../../../db/upkeep/partitions.ts';
@@ -8,6 +8,7 @@ import { findRunDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { startRun } from '../../../engine/start-run.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';
 import { CANCELLED } from '../../../flow/run.ts';
+import { createEngineClaim } from '../../../worker/duties/create-engine-claim.ts';
 import { performDuties } from '../../../worker/duties/perform-duties.ts';
 import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
 import { repairEach } from '../../../worker/duties/repair-each.ts';
@@ -76,6 +77,11 @@ describe('what workers look after', () => {
       told.map(({ level, execution_id }) => [level, execution_id]),
       [['warn', terminated]],
     );
+    const started = captured.lines.find(({ msg }) =>
+      msg.startsWith('Runs had no workflow in this namespace'),
+    );
+    const { namespace } = weir.config.temporal;
+    assert.deepEqual([started?.count, started?.execution_id, started?.namespace], [1, missing, namespace]);
     assert.match(String(told[0]?.reason), /^An operator terminated the run's workflow/);
     assert.deepEqual(
       rows.map((row) => [row.execution_id, row.error?.code]),
@@ -191,6 +197,29 @@ describe('what workers look after', () => {
       stopping.abort();
     });
     await keeping;
+  });
+
+  it('is left to the workers of the Temporal namespace that has looked after it, until they are silent', async () => {
+    const { db, client } = weir;
+    const describeNamespace = async () => ({ namespaceInfo: { id: 'other' } });
+    const service = Object.create(client.workflowService, {
+      describeNamespace: { value: describeNamespace },
+    });
+    const other = Object.create(client, { workflowService: { value: service } });
+    const ask = (of: Client) => createEngineClaim({ db, client: of })();
+    const captured = captureLog();
+    assert.deepEqual([await ask(client), await ask(other), await ask(client)], [true, false, true]);
+    await sql`update duty set due_at = now()`.execute(db);
+    assert.deepEqual([await ask(other), await ask(client)], [true, false]);
+    captured.stop();
+    const { namespace } = weir.config.temporal;
+    const told = captured.lines.filter(({ msg }) =>
+      msg.startsWith('Workers with another Temporal namespace'),
+    );
+    assert.equal(told.length, 2);
+    assert.equal(told[0]?.own, `the namespace ${namespace} other`);
+    assert.equal(told[1]?.other, `the namespace ${namespace} other`);
+    await sql`delete from duty`.execute(db);
   });
 
   it('finishes partitions that were half made when retention was no longer set', async () => {

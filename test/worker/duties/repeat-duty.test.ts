@@ -56,6 +56,17 @@ describe('what workers do now and then', () => {
     assert.equal(await takeDuty(database.db, 'more', 30), true);
   });
 
+  it('is left to others by a process that may not do it', async () => {
+    const stopping = new AbortController();
+    const mayPerform = async () => {
+      stopping.abort();
+      return false;
+    };
+    const perform = () => assert.fail('It was done.');
+    await repeatDuty(database.db, { name: 'not ours', everyMs: 1, mayPerform, perform }, stopping.signal);
+    assert.equal(await takeDuty(database.db, 'not ours', 30), true);
+  });
+
   it('tells the work that is under way to stop', async () => {
     const stopping = new AbortController();
     const perform: Duty['perform'] = async (signal) => {
