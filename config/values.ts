@@ -47,7 +47,7 @@ export function hasUserInfo(text: string): boolean {
 }
 
 const HOST = 'must be an IP address or the name of a host';
-/** What this process listens on; the URL of the API has it where no other URL is configured. */
+/** An address to listen on; the URL of the API has it where no other URL is configured. */
 export const host = z
   .string()
   .refine((text) => isIP(text) !== 0 || (/^[^\s/?#@\\:]+$/.test(text) && URL.canParse(`http://${text}:80`)), {
