@@ -1,6 +1,6 @@
 import { eachStep, type Step } from '../draft/steps.ts';
 import { type StepStatus, worseStatus } from '../graph/step-status.ts';
-import type { TryBlock, TryRun } from './try-run.ts';
+import { isUnderWay, type TryBlock, type TryRun } from './try-run.ts';
 
 /**
  * How each step of a run stands, for the graph: a block in a loop is one step however often it ran, and what holds steps
@@ -19,6 +19,7 @@ export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> 
       cost: (before?.cost ?? 0) + (block.usage?.cost ?? 0),
     });
   }
+  const { stepId: latestId } = run.blocks.at(-1) ?? {};
   // A step that holds others can fail by itself: a loop without an array, outputs that are too large together.
   const failedId = run.status === 'failed' ? run.failure?.stepId : undefined;
   for (const { step, parents } of eachStep(steps)) {
@@ -26,8 +27,12 @@ export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> 
     else if (step.type !== 'sequential') continue;
     const inner = statuses.get(step.step_id)?.status;
     if (!inner) continue;
-    for (const { step_id } of parents)
-      statuses.set(step_id, { status: worseStatus(statuses.get(step_id)?.status, inner) });
+    // What was begun last goes on, though all of it that is known has completed: a loop may begin again.
+    const goesOn = isUnderWay(run) && step.step_id === latestId;
+    for (const { step_id } of parents) {
+      const status = goesOn && !(step_id in run.outputs) ? worseStatus(inner, 'running') : inner;
+      statuses.set(step_id, { status: worseStatus(statuses.get(step_id)?.status, status) });
+    }
   }
   return statuses;
 }

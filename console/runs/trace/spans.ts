@@ -73,6 +73,7 @@ export function buildSpans(
   }
   markFailedGroup();
   sum(root);
+  if (run.status === 'started') markUnderWay(root);
   root.status = run.status;
   root.code = run.code;
   root.start = Date.parse(run.startedAt);
@@ -100,6 +101,22 @@ export function buildSpans(
     const failed = child(parent, step.type, stepId, step.name, stepId);
     failed.status = 'failed';
     if (failed.children.length === 0) failed.start = failed.end = Date.parse(finishedAt);
+  }
+
+  /** What was begun last of a run goes on, though all of it that is known has completed: a loop may begin again. */
+  function markUnderWay(span: Span): void {
+    for (const inner of span.kind === 'parallel' ? span.children : span.children.slice(-1)) {
+      if (inner.kind === 'block') continue;
+      markUnderWay(inner);
+      if (inner.status === 'completed' && !isAtItsEnd(inner)) inner.status = 'running';
+    }
+  }
+
+  /** Whether the block that began last in an iteration or a branch is the last one there. */
+  function isAtItsEnd({ children }: Span): boolean {
+    const last = children.at(-1);
+    if (!steps || last?.kind !== 'block') return false;
+    return findStep(steps, last.stepId)?.steps.at(-1)?.step_id === last.stepId;
   }
 
   function child(parent: Span, kind: Span['kind'], key: string, name: string, stepId: string): Span {

@@ -102,6 +102,18 @@ describe('a try', () => {
     );
   });
 
+  it('marks what holds the block that began last as running until the run ends, since a loop may begin again', () => {
+    const begun = { ...beginRun(0, 'whole', 0), status: 'running' } as const;
+    const run = events(applyRunEvent, begun, [['block_completed', ended('a#0', 'completed')]]);
+    const of = (run: TryRun) => ['outer', 'both', 'a'].map((id) => statusesOf(run, STEPS).get(id)?.status);
+    assert.deepEqual(of(run), ['running', 'running', 'completed']);
+    const later = events(applyRunEvent, run, [['block_completed', ended('c#0', 'completed')]]);
+    assert.deepEqual(of(later), ['completed', 'completed', 'completed']);
+    assert.deepEqual(of({ ...run, status: 'completed' }), ['completed', 'completed', 'completed']);
+    // Step by step the output of the loop says that it has ended.
+    assert.equal(of({ ...run, outputs: { outer: [1] } })[0], 'completed');
+  });
+
   it('marks a step that failed by itself, though what is in it completed', () => {
     const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
       ['block_completed', ended('a#0', 'completed')],

@@ -107,6 +107,35 @@ describe('the spans of a run', () => {
     assert.equal(root.children.find(({ stepId }) => stepId === 'each')?.status, 'failed');
   });
 
+  it('are running while the run goes on and nothing after them has begun, though all that is known has completed', () => {
+    const run = { ...RUN, status: 'started', finishedAt: null };
+    const statuses = (...executions: Execution[]) =>
+      visibleSpans(buildSpans(run, STEPS, executions, T0 + 5_000), new Set())
+        .slice(1)
+        .map(({ name, span }) => `${name} ${span.status}`);
+    const begun = [ran('inner', 30, 40, [0]), ran('a', 50, 90, [0]), ran('b', 51, 60, [0])];
+    assert.deepEqual(statuses(...begun), [
+      'Each running',
+      '#0 running',
+      'inner completed',
+      'Both running',
+      'left: a completed',
+      'right: b completed',
+    ]);
+    assert.deepEqual(statuses(...begun, ran('c', 61, 70, [0]), ran('inner', 100, 110, [1])), [
+      'Each running',
+      '#0 completed',
+      'inner completed',
+      'Both completed',
+      'left: a completed',
+      'right completed',
+      'b completed',
+      'c completed',
+      'inner #1 completed',
+    ]);
+    assert.equal(statuses(...begun, ran('last', 120, 130))[0], 'Each completed');
+  });
+
   it('say of a run that it was cancelled, as its badge does', () => {
     const root = buildSpans({ ...RUN, status: 'failed', code: 'CANCELLED' }, STEPS, [], T0);
     assert.deepEqual([root.status, root.code], ['failed', 'CANCELLED']);
