@@ -4,6 +4,7 @@ import { fieldError } from '../api/field-error.ts';
 import { refetch } from '../api/query-client.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
+import { fromNumber, toNumber } from '../ui/to-number.ts';
 import { useIsShown } from '../ui/use-is-shown.ts';
 
 type Props = { organizationId: string; mark: number | null; onClose: () => void };
@@ -11,8 +12,8 @@ type Props = { organizationId: string; mark: number | null; onClose: () => void 
 /** Sets the balance below which the credits are low, or takes the mark away. */
 export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
   const isShown = useIsShown();
-  const [text, setText] = useState(mark === null ? '' : String(mark));
-  const wanted = text.trim() === '' ? null : Number(text);
+  const [text, setText] = useState(fromNumber(mark));
+  const wanted = toNumber(text) ?? null;
   const isNumber = wanted === null || Number.isFinite(wanted);
   const save = $api.useMutation('put', '/api/v1/organizations/{org_id}/credits', {
     meta: { quiet: true },

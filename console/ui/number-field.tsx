@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { TextField } from './text-field.tsx';
+import { fromNumber, toNumber } from './to-number.ts';
 
 type Props = {
   label: string;
@@ -31,9 +32,9 @@ export function NumberField({
   error,
   ...props
 }: Props) {
-  const [text, setText] = useState(value?.toString() ?? '');
+  const [text, setText] = useState(fromNumber(value));
   useEffect(() => {
-    setText((text) => ((toNumber(text) ?? whenEmpty) === value ? text : (value?.toString() ?? '')));
+    setText((text) => ((toNumber(text) ?? whenEmpty) === value ? text : fromNumber(value)));
   }, [value, whenEmpty]);
   const problem = findProblem(text, min, max, isWhole);
   return (
@@ -48,10 +49,6 @@ export function NumberField({
       }}
     />
   );
-}
-
-function toNumber(text: string): number | undefined {
-  return text.trim() === '' ? undefined : Number(text);
 }
 
 function findProblem(text: string, min: number, max: number, isWhole: boolean): string | undefined {

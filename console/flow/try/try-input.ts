@@ -3,6 +3,7 @@
 import type { components } from '../../api/schema.d.ts';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import { isObject } from '../../ui/is-object.ts';
+import { fromNumber, toNumber } from '../../ui/to-number.ts';
 import type { Step } from '../draft/steps.ts';
 import { listParameters } from '../inspector/variable-scope.ts';
 
@@ -50,7 +51,7 @@ export function toTryInput(started: Started): TryInput {
     tools: toText(tools),
     toolChoice: named ?? (typeof toolChoice === 'string' ? toolChoice : 'auto'),
     images: attachments.map(({ url, mime_type }) => ({ url, mime_type })),
-    maxCredits: maxCredits === null ? '' : String(maxCredits),
+    maxCredits: fromNumber(maxCredits),
   };
 }
 
@@ -76,7 +77,7 @@ export function parseInput(input: TryInput): { request: ParsedInput; errors: Inp
   if (tools && tools.length > TOOLS_MAX) errors.tools = `At most ${TOOLS_MAX} tools can be sent.`;
   const wrong = input.images.map(({ url }) => imageError(url)).find((error) => error !== undefined);
   if (wrong) errors.images = wrong;
-  const maxCredits = input.maxCredits.trim() === '' ? undefined : Number(input.maxCredits);
+  const maxCredits = toNumber(input.maxCredits);
   if (maxCredits !== undefined && !(maxCredits > 0 && maxCredits <= 1e9))
     errors.maxCredits = 'Must be a number of credits above 0, or empty.';
   const hasTools = tools !== undefined && tools.length > 0;

@@ -6,6 +6,7 @@ import { DialogActions } from '../../ui/dialog.tsx';
 import overlay from '../../ui/overlay.module.css';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { fromNumber, toNumber } from '../../ui/to-number.ts';
 import { MODE_NAMES } from '../run-words.ts';
 import style from './filter-bar.module.css';
 import type { FilterChange, FilterChoices } from './filter-choices.ts';
@@ -34,14 +35,14 @@ export function FilterMore(props: Props) {
 }
 
 function MoreFields({ filter, choices, onChange, close }: Props & { close: () => void }) {
-  const [version, setVersion] = useState(filter.version?.toString() ?? '');
-  const [cost, setCost] = useState(filter.minCost?.toString() ?? '');
+  const [version, setVersion] = useState(fromNumber(filter.version));
+  const [cost, setCost] = useState(fromNumber(filter.minCost));
   const [key, setKey] = useState(filter.key ?? '');
   const [flow, setFlow] = useState(filter.flow ?? '');
   const takesFlow = filter.scope !== undefined || choices.hasMoreFlows;
   const typed = {
-    ...(version !== '' && { version: Number(version) }),
-    ...(cost !== '' && { minCost: Number(cost) }),
+    ...(version !== '' && { version: toNumber(version) }),
+    ...(cost !== '' && { minCost: toNumber(cost) }),
     ...(flow !== '' && { flow }),
     ...(!choices.keys && key !== '' && { key }),
   };

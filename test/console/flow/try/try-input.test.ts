@@ -42,6 +42,7 @@ describe('the input of a try', () => {
     for (const request of [
       { message: 'm' },
       { message: '', parameters: { n: 1 }, maxCredits: 0.5, attachments: [image] },
+      { message: 'm', maxCredits: 1e-7 },
       { message: 'm', tools: [TOOL] },
       { message: 'm', tools: [TOOL], toolChoice: 'required' },
       { message: 'm', tools: [TOOL], toolChoice: { type: 'function', function: { name: 'look' } } },
@@ -54,7 +55,7 @@ describe('the input of a try', () => {
     assert.match(parse({ parameters: '{' }).errors.parameters ?? '', /^Must be JSON: /);
     assert.match(parse({ parameters: '{"attachments": []}' }).errors.parameters ?? '', /reserved/);
     assert.match(parse({ tools: '{}' }).errors.tools ?? '', /^Must be a list/);
-    for (const maxCredits of ['0', '-1', 'x', 'NaN', 'Infinity'])
+    for (const maxCredits of ['0', '-1', 'x', 'NaN', 'Infinity', '0x10', '1e3'])
       assert.match(parse({ maxCredits }).errors.maxCredits ?? '', /^Must be a number/, maxCredits);
   });
 
