@@ -42,6 +42,8 @@ type Draft = Omit<DraftState, 'history'> &
     undoSteps: Step[] | undefined;
     /** Whether undo would take back what was made elsewhere. */
     undoesElsewhere: boolean;
+    /** Whether the draft has changes that were made elsewhere and have not been undone. */
+    hasElsewhere: boolean;
     redoLabel: string | undefined;
   };
 

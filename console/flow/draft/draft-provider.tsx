@@ -17,7 +17,7 @@ import { draftServer } from './draft-server.ts';
 import type { ServerDraft } from './draft-state.ts';
 import { DraftStore } from './draft-store.ts';
 import { renameStep } from './edit-steps.ts';
-import { isLastElsewhere } from './history.ts';
+import { hasElsewhere, isLastElsewhere } from './history.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { findStep, type Step } from './steps.ts';
 import { useFollowDraft } from './use-follow-draft.ts';
@@ -133,6 +133,7 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
       undoLabel: past.at(-1)?.label,
       undoSteps: past.at(-1)?.steps,
       undoesElsewhere: isLastElsewhere(state.history),
+      hasElsewhere: hasElsewhere(state.history),
       redoLabel: future.at(-1)?.label,
       canUndo: past.length > 0,
       canRedo: future.length > 0,

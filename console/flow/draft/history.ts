@@ -34,6 +34,11 @@ export function isLastElsewhere({ past }: History): boolean {
   return past.at(-1)?.label === ELSEWHERE;
 }
 
+/** Whether a change that somebody else made is among those that undo would take back. */
+export function hasElsewhere({ past }: History): boolean {
+  return past.some(({ label }) => label === ELSEWHERE);
+}
+
 /** Takes the last change back; undefined when there is none. */
 export function undoIn(history: History, steps: Step[]): { history: History; steps: Step[] } | undefined {
   const last = history.past.at(-1);

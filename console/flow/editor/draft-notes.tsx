@@ -11,7 +11,8 @@ import { LastEditor } from './last-editor.tsx';
 
 /** Says above the graph that the draft was changed elsewhere, or that the service does not take it. */
 export function DraftNotes() {
-  const { saveState, message, conflict, undo, undoElsewhere, takenOver, undoesElsewhere } = useDraft();
+  const { saveState, message, conflict, undo, undoElsewhere, takenOver, undoesElsewhere, hasElsewhere } =
+    useDraft();
   const [isComparing, setComparing] = useState(false);
   const [dismissed, dismiss] = useState(0);
   // It stays while saving is tried again.
@@ -61,7 +62,7 @@ export function DraftNotes() {
         </Note>
       </div>
     );
-  if (takenOver <= dismissed) return null;
+  if (takenOver <= dismissed || !hasElsewhere) return null;
   return (
     <div className={style.note} role="status">
       <ReturnFocus />

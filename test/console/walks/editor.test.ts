@@ -127,9 +127,11 @@ describeWalks('the editor of a flow', (walk) => {
       await step(page, /^First,/).waitFor();
       await flow.replace([named('Theirs')]);
       await step(page, /^Theirs,/).waitFor();
-      await page.getByText('The draft was changed elsewhere, and is shown as it is now.').waitFor();
+      const note = page.getByText('The draft was changed elsewhere, and is shown as it is now.');
+      await note.waitFor();
       await page.getByRole('button', { name: 'Undo these changes' }).click();
       await step(page, /^First,/).waitFor();
+      await note.waitFor({ state: 'detached' });
 
       // Who changed it is asked anew at each visit.
       await isSaved(page);
