@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useNarrow } from '../ui/use-narrow.ts';
 import { useTitle } from '../ui/use-title.ts';
 import { useDraft } from './draft/draft-context.ts';
@@ -34,6 +34,10 @@ export function EditorPage() {
   const [isStepOpen, openStep] = useState(named !== undefined);
   const { isTrying, setTrying } = useTrying();
   useUndoKeys();
+  const hadSteps = useRef(false);
+  useEffect(() => {
+    hadSteps.current = steps.length > 0;
+  });
 
   function open(stepId: string | undefined) {
     if (stepId !== undefined) select(stepId);
@@ -64,7 +68,7 @@ export function EditorPage() {
             onOpen={open}
             editing={editing}
           />
-          {steps.length === 0 && <EmptyFlow editing={editing} />}
+          {steps.length === 0 && <EmptyFlow editing={editing} hadSteps={hadSteps.current} />}
         </div>
         <Side
           label="Details"

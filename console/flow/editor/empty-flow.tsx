@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -6,10 +7,23 @@ import style from './editor.module.css';
 
 const FIRST = { parent: null, index: 0 };
 
+type Props = {
+  editing: GraphEditing;
+  /** The last step has just gone, and maybe the focus with it. */
+  hadSteps: boolean;
+};
+
 /** Says over the graph of a flow without steps how to begin. */
-export function EmptyFlow({ editing }: { editing: GraphEditing }) {
+export function EmptyFlow({ editing, hadSteps }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const [takesFocus] = useState(hadSteps);
+  useEffect(() => {
+    const [shown, graph] = [box.current, box.current?.parentElement];
+    if (takesFocus) focusUnlessElsewhere(() => shown?.querySelector('button'));
+    return () => focusUnlessElsewhere(() => graph?.querySelector<HTMLElement>('[data-step]'));
+  }, [takesFocus]);
   return (
-    <div className={style.empty}>
+    <div ref={box} className={style.empty}>
       <div>
         <EmptyState
           title="No steps yet"
@@ -38,4 +52,12 @@ export function EmptyFlow({ editing }: { editing: GraphEditing }) {
       </div>
     </div>
   );
+}
+
+/** Gives the focus to an element if nothing has it once a menu that closes has given it back. */
+function focusUnlessElsewhere(find: () => HTMLElement | null | undefined): void {
+  const focus = () => {
+    if (document.activeElement === document.body) find()?.focus({ preventScroll: true });
+  };
+  requestAnimationFrame(() => requestAnimationFrame(focus));
 }

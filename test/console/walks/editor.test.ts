@@ -40,6 +40,18 @@ describeWalks('the editor of a flow', (walk) => {
     },
   );
 
+  walk('keeps the focus when the last step goes, and when it comes back', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'last-step', [named('Last')]);
+    await open(flow.path);
+    await step(page, /^Last,/).press('Delete');
+    await page.getByRole('button', { name: 'Model call' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Control+z');
+    await step(page, /^Last,/)
+      .and(page.locator(':focus'))
+      .waitFor();
+  });
+
   walk(
     'keeps a form open whose code is left by Escape and Tab, or that is clicked beside',
     'owner',
