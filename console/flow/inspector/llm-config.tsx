@@ -1,9 +1,9 @@
 import { NumberField } from '../../ui/number-field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Switch } from '../../ui/switch.tsx';
-import { TextField } from '../../ui/text-field.tsx';
 import type { SequentialStep } from '../draft/steps.ts';
 import style from './inspector.module.css';
+import { LinesField } from './lines-field.tsx';
 import { type BlockConfig, useStep } from './use-step.ts';
 
 type Effort = NonNullable<BlockConfig['reasoning_effort']>;
@@ -92,12 +92,11 @@ export function LlmConfig({ step }: { step: SequentialStep }) {
           value={config.reasoning_effort ?? DEFAULT}
           onChange={(id) => configure('reasoning_effort', id === DEFAULT ? undefined : (id as Effort))}
         />
-        <TextField
+        <LinesField
           label="Stop at"
-          rows={2}
           isMono
-          value={stops.join('\n')}
-          onChange={(text) => configure('stop', text === '' ? undefined : text.split('\n'))}
+          values={stops}
+          onChange={(values) => configure('stop', values)}
           help="Texts at which the answer ends, one on each line."
           error={error('stop')}
         />

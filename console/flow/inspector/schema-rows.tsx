@@ -8,6 +8,7 @@ import { Select } from '../../ui/select.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import style from './inspector.module.css';
+import { LinesField } from './lines-field.tsx';
 import {
   addField,
   FIELD_TYPES,
@@ -135,12 +136,11 @@ function Field({ field, isTaken, onChange, onRemove }: FieldProps) {
 function Choices({ name, schema, onChange }: { name: string } & Props) {
   const values = Array.isArray(schema.enum) ? schema.enum.map(String) : [];
   return (
-    <TextField
+    <LinesField
       label={`Allowed values of ${name}`}
-      rows={2}
-      value={values.join('\n')}
+      values={values}
       help="One on each line; none allows any text."
-      onChange={(text) => onChange(withKeyword(schema, 'enum', text === '' ? undefined : text.split('\n')))}
+      onChange={(values) => onChange(withKeyword(schema, 'enum', values))}
     />
   );
 }

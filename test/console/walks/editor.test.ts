@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { Step } from '../../../flow/definition.ts';
-import { passthrough } from '../../blocks.ts';
+import { llm, passthrough } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
@@ -50,6 +50,28 @@ describeWalks('the editor of a flow', (walk) => {
     await step(page, /^Last,/)
       .and(page.locator(':focus'))
       .waitFor();
+  });
+
+  walk('takes texts one on each line, with Enter before the next one is typed', 'owner', async (tour) => {
+    const { page, weir, open } = tour;
+    const flow = await createFlow(weir, 'stops', [llm('ask', '{{message}}', 'demo/chat')]);
+    await open(`${flow.path}?step=ask`);
+    await page.getByText('More', { exact: true }).click();
+    const stops = page.getByRole('textbox', { name: 'Stop at' });
+    const undoes = (label: string) => page.getByRole('button', { name: `Undo: ${label}` }).waitFor();
+    await stops.pressSequentially('END');
+    await stops.press('Enter');
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Renamed');
+    await undoes('Change the name of ask');
+    await isSaved(page);
+    assert.deepEqual(await flow.names(), ['Renamed']);
+    await stops.press('Control+End');
+    await stops.pressSequentially('STOP');
+    await undoes('Change stop of Renamed');
+    await isSaved(page);
+    await page.reload();
+    await page.getByText('More (stop)').click();
+    assert.equal(await stops.inputValue(), 'END\nSTOP');
   });
 
   walk(

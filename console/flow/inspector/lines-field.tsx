@@ -1,0 +1,37 @@
+import { useState } from 'react';
+import { TextField } from '../../ui/text-field.tsx';
+
+type Props = {
+  label: string;
+  values: string[];
+  /** Called with the texts that are typed; undefined for none. */
+  onChange: (values: string[] | undefined) => void;
+  help: string;
+  error?: string | undefined;
+  isMono?: boolean;
+};
+
+/** Texts, one on each line. Empty lines stay in the field while it is typed in, and stand for nothing. */
+export function LinesField({ values, onChange, help, ...props }: Props) {
+  const [typed, setTyped] = useState('');
+  const written = values.join('\n');
+  const canEdit = values.every((value) => value !== '' && !value.includes('\n'));
+  return (
+    <TextField
+      {...props}
+      rows={2}
+      value={splitLines(typed).join('\n') === written ? typed : written}
+      isReadOnly={!canEdit}
+      help={canEdit ? help : 'Cannot be changed here: one of the texts is empty or has a line break.'}
+      onChange={(text) => {
+        setTyped(text);
+        const lines = splitLines(text);
+        onChange(lines.length > 0 ? lines : undefined);
+      }}
+    />
+  );
+}
+
+function splitLines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
