@@ -1,32 +1,21 @@
-import { useState } from 'react';
-import { $api, type Schemas } from '../../api/client.ts';
+import { useMemo, useState } from 'react';
+import { $api } from '../../api/client.ts';
 import { fieldError } from '../../api/field-error.ts';
 import { refetch } from '../../api/query-client.ts';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { Note } from '../../ui/note.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { useIsShown } from '../../ui/use-is-shown.ts';
 import { ChangedMeanwhile, findNewerEtag } from '../changed-meanwhile.tsx';
 import { useFlow } from '../flow-context.ts';
 import { EMPTY_INPUT, parseInput } from '../try/try-input.ts';
-import {
-  EMPTY_EXPECTATION,
-  type Expectation,
-  type ExpectationForm,
-  KINDS,
-  parseExpectation,
-  toForm,
-} from './expectation.ts';
+import type { CaseDraft } from './case-draft.ts';
+import { EMPTY_EXPECTATION, type ExpectationForm, KINDS, parseExpectation, toForm } from './expectation.ts';
 
 const CASES = '/api/v1/projects/{project_id}/flows/{flow_id}/test-cases';
 const CASE = `${CASES}/{test_case_id}` as const;
-
-/** A case to begin with: a stored one, or the input and result of a run. */
-export type CaseDraft = Partial<Omit<Schemas['TestCase'], 'expectation'>> & { expectation?: Expectation } & {
-  /** The ETag of the stored case. */
-  etag?: string;
-};
 
 type Props = {
   start: CaseDraft;
@@ -57,8 +46,9 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
   const create = $api.useMutation('post', CASES, options);
   const replace = $api.useMutation('put', CASE, options);
   const change = id === undefined ? create : replace;
-  const input = parseInput({ ...EMPTY_INPUT, message, parameters });
-  const { expectation, error } = parseExpectation(form);
+  // Both may be long: they are read again only when they change.
+  const input = useMemo(() => parseInput({ ...EMPTY_INPUT, parameters }), [parameters]);
+  const { expectation, error } = useMemo(() => parseExpectation(form), [form]);
   const set = (changed: Partial<ExpectationForm>) => setForm({ ...form, ...changed });
   const said = isSent ? error : undefined;
 
@@ -111,6 +101,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
         placeholder="{}"
         lines={[2, 8]}
       />
+      {start.note && <Note>{start.note}</Note>}
       <Select label="The answer" options={KINDS} value={form.kind} onChange={(kind) => set({ kind })} />
       {form.kind === 'contains' && (
         <TextField label="Text" value={form.text} onChange={(text) => set({ text })} error={said} />

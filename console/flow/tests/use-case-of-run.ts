@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useFlow } from '../flow-context.ts';
-import type { CaseDraft } from './case-dialog.tsx';
+import { type CaseDraft, getCaseOfRun } from './case-draft.ts';
 
 /**
  * Opens a new case with the input and the result of the run that the address names: `?from=<executionId>`. Returns why that
@@ -23,15 +23,13 @@ export function useCaseOfRun(onRead: (start: CaseDraft) => void): Error | undefi
         params: { path, query: { step: '0' } },
       }),
       api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}', { params: { path } }),
-    ]).then(([cursor, job]) => {
-      const { message, parameters } = cursor.data ?? {};
-      const run = job.data;
-      onRead({
-        ...(message !== undefined && { message }),
-        ...(parameters && { parameters }),
-        ...(run?.status === 'completed' && { expectation: { type: 'equals', value: run.result } }),
-      });
-    }, setError);
+    ])
+      .then(([cursor, job]) => {
+        const { message, parameters } = cursor.data ?? {};
+        const input = { ...(message !== undefined && { message }), ...(parameters && { parameters }) };
+        onRead(getCaseOfRun(input, job.data?.status === 'completed' ? job.data : undefined));
+      })
+      .catch(setError);
     void navigate({
       to: '.',
       search: ((search: object) => ({ ...search, from: undefined })) as never,

@@ -3,10 +3,8 @@ import { Button } from '../../ui/button.tsx';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Row } from '../../ui/page.tsx';
+import { EDITED_MAX_CHARS } from './try-input.ts';
 import style from './try-panel.module.css';
-
-/** A longer output is not put into the editor, where it would hold up the page. */
-const EDITED_MAX_CHARS = 500_000;
 
 type Props = {
   output: unknown;

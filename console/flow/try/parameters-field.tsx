@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
 import { isObject } from '../../ui/is-object.ts';
@@ -17,7 +18,7 @@ type Props = {
 /** The parameters of a run: a field for each that the flow names, and the JSON of all. */
 export function ParametersField({ value, onChange, error, steps }: Props) {
   const used = parametersUsed(steps);
-  const parameters = readObject(value);
+  const parameters = useMemo(() => readObject(value), [value]);
   const set = (name: string, text: string) => {
     const { [name]: _, ...rest } = parameters ?? {};
     const next = text === '' ? rest : { ...rest, [name]: text };

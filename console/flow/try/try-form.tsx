@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Play, StepForward } from 'lucide-react';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import { $api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Row } from '../../ui/page.tsx';
@@ -9,6 +9,7 @@ import { TextField } from '../../ui/text-field.tsx';
 import { useDraft } from '../draft/draft-context.ts';
 import { useFlow } from '../flow-context.ts';
 import { ImagesField } from './images-field.tsx';
+import { MessageField } from './message-field.tsx';
 import { ParametersField } from './parameters-field.tsx';
 import { ProblemsNote } from './problems-note.tsx';
 import { ToolsField } from './tools-field.tsx';
@@ -30,7 +31,7 @@ export function TryForm({ input, onChange, onStart }: Props) {
   const [version, setVersion] = useState('0');
   const [isSent, setSent] = useState(false);
   const versions = useVersions();
-  const { request, errors } = parseInput(input);
+  const { request, errors } = useMemo(() => parseInput(input), [input]);
   const shown = isSent ? errors : {};
   const set = (changed: Partial<TryInput>) => onChange({ ...input, ...changed });
   const isBusy = run !== undefined && isUnderWay(run);
@@ -51,13 +52,7 @@ export function TryForm({ input, onChange, onStart }: Props) {
     // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below
     <div className={style.fields} onKeyDown={startByKey}>
       <Select label="Run" options={versions} value={version} onChange={setVersion} />
-      <TextField
-        label="Message"
-        rows={3}
-        value={input.message}
-        onChange={(message) => set({ message })}
-        help="The input of the first step, and {{message}} in prompts. Ctrl+Enter runs."
-      />
+      <MessageField value={input.message} onChange={(message) => set({ message })} />
       <ParametersField
         value={input.parameters}
         onChange={(parameters) => set({ parameters })}

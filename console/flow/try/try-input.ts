@@ -11,6 +11,9 @@ export type Image = { url: string; mime_type: MimeType };
 export const MIME_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
 export type MimeType = (typeof MIME_TYPES)[number];
 
+/** A longer text is not put into a field, where it would hold up the page. */
+export const EDITED_MAX_CHARS = 500_000;
+
 export type TryInput = {
   message: string;
   /** JSON texts; empty for none. */

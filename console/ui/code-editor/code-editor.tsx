@@ -29,6 +29,8 @@ type Props = {
 };
 
 const SAY_AFTER_MS = 1_000;
+/** More is not laid out until the editor is there, which lays out only what it shows. */
+const WAITING_MAX_CHARS = 10_000;
 const NO_PROBLEMS: EditorProblem[] = [];
 
 /**
@@ -104,7 +106,9 @@ export function CodeEditor(props: Props) {
         className={classes(style.editor, error !== undefined && style.invalid, !onChange && style.readOnly)}
         style={height}
       >
-        {!editor && !loadError && <pre className={style.waiting}>{value || ' '}</pre>}
+        {!editor && !loadError && (
+          <pre className={style.waiting}>{value.slice(0, WAITING_MAX_CHARS) || ' '}</pre>
+        )}
         {loadError && (
           <textarea
             aria-labelledby={`${id}-label`}

@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { formatBytes } from '../../ui/format.ts';
+import { Row } from '../../ui/page.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { EDITED_MAX_CHARS } from './try-input.ts';
+import style from './try-panel.module.css';
+
+type Props = { value: string; onChange: (value: string) => void };
+
+/** The message of a run. A very long one, of a run that is tried again, is sent as it is. */
+export function MessageField({ value, onChange }: Props) {
+  const [isAnother, setAnother] = useState(false);
+  if (value.length > EDITED_MAX_CHARS)
+    return (
+      <>
+        <p className={style.faint}>
+          The message has {formatBytes(value.length)}, too much to be edited here. It is sent as it is.
+        </p>
+        <Row>
+          <Button
+            size="small"
+            onPress={() => {
+              setAnother(true);
+              onChange('');
+            }}
+          >
+            Write another message
+          </Button>
+        </Row>
+      </>
+    );
+  return (
+    <TextField
+      label="Message"
+      rows={3}
+      autoFocus={isAnother}
+      value={value}
+      onChange={onChange}
+      help="The input of the first step, and {{message}} in prompts. Ctrl+Enter runs."
+    />
+  );
+}
