@@ -1,7 +1,7 @@
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)$/;
 const WRITTEN = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
 
-/** Reads a number that is typed in decimal digits. It is undefined for an empty text, and NaN for any other, such as 0x10 or 1e3. */
+/** Reads a number that is typed in decimal digits: undefined for an empty text, NaN for any other, such as 0x10 or 1e3. */
 export function toNumber(text: string): number | undefined {
   const typed = text.trim();
   if (typed === '') return undefined;

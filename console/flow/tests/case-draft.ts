@@ -7,7 +7,7 @@ export type CaseDraft = Partial<Omit<components['schemas']['TestCase'], 'expecta
 } & {
   /** The ETag of the stored case. */
   etag?: string;
-  /** What is missing in it, as a sentence. */
+  /** A sentence about what it lacks. */
   note?: string;
 };
 

@@ -103,7 +103,7 @@ export function buildSpans(
     if (failed.children.length === 0) failed.start = failed.end = Date.parse(finishedAt);
   }
 
-  /** What was begun last of a run goes on, though all of it that is known has completed: a loop may begin again. */
+  /** Sets running what was begun last, though all of it that is known has completed: a loop may begin again. */
   function markUnderWay(span: Span): void {
     for (const inner of span.kind === 'parallel' ? span.children : span.children.slice(-1)) {
       if (inner.kind === 'block') continue;
