@@ -7,14 +7,14 @@
 // - `await` and promises work. There is nothing else to wait for: no timers, network, files, modules or imports.
 // - The output must be JSON: a function, symbol, BigInt, NaN, infinity, cycle, key `__proto__` or more than 64 levels
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
-// - `console.log` and similar functions may be called and do nothing.
+// - The functions of `console` may be called and do nothing.
 // - An error fails the block with the error's message and the line in the source; it is not retried.
 // - Limits: source 256 KB, input 16 MiB and output 8 MiB as JSON, 256 MiB of memory, and the block's time limit, which is
 //   processor time (on a busy machine up to a minute more by the clock).
 // - Each call starts afresh: nothing is kept from one call to the next. Math.random has a seed of its own in each.
 
 import { createFrameDecoder, encodeFrame } from './frames.ts';
-import { INPUT_MAX_BYTES, SOURCE_MAX_BYTES } from './limits.ts';
+import { INPUT_MAX_BYTES, SOUND_FAILURES, SOURCE_MAX_BYTES } from './limits.ts';
 import { type Failure, prepareMachine, usedMs } from './machine.ts';
 
 /** The user id that owns nothing. */
@@ -72,7 +72,7 @@ for await (const chunk of process.stdin) {
     const answer = { call, processorMs };
     if ('output' in result) send(answer, result.output);
     else send({ ...answer, failure: result.failure }, NOTHING);
-    if (('failure' in result && result.failure.code !== 'CODE_ERROR') || !machine.restore())
+    if (('failure' in result && !SOUND_FAILURES.includes(result.failure.code)) || !machine.restore())
       machine = await prepareMachine();
   }
 }

@@ -121,7 +121,27 @@ export function prelude(depthMax: number): Prelude {
 
   // Code brought from elsewhere may call it. What it is given is not read: that could run the user's getters.
   const log = () => undefined;
-  const console = { debug: log, dir: log, error: log, info: log, log, trace: log, warn: log };
+  const console = {
+    assert: log,
+    clear: log,
+    count: log,
+    countReset: log,
+    debug: log,
+    dir: log,
+    dirxml: log,
+    error: log,
+    group: log,
+    groupCollapsed: log,
+    groupEnd: log,
+    info: log,
+    log,
+    table: log,
+    time: log,
+    timeEnd: log,
+    timeLog: log,
+    trace: log,
+    warn: log,
+  };
   defineProperty(globalThis, 'console', { value: console, writable: true, configurable: true });
   // QuickJS's own generator has its state in the memory that every call starts from: it would repeat its numbers.
   const random = () => ((nextBits() >>> 5) * 0x4000000 + (nextBits() >>> 6)) / 0x20000000000000;

@@ -12,7 +12,7 @@ import type { Output } from '../attempts/serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import type { GuestCall } from './guest-process.ts';
-import { INPUT_MAX_BYTES, SOURCE_MAX_BYTES } from './limits.ts';
+import { INPUT_MAX_BYTES, SOUND_FAILURES, SOURCE_MAX_BYTES } from './limits.ts';
 import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
 import { SandboxUnavailable } from './sandbox-errors.ts';
@@ -147,10 +147,9 @@ function encodeJson(value: Json): Buffer {
   }
 }
 
-/** Whether the process can run another call: after a timeout or a memory fault it may be in any state. */
 function isReusable(answer: Frame): boolean {
   const { failure } = answer.header as GuestHeader;
-  return failure === undefined || failure.code === 'CODE_ERROR';
+  return failure === undefined || SOUND_FAILURES.includes(failure.code);
 }
 
 async function readAnswer(

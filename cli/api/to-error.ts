@@ -51,8 +51,6 @@ export function toError(
 }
 
 function hintAbout(code: string, { source }: Credential): string {
-  if (code === 'UNAUTHENTICATED') return REFUSED[source];
-  if (code === 'FORBIDDEN' && source === 'WEIR_API_KEY')
-    return ' WEIR_API_KEY was sent: without it, commands act as the user who is signed in.';
-  return '';
+  const tells = code === 'UNAUTHENTICATED' || (code === 'FORBIDDEN' && source === 'WEIR_API_KEY');
+  return tells ? REFUSED[source] : '';
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { auditList } from '../../api/management/schemas.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { auditTable } from '../terminal/audit-table.ts';
 import { defineAuditLog } from '../terminal/define-audit-log.ts';

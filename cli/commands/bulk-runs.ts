@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { bulkAnswer } from '../../api/runs/bulk-filter.ts';
 import { callApi } from '../api/call-api.ts';
-import { getProject } from '../api/find-by-path.ts';
+import { getProject } from '../api/get-by-path.ts';
 import { getMe } from '../api/get-me.ts';
 import { serviceUrl } from '../api/service-url.ts';
 import { notWeir } from '../api/to-error.ts';

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { creditAccount, grantRecord, ledgerEntry } from '../../api/management/credit-schemas.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { callApi, exchange } from '../api/call-api.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { AnswerLost } from '../api/to-error.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';

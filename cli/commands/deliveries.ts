@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { deliveryDetail, deliveryRecord, recovered } from '../../api/webhooks/schemas.ts';
 import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { defineDeliveryCommands } from '../terminal/define-delivery-commands.ts';
 import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';

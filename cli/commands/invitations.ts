@@ -6,7 +6,7 @@ import type {
   newInvitation,
 } from '../../api/management/invitation-schemas.ts';
 import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 import { parseId } from '../terminal/parse-argument.ts';

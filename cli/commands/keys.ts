@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/management/schemas.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { callApi } from '../api/call-api.ts';
-import { getProject } from '../api/find-by-path.ts';
+import { getProject } from '../api/get-by-path.ts';
 import { keyTable } from '../terminal/key-table.ts';
 import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';

@@ -1,5 +1,5 @@
 import { callApi } from '../api/call-api.ts';
-import { getOrganization, getProject } from '../api/find-by-path.ts';
+import { getOrganization, getProject } from '../api/get-by-path.ts';
 import { type ListedRun, runListPaths } from '../api/get-run.ts';
 import { listAll } from '../api/list-all.ts';
 import type { CommandResult } from '../terminal/print-result.ts';

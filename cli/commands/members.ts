@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { memberRecord } from '../../api/management/schemas.ts';
 import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseUserId } from '../terminal/parse-argument.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { modelList } from '../../api/management/models.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { organizationRecord } from '../../api/management/schemas.ts';
 import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { parseName, parseSlug } from '../terminal/parse-argument.ts';

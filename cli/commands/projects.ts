@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { organizationRecord, projectRecord } from '../../api/management/schemas.ts';
 import { callApi } from '../api/call-api.ts';
-import { getOrganization, getProject } from '../api/find-by-path.ts';
+import { getOrganization, getProject } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { type NewProjectPath, parseName, parseNewProjectPath } from '../terminal/parse-argument.ts';

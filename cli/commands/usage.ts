@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { projectUsageQuery, type usageReport } from '../../api/management/usage-schemas.ts';
 import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
-import { getOrganization, getProject } from '../api/find-by-path.ts';
+import { getOrganization, getProject } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable } from '../terminal/format-table.ts';
 import { parseField } from '../terminal/parse-argument.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { rotatedSecret, secretRecord } from '../../api/webhooks/schemas.ts';
 import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/find-by-path.ts';
+import { getOrganization } from '../api/get-by-path.ts';
 import { formatTime } from '../terminal/format-table.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { describeChanges, findFlowChanges } from './describe-changes.ts';
-import { findFlows, type NamedFlow } from './flow-arguments.ts';
+import { getFlows, type NamedFlow } from './flow-arguments.ts';
 import { planPush } from './push-plan.ts';
 import { readSide } from './service-flow.ts';
 
@@ -13,7 +13,7 @@ type CompareOptions = { project?: string; from?: Side; to?: Side };
 /** Compares the draft of each flow with its file, or for a path two versions of the flow. */
 export async function compare(names: string[], options: CompareOptions): Promise<CommandResult> {
   const results = [];
-  for (const named of await findFlows(names, options.project, '--from'))
+  for (const named of await getFlows(names, options.project, '--from'))
     results.push(await compareOne(named, options));
   const text = results.map(({ path, from, to, changes }) =>
     changes.length === 0

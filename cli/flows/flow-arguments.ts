@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';
-import { type Flow, getFlow, getProject } from '../api/find-by-path.ts';
+import { type Flow, getFlow, getProject } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -20,7 +20,7 @@ export function projectOption(): Option {
     .argParser(parsePath('org/project'));
 }
 
-/** Adds the arguments `[flows...]`, which `findFlows` takes. */
+/** Adds the arguments `[flows...]`, which `getFlows` takes. */
 export function addFlowArguments(command: Command, description: string): Command {
   return command.argument('<flow...>', description).addOption(projectOption());
 }
@@ -34,7 +34,7 @@ function isFlowPath(text: string): boolean {
  * Finds the flows that the arguments name, and reads those that are files. Throws NOT_FOUND for unknown paths, and UsageError for
  * an argument that is neither a path nor a file or folder; where it is a number, that hints at the command's `versionOption`.
  */
-export async function findFlows(
+export async function getFlows(
   names: string[],
   project: string | undefined,
   versionOption?: '--version' | '--from',
@@ -44,7 +44,7 @@ export async function findFlows(
   for (const source of sources) await requireThere(source, versionOption);
   const found: NamedFlow[] = [];
   for (const path of paths) found.push({ path, flow: await getFlow(path) });
-  return sources.length === 0 ? found : [...found, ...(await findFlowsOfFiles(sources, project)).flows];
+  return sources.length === 0 ? found : [...found, ...(await getFlowsOfFiles(sources, project)).flows];
 }
 
 async function requireThere(source: string, versionOption: string | undefined): Promise<void> {
@@ -57,7 +57,7 @@ async function requireThere(source: string, versionOption: string | undefined): 
 }
 
 /** Reads flow files and finds their flows in a project. */
-export async function findFlowsOfFiles(
+export async function getFlowsOfFiles(
   sources: string[],
   project: string | undefined,
 ): Promise<{ projectId: string; flows: (NamedFlow & { local: LocalFlow })[] }> {

@@ -1,6 +1,6 @@
 // `weir flow list`, `versions`, `create`, `rename` and `delete`.
 import { callApi } from '../api/call-api.ts';
-import { type Flow, getFlow, getProject } from '../api/find-by-path.ts';
+import { type Flow, getFlow, getProject } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { splitPath } from '../terminal/parse-path.ts';

@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../../flow/errors.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
-import { type Flow, getProject } from '../api/find-by-path.ts';
+import { type Flow, getProject } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { UsageError } from '../terminal/usage-error.ts';

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { type Flow, getFlow } from '../api/find-by-path.ts';
+import { type Flow, getFlow } from '../api/get-by-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { writeText } from '../terminal/write-text.ts';
 import { describeChanges, findFlowChanges, findTestChanges } from './describe-changes.ts';

@@ -3,7 +3,7 @@ import { draftETag } from '../../api/flows/draft-etag.ts';
 import { parseDraftFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Change } from '../../flow/find-changes.ts';
-import type { Flow } from '../api/find-by-path.ts';
+import type { Flow } from '../api/get-by-path.ts';
 import { serviceUrl } from '../api/service-url.ts';
 import { findFlowChanges, findTestChanges } from './describe-changes.ts';
 import type { NamedFlow } from './flow-arguments.ts';

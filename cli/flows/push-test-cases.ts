@@ -1,5 +1,5 @@
 import { callApi } from '../api/call-api.ts';
-import type { Flow } from '../api/find-by-path.ts';
+import type { Flow } from '../api/get-by-path.ts';
 import type { PushPlan } from './push-plan.ts';
 import { urlOf } from './service-flow.ts';
 

@@ -3,10 +3,10 @@ import { flowETag } from '../../api/flows/flow-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
-import type { Flow } from '../api/find-by-path.ts';
+import type { Flow } from '../api/get-by-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { describeChanges } from './describe-changes.ts';
-import { findFlowsOfFiles } from './flow-arguments.ts';
+import { getFlowsOfFiles } from './flow-arguments.ts';
 import { isShallow, remember } from './past-texts.ts';
 import { type PushPlan, placeOf, planPush } from './push-plan.ts';
 import { pushTestCases } from './push-test-cases.ts';
@@ -25,7 +25,7 @@ export type PushOptions = {
 
 /** Pushes files; none is pushed when one may not be. With `check` nothing changes, and the exit code tells of differences. */
 export async function push(sources: string[], options: PushOptions): Promise<CommandResult> {
-  const { projectId, flows } = await findFlowsOfFiles(sources, options.project);
+  const { projectId, flows } = await getFlowsOfFiles(sources, options.project);
   if (options.production) requireFinished(flows);
   const plans: PushPlan[] = [];
   for (const flow of flows) plans.push(await planPush(flow));

@@ -1,11 +1,11 @@
 // `weir flow publish` and `weir flow promote`: a draft becomes a version, and a version the one that callers run.
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
-import type { Flow } from '../api/find-by-path.ts';
+import type { Flow } from '../api/get-by-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { describeChanges, findFlowChanges } from './describe-changes.ts';
-import { type ExistingFlow, findFlows, requireExisting } from './flow-arguments.ts';
+import { type ExistingFlow, getFlows, requireExisting } from './flow-arguments.ts';
 import { type FlowContent, isSameFlow } from './flow-content.ts';
 import { nameUnfinished, requireFinished } from './require-finished.ts';
 import { readDraft, readSide, urlOf, type Version } from './service-flow.ts';
@@ -15,7 +15,7 @@ export async function publish(
   names: string[],
   { project, note }: { project?: string | undefined; note: string },
 ): Promise<CommandResult> {
-  const flows = (await findFlows(names, project)).map(requireExisting);
+  const flows = (await getFlows(names, project)).map(requireExisting);
   requireFinished(flows);
   const drafts = [];
   for (const named of flows) {
@@ -47,7 +47,7 @@ export async function promote(
   names: string[],
   { project, version }: { project?: string | undefined; version?: number },
 ): Promise<CommandResult> {
-  const flows = (await findFlows(names, project, '--version')).map(requireExisting);
+  const flows = (await getFlows(names, project, '--version')).map(requireExisting);
   const chosen = [];
   for (const named of flows) chosen.push({ ...named, version: await chooseVersion(named, version) });
   const promoted = [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
-import type { Flow } from '../api/find-by-path.ts';
+import type { Flow } from '../api/get-by-path.ts';
 import { Unreachable } from '../api/to-error.ts';
 import { urlOf } from './service-flow.ts';
 

@@ -7,7 +7,7 @@ import { formatTable } from '../terminal/format-table.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { writeText } from '../terminal/write-text.ts';
 import { describeChanges } from './describe-changes.ts';
-import { addFlowArguments, findFlows, type NamedFlow, requireExisting } from './flow-arguments.ts';
+import { addFlowArguments, getFlows, type NamedFlow, requireExisting } from './flow-arguments.ts';
 import { formatJUnit } from './format-junit.ts';
 import { planPush } from './push-plan.ts';
 import { nameUnfinished } from './require-finished.ts';
@@ -29,7 +29,7 @@ async function testFlows(
   names: string[],
   { project, junit }: { project?: string; junit?: string },
 ): Promise<CommandResult> {
-  const flows = (await findFlows(names, project)).map(requireExisting);
+  const flows = (await getFlows(names, project)).map(requireExisting);
   for (const named of flows) await requirePushed(named);
   // A file that cannot be written is said before the tests are run and charged.
   if (junit !== undefined) await writeText(junit, formatJUnit([]));

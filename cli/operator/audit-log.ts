@@ -5,7 +5,7 @@ import { type AuditFilter, listAuditEntries } from '../../db/tenants/audit-entri
 import { auditTable } from '../terminal/audit-table.ts';
 import { defineAuditLog } from '../terminal/define-audit-log.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './find-by-path.ts';
+import { getOrganization } from './get-by-path.ts';
 import { onDatabase } from './on-database.ts';
 
 /** Read by one statement; over HTTP, page by page, a command lists more. */

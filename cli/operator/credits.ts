@@ -5,7 +5,7 @@ import { type Db, inTransaction } from '../../db/connect.ts';
 import { CREDITS_MAX, MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { parseName } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './find-by-path.ts';
+import { getOrganization } from './get-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 

@@ -16,7 +16,7 @@ import { defineDeliveryCommands } from '../terminal/define-delivery-commands.ts'
 import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './find-by-path.ts';
+import { getOrganization } from './get-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 import { WEBHOOK_RULES } from './webhook-rules.ts';

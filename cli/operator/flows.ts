@@ -15,7 +15,7 @@ import { parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { requireConfirmation } from '../terminal/require-confirmation.ts';
-import { getFlow, getProject } from './find-by-path.ts';
+import { getFlow, getProject } from './get-by-path.ts';
 import { importFlow } from './import-flow.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';

@@ -11,7 +11,7 @@ import { describeChanges, findFlowChanges } from '../flows/describe-changes.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { readSource } from '../terminal/read-source.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { getProject } from './find-by-path.ts';
+import { getProject } from './get-by-path.ts';
 import { noteMissingKeys } from './note-missing-keys.ts';
 import { operator } from './operator.ts';
 import { withValidator } from './with-validator.ts';

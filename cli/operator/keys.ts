@@ -11,7 +11,7 @@ import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argume
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { apiKeyPepper } from './environment.ts';
-import { getProject } from './find-by-path.ts';
+import { getProject } from './get-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 

@@ -4,7 +4,7 @@ import { createEncryption } from '../../db/encrypt.ts';
 import { ensureSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
 import { addReceiveOptions, type ReceiveOptions, receiveWebhooks } from '../listen/receive-webhooks.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
-import { getOrganization } from './find-by-path.ts';
+import { getOrganization } from './get-by-path.ts';
 import { operator } from './operator.ts';
 
 export function addListenCommand(group: Command): void {

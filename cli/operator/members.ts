@@ -7,7 +7,7 @@ import { listMembers, lockMember, type MemberRow } from '../../db/tenants/member
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseUserId } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './find-by-path.ts';
+import { getOrganization } from './get-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 import { readPages } from './read-pages.ts';

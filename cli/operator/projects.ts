@@ -9,8 +9,8 @@ import { type NewProjectPath, parseName, parseNewProjectPath } from '../terminal
 import { parsePath } from '../terminal/parse-path.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { requireConfirmation } from '../terminal/require-confirmation.ts';
-import { getOrganization, getProject } from './find-by-path.ts';
 import { finishDeletion } from './finish-deletion.ts';
+import { getOrganization, getProject } from './get-by-path.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 

@@ -22,7 +22,7 @@ const OF_ORGANIZATION: ErrorCode[] = ['INSUFFICIENT_CREDITS', 'FORBIDDEN', 'RATE
 
 type RetryFilter = Scope & { errorCode?: string; since?: Date; until?: Date };
 /** The runs to retry: these, or those that a filter finds. */
-export type Asked = { executionIds: string[] } | RetryFilter;
+type Asked = { executionIds: string[] } | RetryFilter;
 
 /** Retries runs, each once, up to `limit` of them, and says what came of each. Asks first where these are many. */
 export async function retryRuns(

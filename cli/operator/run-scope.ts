@@ -5,7 +5,7 @@ import { FEW } from '../terminal/confirm-many.ts';
 import { parseTime } from '../terminal/parse-argument.ts';
 import { splitScope } from '../terminal/split-scope.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { getFlow, getOrganization, getProject } from './find-by-path.ts';
+import { getFlow, getOrganization, getProject } from './get-by-path.ts';
 
 /** The options that every such command has; of its own it has more. */
 export type ScopeOptions = {
@@ -36,7 +36,7 @@ export function addScopeOptions(command: Command, which: string): Command {
  * Reads which runs the options find, and `how` to go about it; `filter` is undefined where ids were given. Throws UsageError where
  * neither or both were given, and NOT_FOUND.
  */
-export async function findScope<Options extends ScopeOptions>(db: Db, ids: string[], options: Options) {
+export async function getScope<Options extends ScopeOptions>(db: Db, ids: string[], options: Options) {
   const { organization, flow, all, dryRun, yes, json: _, ...others } = options;
   const how = { dryRun, yes };
   const scopes = [organization !== undefined, flow !== undefined, all === true].filter(Boolean).length;

@@ -32,7 +32,7 @@ import { cancelMatching } from './cancel-runs.ts';
 import { onDatabase } from './on-database.ts';
 import { operator } from './operator.ts';
 import { resumeRuns } from './resume-runs.ts';
-import { addScopeOptions, findScope, requirePath, type ScopeOptions } from './run-scope.ts';
+import { addScopeOptions, getScope, requirePath, type ScopeOptions } from './run-scope.ts';
 
 const LIST_MAX = 1000;
 const RETRY_MAX = 1_000_000;
@@ -169,7 +169,7 @@ async function cancelSome(
   executionId: string | undefined,
   options: ScopeOptions & { status?: RunStatus },
 ): Promise<CommandResult> {
-  const { filter, how } = await findScope(db, executionId === undefined ? [] : [executionId], options);
+  const { filter, how } = await getScope(db, executionId === undefined ? [] : [executionId], options);
   if (filter) return cancelMatching(db, filter, how);
   if (how.dryRun) throw new UsageError('--dry-run is for options that find runs.');
   return cancel(db, executionId as string);
@@ -180,7 +180,7 @@ async function retrySome(
   executionIds: string[],
   options: ScopeOptions & { errorCode?: string; limit?: number },
 ): Promise<CommandResult> {
-  const { filter = { executionIds, limit: undefined }, how } = await findScope(db, executionIds, options);
+  const { filter = { executionIds, limit: undefined }, how } = await getScope(db, executionIds, options);
   const { limit, ...asked } = filter;
   // Loaded when it is needed: it needs more of the service than other commands.
   const { retryRuns } = await import('./retry-runs.ts');

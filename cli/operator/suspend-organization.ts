@@ -3,7 +3,7 @@ import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { endSuspension, suspendOrganization } from '../../db/tenants/suspensions.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './find-by-path.ts';
+import { getOrganization } from './get-by-path.ts';
 import { operator } from './operator.ts';
 
 /** Stops an organization from beginning and continuing runs, from its next request on. What is under way goes on. */

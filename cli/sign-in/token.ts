@@ -15,7 +15,7 @@ export function addTokenCommand(program: Command): void {
   program
     .command('token')
     .description(
-      'print the access token (JWT) that commands send as a user, also where WEIR_API_KEY is set, for curl and scripts',
+      'print the access token (JWT) of the user who is signed in, even where WEIR_API_KEY is set, for curl and scripts',
     )
     .option('--mcp', 'get one for the MCP endpoint, with every scope, from a local npm start')
     .option(

@@ -3,7 +3,7 @@ import { parseTime, parseWholeNumber } from './parse-argument.ts';
 
 const LIMIT_DEFAULT = 50;
 
-/** Adds the command `audit-log`, which takes the same over HTTP and on the database; `weir` is how it is called there. */
+/** Adds the command `audit-log`, which takes the same over HTTP and on the database; its example begins with `weir`. */
 export function defineAuditLog(
   program: Command,
   { weir, limitMax }: { weir: string; limitMax: number },

@@ -86,9 +86,9 @@ describe('user code', () => {
       const { output } = await run(`
         let read = 0;
         const value = { toJSON: () => (read += 1), toString: () => (read += 1) };
-        const names = ['debug', 'dir', 'error', 'info', 'log', 'trace', 'warn'];
+        const names = ['log', 'error', 'assert', 'table', 'group', 'groupEnd', 'time', 'timeEnd', 'count'];
         return [...names.map((name) => typeof console[name]('a', value)), read];`);
-      assert.deepEqual(output, [...Array(7).fill('undefined'), 0]);
+      assert.deepEqual(output, [...Array(9).fill('undefined'), 0]);
     });
 
     it('passes a value of 5 MB in and out', async () => {

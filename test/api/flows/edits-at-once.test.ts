@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
-import type { Flow } from '../../../cli/api/find-by-path.ts';
-import { findFlowsOfFiles } from '../../../cli/flows/flow-arguments.ts';
+import type { Flow } from '../../../cli/api/get-by-path.ts';
+import { getFlowsOfFiles } from '../../../cli/flows/flow-arguments.ts';
 import { pull } from '../../../cli/flows/pull.ts';
 import { push } from '../../../cli/flows/push.ts';
 import { type PushPlan, planPush } from '../../../cli/flows/push-plan.ts';
@@ -163,7 +163,7 @@ describe('a draft that several edit at once', () => {
         String(refused),
       );
       const winner = sides[pushes.findIndex(({ status }) => status === 'fulfilled')] as string;
-      const { flow } = (await findFlowsOfFiles([files[0] as string], project)).flows[0] as { flow: Flow };
+      const { flow } = (await getFlowsOfFiles([files[0] as string], project)).flows[0] as { flow: Flow };
       assert.equal(flow.name, winner);
       assert.deepEqual(
         (await readTestCases(flow)).map(({ message }) => message),
@@ -176,7 +176,7 @@ describe('a draft that several edit at once', () => {
       const file = await writeFlow('C', 'C', 'base');
       await push([file], { project, force: true });
       const plan = async () => {
-        const [named] = (await findFlowsOfFiles([file], project)).flows;
+        const [named] = (await getFlowsOfFiles([file], project)).flows;
         assert.ok(named?.flow);
         return { flow: named.flow, plan: await planPush(named) };
       };

@@ -175,7 +175,7 @@ describe('weir on a laptop that has a token and nothing else', () => {
         1,
         weirIn({ ...env, WEIR_TOKEN: '', WEIR_API_KEY }, ['flow', 'list', `${organization}/project`]),
       ),
-      /WEIR_API_KEY was sent: without it, commands act as the user who is signed in\. \(FORBIDDEN, request /,
+      /WEIR_API_KEY was sent\. \(FORBIDDEN, request /,
     );
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseApiKey, secretMatches } from '../../../api/auth/api-key.ts';
-import { getProject } from '../../../cli/operator/find-by-path.ts';
+import { getProject } from '../../../cli/operator/get-by-path.ts';
 import { findApiKey, insertApiKey } from '../../../db/tenants/api-keys.ts';
 import { takeStartLock } from '../../../embedded/processes/start-lock.ts';
 import { fail, PEPPER, ROOT, useOperator, weirIn } from '../cli-harness.ts';

@@ -61,7 +61,7 @@ describeWalks('filters of runs in the console', (walk) => {
     await page.getByRole('button', { name: 'More filters (1)' }).waitFor();
   });
 
-  walk('count a range for many runs from when their list counts it', 'member', async ({ page, open }) => {
+  walk('begin a range for many runs where their list begins it', 'member', async ({ page, open }) => {
     const [listed] = await Promise.all([
       page.waitForRequest((request) => /\/runs\?.*since=/.test(request.url())),
       open(`${RUNS}?range=15m`),

@@ -154,7 +154,7 @@ describeWalks('what pages of the console say', (walk) => {
   );
 
   walk(
-    'of a run that is not there says what may have become of it',
+    'of a run that is not there is what may have become of it',
     'owner',
     async ({ page, open, allow }) => {
       allow(/404/);
