@@ -213,10 +213,10 @@ function outputsOfPause(
   return sent && [sent, ofSteps(definition, sent) ?? {}];
 }
 
-/** Derives the id of a resume from the fields that make two resumes the same: all but those that it ignores or only checks. */
+/** Derives the id of a resume from its version and the fields that it neither ignores nor only checks. */
 function idOfResume({ environment, body }: CallRequest<StepRequest>, session: RunRow): string {
   const { iterationsUsed, resumeState, message, parameters, attachments, ...read } = body;
-  const { version, callbackUrl, callbackEvents, ...asked } = read;
+  const { callbackUrl, callbackEvents, ...asked } = read;
   return deriveCallId(session.execution_id, [environment, asked]);
 }
 

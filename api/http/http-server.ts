@@ -122,14 +122,17 @@ export function createHttpServer(
     const sending = failed?.headersSent ? failed : pending.at(-1);
     // A request that the application has begun to answer leaves a line of its own. One that waits for earlier answers is dropped.
     const isBegun = failed !== undefined && open.has(failed);
+    const waits = failed !== undefined && !isBegun && sending !== undefined;
     if (!isBegun) note(sending ? null : status, error.code);
     if (failed && !isBegun) own?.delete(failed);
     // What is written now would be taken for the answer of an earlier request, or for the rest of one that has begun.
     if (sending) {
       socket.pause();
+      sending.once('close', () => socket.destroySoon());
+      // The body of a request that waits may be late because nobody reads it: that cuts no answer that comes before.
+      if (waits) return;
       const late = setTimeout(() => socket.destroy(), lastAnswersMs).unref();
       socket.once('close', () => clearTimeout(late));
-      sending.once('close', () => socket.destroySoon());
       return;
     }
     const body = JSON.stringify(errorBody(code, message));

@@ -19,6 +19,7 @@ import {
 import { rateLimitHeaders } from '../http/headers.ts';
 import { validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
+import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
@@ -33,12 +34,17 @@ import type { News } from './news.ts';
 import { WAIT_ERRORS } from './run-errors.ts';
 import { takeEventBytes } from './take-event-bytes.ts';
 
+const eventId = z.string().regex(/^\d{1,19}$/, 'must be the id of an event of this run');
 const lastEventId = z.strictObject({
-  'Last-Event-ID': z
-    .string()
-    .regex(/^\d{1,19}$/, 'must be the id of an event of this run')
+  'Last-Event-ID': eventId
     .optional()
     .meta({ description: 'The id of the last event you received. The stream goes on after it.' }),
+});
+const streamQuery = z.strictObject({
+  lastEventId: eventId.optional().meta({
+    description:
+      'The same as Last-Event-ID, for clients that cannot send it. The header counts where both are sent.',
+  }),
 });
 
 /** Lists the endpoints that stream runs. */
@@ -50,7 +56,7 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
       operationId: versioned ? 'streamVersionJob' : 'streamJob',
       summary: 'Follow a run as Server-Sent Events',
       tags: ['Execution'],
-      requestParams: { header: lastEventId },
+      requestParams: { header: lastEventId, query: streamQuery },
       responses: {
         200: {
           description:
@@ -68,6 +74,7 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
     },
     handlers: [
       ...identifyCaller(deps, 'run', 'read'),
+      readQuery(streamQuery),
       loadFlowIds(deps, { deletedToo: true }),
       holdOpen(deps, 'follow'),
       loadRun(deps),
@@ -79,7 +86,8 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
 function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
   return async function streamJob(ctx) {
     const { run, principal, flowIds } = ctx.state;
-    const sent = ctx.get('last-event-id');
+    const query = ctx.state.query as z.infer<typeof streamQuery>;
+    const sent = ctx.get('last-event-id') || (query.lastEventId ?? '');
     const parsed = lastEventId.safeParse(sent === '' ? {} : { 'Last-Event-ID': sent });
     if (!parsed.success) throw validationError(parsed.error);
     const known = sent === '' ? 'none' : await positionOf(deps, run, BigInt(sent));

@@ -52,12 +52,16 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     assert.ok(!guests().includes(pid));
   });
 
-  it('a failure of the code does not replace the process', async () => {
-    const before = guests();
-    await assert.rejects(runInTurn(sandbox, call('foo()')), { code: 'CODE_ERROR' });
-    await runInTurn(sandbox, call('return 1'));
-    assert.deepEqual(guests(), before);
-  });
+  for (const [what, source, code] of [
+    ['a failure of the code', 'foo()', 'CODE_ERROR'],
+    ['a result that is too large', 'return "x".repeat(9e6)', 'OUTPUT_TOO_LARGE'],
+  ] as const)
+    it(`${what} does not replace the process`, async () => {
+      const before = guests();
+      await assert.rejects(runInTurn(sandbox, call(source)), { code });
+      await runInTurn(sandbox, call('return 1'));
+      assert.deepEqual(guests(), before);
+    });
 
   it(`a process is replaced after ${RUNS_MAX} runs without a call noticing`, async () => {
     const [pid = 0] = guests();

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { createHttpServer, PIPELINED_MAX } from '../../../api/http/http-server.ts';
 import { captureLog } from '../../capture-log.ts';
 
@@ -84,6 +85,24 @@ describe('the HTTP server', () => {
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*done$/);
     const reasons = lines.filter(({ msg }) => msg === 'Request').map(({ reason }) => reason);
     assert.deepEqual([begun, reasons], [['/first'], ['ERR_HTTP_REQUEST_TIMEOUT']]);
+  });
+
+  it('cuts no earlier answer where the body of a request that waits is too large to be read meanwhile', async () => {
+    const { begun, first } = await keepFirst({
+      requestMs: 200,
+      headersMs: 200,
+      lookMs: 20,
+      lastAnswersMs: 50,
+    });
+    const late = once(server, 'clientError');
+    const length = 2_000_000;
+    const post = `POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
+    const answer = text(open(get('/first') + post));
+    await late;
+    await setTimeout(200);
+    (await first).end('done');
+    assert.match(await answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*done$/);
+    assert.deepEqual(begun, ['/first']);
   });
 
   it('answers as many requests as may wait, in their order', async () => {

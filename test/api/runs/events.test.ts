@@ -52,6 +52,14 @@ describe('GET …/jobs/{executionId}/events', () => {
       assert.deepEqual(await weir.list(flow, executionId, id), events.slice(index + 1));
     assert.equal((await weir.open(flow, executionId, events.at(-1)?.id)).status, 204);
 
+    // As event-source-polyfill asks.
+    const query = `lastEventId=${events.at(-1)?.id}`;
+    const { key } = weir.tenant;
+    assert.equal(
+      (await weir.call('GET', `${flow}/jobs/${executionId}/events?${query}`, { key })).status,
+      204,
+    );
+
     const empty = await weir.run([]);
     const [first, end] = await weir.list(empty.flow, empty.executionId);
     assert.deepEqual(await weir.list(empty.flow, empty.executionId, first?.id), [end]);

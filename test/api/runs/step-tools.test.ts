@@ -140,7 +140,7 @@ describe('POST …/step with tools', () => {
     const asked = models.calls.length;
     const [first, ...rest] = await Promise.all([1, 2, 3].map(() => client.step(flow, resume)));
     const { iterationsUsed, ...again } = resume;
-    const ignored = { message: 'ignored', callbackUrl: 'ignored', callbackEvents: null, version: 1 };
+    const ignored = { message: 'ignored', callbackUrl: 'ignored', callbackEvents: null };
     rest.push(await client.step(flow, { ...again, ...ignored }));
     for (const events of rest) assert.deepEqual(events, first);
     assert.equal(models.calls.length, asked + 1);
