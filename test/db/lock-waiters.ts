@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../../db/connect.ts';
+import type { Db, Tx } from '../../db/connect.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /** Lists the sessions of this database that wait for a lock which another holds. */
@@ -23,4 +23,9 @@ export async function lockWaiters(db: Db, count: number): Promise<void> {
 export async function endLockWaiters(db: Db): Promise<void> {
   for (const { pid } of await listLockWaiters(db))
     await sql`select pg_terminate_backend(${pid}::int)`.execute(db);
+}
+
+/** Lets a transaction keep its locks while the test does something else for long: PostgreSQL ends others after 30 s. */
+export async function keepLocks(tx: Tx): Promise<void> {
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
 }

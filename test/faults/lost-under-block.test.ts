@@ -7,7 +7,7 @@ import { parkRunsLosingWorkers } from '../../worker/duties/park-runs-losing-work
 import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
 import { code, passthrough } from '../blocks.ts';
 import { listStuck } from '../cli/operator/list-stuck.ts';
-import { endLockWaiters, lockWaiters } from '../db/lock-waiters.ts';
+import { endLockWaiters, keepLocks, lockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startWithTaskTimeout } from '../start-with-task-timeout.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -61,6 +61,7 @@ describe('a run whose workers are lost under a block in its workflow task', () =
     const executionId = await start();
     // Its block can't be recorded for now, and kills its worker there.
     await weir.db.transaction().execute(async (lock) => {
+      await keepLocks(lock);
       await lock
         .selectFrom('run')
         .select('status')

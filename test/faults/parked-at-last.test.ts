@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { blockTaskQueue } from '../../flow/run.ts';
 import { code, passthrough } from '../blocks.ts';
 import { weirIn } from '../cli/cli-harness.ts';
-import { countLockWaiters, endLockWaiters } from '../db/lock-waiters.ts';
+import { countLockWaiters, endLockWaiters, keepLocks } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { startWithTaskTimeout } from '../start-with-task-timeout.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -130,6 +130,7 @@ describe('a run whose workers are lost under a block that takes long', () => {
     const executionId = await startWithTaskTimeout(weir, tenant, flow, '4 seconds');
     // Its block can't be recorded for now, and kills its worker there.
     await weir.db.transaction().execute(async (lock) => {
+      await keepLocks(lock);
       await lock
         .selectFrom('run')
         .select('status')

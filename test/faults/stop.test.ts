@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { acceptRun } from '../accept-run.ts';
 import { llm, passthrough } from '../blocks.ts';
-import { lockWaiters } from '../db/lock-waiters.ts';
+import { keepLocks, lockWaiters } from '../db/lock-waiters.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -82,6 +82,7 @@ describe('a worker that is asked to stop', () => {
   it('ends while there are runs left to look at, and leaves them to the next, which does each once', async () => {
     await leaveRuns(await weir.createFlow(tenant, [passthrough('a')]), RUNS);
     const { worker, stopped } = await weir.db.transaction().execute(async (tx) => {
+      await keepLocks(tx);
       // The worker, which looks at them in this order, comes no further until it is asked to stop.
       const last = sql`(select execution_id from run order by execution_id offset ${LOOKED_AT} limit 1)`;
       await sql`select from run where execution_id = ${last} for update`.execute(tx);

@@ -40,7 +40,7 @@ export async function reconcileRuns(
     const [execution_id] = started;
     const { namespace } = deps.client.options;
     if (execution_id !== undefined)
-      log.warn(
+      log.info(
         { count: started.size, execution_id, namespace },
         'Runs had no workflow in this namespace, and were started there.',
       );

@@ -58,7 +58,7 @@ describe('the line of a request in the log', () => {
       [`${prefix}_${environment}_${keyId}_${'A'.repeat(32)}`, /secret is another, or WEIR_API_KEY_PEPPER is/],
       [`${prefix}_${environment}_AAAAAAAA_${secret}`, /no such key/],
       [`${prefix}_test_${keyId}_${secret}`, /another environment/],
-      [`${tenant.key}x`, /no API key/],
+      [`${tenant.key}x`, /not have the form of an API key/],
     ] as const) {
       const answer = await execute({ authorization: `Bearer ${key}` });
       assert.equal(answer.status, 401);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { lockWaiters } from '../../db/lock-waiters.ts';
+import { keepLocks, lockWaiters } from '../../db/lock-waiters.ts';
 import { fail, ROOT, useOperator, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {
@@ -114,6 +114,7 @@ describe('weir operator', () => {
       const { db } = cli.database;
       const flow = 'acme/main/parallel';
       const { publishing } = await db.transaction().execute(async (tx) => {
+        await keepLocks(tx);
         await tx
           .updateTable('flow')
           .set({ draft: JSON.stringify({ steps: [] }) })

@@ -153,13 +153,9 @@ describeWalks('what pages of the console say', (walk) => {
     },
   );
 
-  walk(
-    'of a run that is not there is what may have become of it',
-    'owner',
-    async ({ page, open, allow }) => {
-      allow(/404/);
-      await open('orgs/demo/projects/demo/flows/hello/runs/6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34');
-      await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
-    },
-  );
+  walk('of a run that is not there is what may have become of it', 'owner', async ({ page, open, allow }) => {
+    allow(/404/);
+    await open('orgs/demo/projects/demo/flows/hello/runs/6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34');
+    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+  });
 });

@@ -9,6 +9,7 @@ import type { ObjectStore } from '../../../object-store/object-store.ts';
 import { openObjectStore } from '../../../object-store/open-object-store.ts';
 import { removeObjects } from '../../../worker/duties/remove-objects.ts';
 import { code } from '../../blocks.ts';
+import { keepLocks } from '../../db/lock-waiters.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { startProgram } from '../../faults/processes.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -162,6 +163,7 @@ describeWithS3('deleting objects', function () {
         NODE_OPTIONS: '--import=./worker/disable-workflow-watchdog.ts',
       });
       return db.transaction().execute(async (tx) => {
+        await keepLocks(tx);
         // The record of a block needs the row of its run.
         await sql`select from run where execution_id = ${executionId} for update`.execute(tx);
         const end = performance.now() + WRITTEN_MS;
