@@ -27,6 +27,7 @@ describe('the versions that requests run', () => {
     database = await createTestDatabase();
   });
   after(() => database.drop());
+  afterEach(() => mock.restoreAll());
 
   it('are loaded two at a time for one organization, so that those that wait hold no memory', async () => {
     const { db } = database;
@@ -130,7 +131,7 @@ describe('the versions that requests run', () => {
     const definitions = { get: async () => definition, peek: () => undefined, measure: async () => 0 };
     let now = 0;
     let step = 11;
-    const clock = mock.method(performance, 'now', () => (now += step));
+    mock.method(performance, 'now', () => (now += step));
     const turns: (() => void)[] = [];
     const work: LargeWork = {
       take: (_owner, _bytes, { signal } = {}) =>
@@ -154,6 +155,5 @@ describe('the versions that requests run', () => {
     step = 0;
     turns[1]?.();
     assert.equal((await other)?.version, 1);
-    clock.mock.restore();
   });
 });
