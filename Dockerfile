@@ -11,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts \
 
 FROM dependencies AS bundle
 COPY . .
-RUN node worker/bundle.ts && node activities/sandbox/guest-program.ts
+RUN node worker/bundle.ts && node activities/code/guest-program.ts
 
 # The console's packages, its build tools among them, stay in this stage.
 FROM node:24-bookworm-slim AS console
@@ -32,4 +32,4 @@ COPY --from=console /app/dist/console dist/console
 # The code belongs to root: the service reads it and cannot change it.
 USER node
 EXPOSE 8787
-CMD ["node", "--import", "./worker/disable-workflow-watchdog.ts", "worker/serve.ts"]
+CMD ["node", "--import", "./worker/disable-workflow-watchdog.ts", "api/serve-with-worker.ts"]

@@ -1,19 +1,19 @@
-import type { Provider } from '../config.ts';
 import type { Db } from '../db/connect.ts';
-import type { Encryption } from '../db/encrypt.ts';
 import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
-import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
-import type { RequestModelKeys } from '../db/tenants/request-model-keys.ts';
-import type { OwnerLimit } from '../fairness/owner-limit.ts';
-import type { EnterPlace } from '../fairness/place.ts';
-import type { TurnsByKind } from '../fairness/turns-by-kind.ts';
-import type { Validator } from '../json-schema/validator.ts';
-import type { LargeValues } from '../large-values/large-values.ts';
-import type { Registry } from '../models/registry.ts';
+import type { Provider } from '../platform/config/config.ts';
+import type { Validator } from '../platform/json-schema/validator.ts';
+import type { LargeValues } from '../platform/large-values/large-values.ts';
+import type { OwnerLimit } from '../platform/limits/owner-limit.ts';
+import type { EnterPlace } from '../platform/limits/place.ts';
+import type { TurnsByKind } from '../platform/limits/turns-by-kind.ts';
+import type { Registry } from '../platform/models/registry.ts';
+import type { Encryption } from '../platform/secrets/encrypt.ts';
 import type { Slots } from './attempts/in-slot.ts';
+import type { Sandbox } from './code/sandbox.ts';
 import type { HeldModelCalls, InTaskTimes } from './held-model-calls.ts';
-import type { ProviderOutages } from './providers/provider-outages.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
+import type { InProcessRuns } from './in-process-runs.ts';
+import type { ProviderOutages } from './model/provider-outages.ts';
+import type { RequestModelKeys } from './request-model-keys.ts';
 
 /** Dependencies of the activities; the worker opens and closes them. */
 export type ActivityDeps = {

@@ -1,10 +1,11 @@
 // What comes before each request to a model: its credits are reserved, and the key to send is found; a caller may bring a key of
 // its own (docs/identity-and-access.md, Own model keys).
-import type { Provider } from '../config.ts';
+
 import { beginModelCall, type Reservation } from '../db/credits/reservations.ts';
 import { decryptModelKey } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { providerOf } from '../models/registry.ts';
+import type { Provider } from '../platform/config/config.ts';
+import { providerOf } from '../platform/models/registry.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { retryInPlace } from './attempts/retry-in-place.ts';
 import type { Attempt } from './attempts/run-attempt.ts';

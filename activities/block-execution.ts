@@ -5,7 +5,7 @@ import type { BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { ReserveAnswer } from './attempts/reserve-memory.ts';
 import type { BlockOutput } from './attempts/serialize-output.ts';
-import type { ModelUsage } from './providers/ask-model.ts';
+import type { ModelUsage } from './model/ask-model.ts';
 import type { BlockEnd } from './record-block-end.ts';
 
 /** A block execution as the activities are asked for it. */

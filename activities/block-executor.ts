@@ -1,10 +1,11 @@
 // Surrounds every block execution: loads the input, enforces schemas, applies overrides, writes the trace row and the charge.
-import { toMicrocredits } from '../db/credits/credit-amount.ts';
+
 import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
 import { measureBegin, measureEnd } from '../db/runs/measure-run.ts';
 import type { RunContext } from '../db/runs/runs.ts';
+import { toMicrocredits } from '../flow/credit-amount.ts';
 import type { Block } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
@@ -12,8 +13,8 @@ import { listBlocks } from '../flow/plan.ts';
 import { type Busy, CANCELLED, ENDED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
-import { weigh } from '../json-text/measure-json.ts';
-import { freeBytes } from '../large-values/free-bytes.ts';
+import { weigh } from '../platform/json-text/measure-json.ts';
+import { freeBytes } from '../platform/large-values/free-bytes.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
 import { ModelUnavailable } from './attempts/model-unavailable.ts';

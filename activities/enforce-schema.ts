@@ -1,7 +1,7 @@
 import type { Json, JsonSchema } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
-import { describeMismatch } from '../json-schema/describe-mismatch.ts';
-import type { OrganizationValidator } from '../json-schema/validator.ts';
+import { describeMismatch } from '../platform/json-schema/describe-mismatch.ts';
+import type { OrganizationValidator } from '../platform/json-schema/validator.ts';
 import { NoRoom } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 

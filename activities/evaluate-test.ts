@@ -17,8 +17,8 @@ import {
   judgeFlow,
   type Verdict,
 } from '../flow/test-case.ts';
-import { describeMismatch } from '../json-schema/describe-mismatch.ts';
-import type { OrganizationValidator } from '../json-schema/validator.ts';
+import { describeMismatch } from '../platform/json-schema/describe-mismatch.ts';
+import type { OrganizationValidator } from '../platform/json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { reserveInputMemory } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';

@@ -2,11 +2,11 @@
 // long goes on until an activity on the process's own task queue takes it over. One whose activity the engine has taken for lost,
 // as after an outage of the engine, goes on until the next attempt has it or finds its block recorded.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTurns, type EndTurn } from '../fairness/turns.ts';
 import { TAKE_OVER_MAX_MS } from '../flow/model-call.ts';
 import type { Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { createTurns, type EndTurn } from '../platform/limits/turns.ts';
 import { type Announced, type Announcements, createAnnouncer } from './announcer.ts';
 import { isKeepable } from './attempts/attempt-progress.ts';
 import type { Attempt } from './attempts/run-attempt.ts';

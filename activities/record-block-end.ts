@@ -4,13 +4,13 @@ import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs
 import { storeOutput } from '../db/stored-values/store-output.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
 import type { Value } from '../flow/value.ts';
-import type { StoredObject } from '../object-store/object-store.ts';
-import { log } from '../observability/log.ts';
+import type { StoredObject } from '../platform/object-store/object-store.ts';
+import { log } from '../platform/observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { isDrained } from './attempts/is-drained.ts';
 import { retryInPlace } from './attempts/retry-in-place.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
-import type { ModelUsage } from './providers/ask-model.ts';
+import type { ModelUsage } from './model/ask-model.ts';
 
 /** The end of a block execution as it is recorded; an attempt leaves it to the next when the database is away. */
 export type BlockEnd = {

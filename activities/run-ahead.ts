@@ -6,7 +6,7 @@ import type { RanAhead, Unfinished } from '../flow/ran-ahead.ts';
 import { type BlockCall, BUSY, isBusy } from '../flow/run.ts';
 import { isPause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import { inSpan } from '../observability/tracing.ts';
+import { inSpan } from '../platform/observability/tracing.ts';
 import { blockAttributes } from './block-attributes.ts';
 
 /** No block begins later than this after the first one, so that the run can be cancelled and parked between two activities. */

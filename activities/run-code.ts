@@ -1,19 +1,19 @@
-import { MICROCREDITS_PER_CREDIT } from '../db/credits/credit-amount.ts';
 import { releaseReservation, reserveCredits } from '../db/credits/reservations.ts';
+import { MICROCREDITS_PER_CREDIT } from '../flow/credit-amount.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
 import { BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import { inSpan } from '../observability/tracing.ts';
+import { inSpan } from '../platform/observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { NoRoom } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { Output } from './attempts/serialize-output.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import type { CodeCall, CodeTurn } from './sandbox/sandbox.ts';
-import { SandboxCrashed } from './sandbox/sandbox-errors.ts';
+import type { CodeCall, CodeTurn } from './code/sandbox.ts';
+import { SandboxCrashed } from './code/sandbox-errors.ts';
 
 /** When the same code crashes this many sandboxes in a row, the code is at fault. */
 const CRASHES_MAX = 3;

@@ -10,10 +10,10 @@ import { beginRequest } from './begin-request.ts';
 import type { BlockExecution, BlockInput } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import { askModel } from './providers/ask-model.ts';
-import { countRetry } from './providers/measure-model-call.ts';
-import { measurePrompt } from './providers/measure-prompt.ts';
-import { createPromptMemory, type PromptMemory } from './providers/prompt-memory.ts';
+import { askModel } from './model/ask-model.ts';
+import { countRetry } from './model/measure-model-call.ts';
+import { measurePrompt } from './model/measure-prompt.ts';
+import { createPromptMemory, type PromptMemory } from './model/prompt-memory.ts';
 
 /** Makes a call when it is the organization's turn; throws NoRoom where it may not wait for that. */
 type InTurn = (call: () => Promise<BlockOutput>) => Promise<BlockOutput>;

@@ -6,7 +6,7 @@ import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
-import { SandboxUnavailable } from './sandbox/sandbox-errors.ts';
+import { SandboxUnavailable } from './code/sandbox-errors.ts';
 
 /** A shorter block costs no write. */
 const SHOWN_AFTER_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { StoredRunInput } from '../db/tables/run-input.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
-import { weigh } from '../json-text/measure-json.ts';
+import { weigh } from '../platform/json-text/measure-json.ts';
 
 /** Makes the reply of a block that paused from its recorded conversation, which ends with the model's tool calls. */
 export function toPause(

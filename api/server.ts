@@ -1,17 +1,17 @@
 // main of `npm run api`
 
-import { installRuntime } from '../engine/install-runtime.ts';
-import { log } from '../observability/log.ts';
-import { startMetrics } from '../observability/metrics/start-metrics.ts';
-import { startTraces } from '../observability/start-traces.ts';
-import { endOnFatal } from '../process/end-on-fatal.ts';
-import { endOnSignal, exitOnSignal } from '../process/end-on-signal.ts';
-import { API_END_MAX_SECONDS } from '../process/end-times.ts';
-import { exitOnFailure } from '../process/exit-on-failure.ts';
-import { tellFewOpenFiles } from '../process/few-open-files.ts';
-import { openDependencies } from '../process/open-dependencies.ts';
-import { readProcessConfig } from '../process/read-process-config.ts';
-import { refuseListeners } from '../process/refuse-listeners.ts';
+import { log } from '../platform/observability/log.ts';
+import { startMetrics } from '../platform/observability/metrics/start-metrics.ts';
+import { startTraces } from '../platform/observability/start-traces.ts';
+import { endOnFatal } from '../platform/process/end-on-fatal.ts';
+import { endOnSignal, exitOnSignal } from '../platform/process/end-on-signal.ts';
+import { API_END_MAX_SECONDS } from '../platform/process/end-times.ts';
+import { exitOnFailure } from '../platform/process/exit-on-failure.ts';
+import { tellFewOpenFiles } from '../platform/process/few-open-files.ts';
+import { readProcessConfig } from '../platform/process/read-process-config.ts';
+import { refuseListeners } from '../platform/process/refuse-listeners.ts';
+import { installRuntime } from '../temporal/install-runtime.ts';
+import { openDependencies } from '../worker/open-dependencies.ts';
 import { countOpenAtMost } from './http/open-requests.ts';
 import { LINGER_MS, serveApi } from './serve.ts';
 

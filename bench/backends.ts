@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startPostgres } from '../embedded/postgres/postgres.ts';
-import type { Child } from '../embedded/processes/child.ts';
-import { startWatchdog } from '../embedded/processes/watchdog.ts';
-import type { Progress } from '../embedded/progress.ts';
-import { startTemporal } from '../embedded/temporal/temporal.ts';
+import { startPostgres } from '../dev/postgres/postgres.ts';
+import type { Child } from '../dev/processes/child.ts';
+import { startWatchdog } from '../dev/processes/watchdog.ts';
+import type { Progress } from '../dev/progress.ts';
+import { startTemporal } from '../dev/temporal/temporal.ts';
 import { startFullTemporal } from './full-temporal.ts';
 
 /** The servers that are measured; a pid is undefined when the server was not started here. `onStop` runs last first. */

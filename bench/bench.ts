@@ -2,7 +2,7 @@
 // parts (parts.ts), and prints Markdown tables with the aims (aims.ts); --neighbours measures one organization beside
 // hostile ones.
 import { writeFileSync } from 'node:fs';
-import { createProgress } from '../embedded/progress.ts';
+import { createProgress } from '../dev/progress.ts';
 import { startBackends } from './backends.ts';
 import { compareCandidates } from './compare.ts';
 import { formatNeighbours, measureNeighbours } from './neighbours.ts';

@@ -1,6 +1,6 @@
 // Measures the candidates and the further parts, in rounds.
 import os from 'node:os';
-import type { Progress } from '../embedded/progress.ts';
+import type { Progress } from '../dev/progress.ts';
 import { compareWithAims, type Round } from './aims.ts';
 import { type Backends, type Engine, startBackends } from './backends.ts';
 import { CANDIDATES } from './candidates.ts';

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
-import { createProgress } from '../embedded/progress.ts';
+import { createProgress } from '../dev/progress.ts';
 import type { HandWrittenJob } from './candidates/hand-written.ts';
 import { CANDIDATES, MESSAGE } from './candidates.ts';
 import { startFork } from './fork.ts';

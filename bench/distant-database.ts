@@ -3,7 +3,7 @@
 // An API process with 1, 2 and 4 workers, 16 callers of one organization and of four, beside the same with a database that is near.
 import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
-import { createProgress } from '../embedded/progress.ts';
+import { createProgress } from '../dev/progress.ts';
 import { type Backends, startBackends } from './backends.ts';
 import { CANDIDATES } from './candidates.ts';
 import { type LoadTarget, startLoadGenerator } from './load.ts';

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
-import { createProgress } from '../embedded/progress.ts';
+import { createProgress } from '../dev/progress.ts';
 import { startBackends } from './backends.ts';
 import { CANDIDATES } from './candidates.ts';
 import { startLoadGenerator } from './load.ts';

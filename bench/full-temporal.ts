@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { stringify } from 'yaml';
-import { cacheFolder } from '../embedded/cache-folder.ts';
-import { type Child, startChild } from '../embedded/processes/child.ts';
-import { findFreePort } from '../embedded/processes/ports.ts';
-import type { Report } from '../embedded/progress.ts';
-import { buildTemporal } from '../embedded/temporal/build.ts';
-import { DYNAMIC_CONFIG } from '../embedded/temporal/dynamic-config.ts';
+import { cacheFolder } from '../dev/cache-folder.ts';
+import { type Child, startChild } from '../dev/processes/child.ts';
+import { findFreePort } from '../dev/processes/ports.ts';
+import type { Report } from '../dev/progress.ts';
+import { buildTemporal } from '../dev/temporal/build.ts';
+import { DYNAMIC_CONFIG } from '../dev/temporal/dynamic-config.ts';
 
-/** The release that `embedded/temporal/server-module/go.mod` pins. */
+/** The release that `dev/temporal/server-module/go.mod` pins. */
 const SERVER_VERSION = '1.31.2';
 const NAMESPACE = 'default';
 const START_TIMEOUT_MS = 60_000;

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatTable } from '../cli/terminal/format-table.ts';
-import type { ProcessRecord } from '../embedded/processes/end-process.ts';
-import { openStateFolder } from '../embedded/state-folder.ts';
+import type { ProcessRecord } from '../dev/processes/end-process.ts';
+import { openStateFolder } from '../dev/state-folder.ts';
 import { readPss } from './usage.ts';
 
 type Part = { processes: number; totalMb: number; anonymousMb: number };

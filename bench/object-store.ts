@@ -2,8 +2,8 @@
 // (docs/operating/object-store.md): npx node bench/object-store.ts [ROUNDS]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatTable } from '../cli/terminal/format-table.ts';
-import { createProgress } from '../embedded/progress.ts';
-import { startS3Server } from '../test/object-store/s3-server.ts';
+import { createProgress } from '../dev/progress.ts';
+import { startS3Server } from '../test/platform/object-store/s3-server.ts';
 import { startBackends } from './backends.ts';
 import { type BenchService, type BenchTenant, startBenchService } from './service.ts';
 import { readUsage } from './usage.ts';

@@ -1,10 +1,10 @@
 // Temporal's development server with the settings for one machine, and without what Weir's embedded server has besides for
-// SQLite (embedded/temporal/temporal.ts): all indexes, visibility records at once, each commit on disk, no fairness.
+// SQLite (dev/temporal/temporal.ts): all indexes, visibility records at once, each commit on disk, no fairness.
 import path from 'node:path';
-import { type Child, startChild } from '../embedded/processes/child.ts';
-import { findFreePort } from '../embedded/processes/ports.ts';
-import { getTemporalBinary } from '../embedded/temporal/binary.ts';
-import { DYNAMIC_CONFIG } from '../embedded/temporal/dynamic-config.ts';
+import { type Child, startChild } from '../dev/processes/child.ts';
+import { findFreePort } from '../dev/processes/ports.ts';
+import { getTemporalBinary } from '../dev/temporal/binary.ts';
+import { DYNAMIC_CONFIG } from '../dev/temporal/dynamic-config.ts';
 import { provideNamespace } from './full-temporal.ts';
 
 /** Starts the server on a file of its own. Throws an Error with the end of its log. */

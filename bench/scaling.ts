@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatTable } from '../cli/terminal/format-table.ts';
-import { createProgress } from '../embedded/progress.ts';
+import { createProgress } from '../dev/progress.ts';
 import { startBackends } from './backends.ts';
 import { COST_PARTS, type CostPart, type Measured } from './scaling/costs.ts';
 import { measureCosts } from './scaling/measure-costs.ts';

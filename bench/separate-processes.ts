@@ -1,7 +1,7 @@
 // API and workers as separate processes, as docker-compose.yml runs them.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, startChild } from '../embedded/processes/child.ts';
+import { type Child, startChild } from '../dev/processes/child.ts';
 
 const ROOT = path.dirname(import.meta.dirname);
 const WATCHDOG = path.join(ROOT, 'worker/disable-workflow-watchdog.ts');

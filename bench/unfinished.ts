@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { formatTable } from '../cli/terminal/format-table.ts';
-import { createProgress } from '../embedded/progress.ts';
+import { createProgress } from '../dev/progress.ts';
 import { RUN_FLOW } from '../flow/run.ts';
 import { acceptRun } from '../test/accept-run.ts';
 import { passthrough } from '../test/blocks.ts';

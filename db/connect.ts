@@ -3,7 +3,7 @@
 // schema.ts.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../platform/object-store/object-store.ts';
 import { isTransactionConflict } from './connection/is-transaction-conflict.ts';
 import { createResilientPool } from './connection/resilient-pool.ts';
 import { createSilenceDetector } from './connection/silence-detector.ts';

@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import path from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { FileMigrationProvider, type Migration, Migrator } from 'kysely/migration';
-import { log } from '../observability/log.ts';
+import { log } from '../platform/observability/log.ts';
 import { buildIndexes } from './build-indexes.ts';
 import type { Db, Tx } from './connect.ts';
 import { listAppliedMigrations } from './list-applied-migrations.ts';

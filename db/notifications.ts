@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { log } from '../observability/log.ts';
+import { log } from '../platform/observability/log.ts';
 import { databaseOutage } from './connection/database-outage.ts';
 import { pass } from './connection/silence-detector.ts';
 

@@ -5,7 +5,7 @@ import type { WebhookEvent } from '../flow/delivery.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import type { TraceContext } from '../observability/trace-context.ts';
+import type { TraceContext } from '../platform/observability/trace-context.ts';
 import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
 import type { BlockRunTable, BlockUnderWayTable } from './tables/blocks.ts';
 import type { LedgerEntryTable, ReservationTable, StartingGrantTable } from './tables/credits.ts';
@@ -122,7 +122,7 @@ export interface RunTable {
   /** Since when the run has been waiting for an operator, and since when it is to go on. */
   parked_at: Date | null;
   resume_requested_at: Date | null;
-  /** For which its request brought a key; the keys themselves are never stored (db/tenants/request-model-keys.ts). */
+  /** For which its request brought a key; the keys themselves are never stored (activities/request-model-keys.ts). */
   model_key_providers: string[] | null;
   /** Set together with `callback_events`, or not at all. */
   callback_url: string | null;

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
-import { log } from '../observability/log.ts';
+import { log } from '../platform/observability/log.ts';
 import type { Db } from './connect.ts';
 import { isLockTimeout } from './connection/is-lock-timeout.ts';
 import { listLockHolders } from './list-lock-holders.ts';

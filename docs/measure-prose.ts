@@ -51,7 +51,9 @@ function splitSentences(text: string): string[] {
     .replaceAll(/\]\([^)]*\)/g, ']');
   return prose
     .split(/\n\s*\n/)
-    .flatMap((block) => block.replaceAll('\n', ' ').split(/(?<=[.!?][)"'”*_\]]*)\s+(?=[(["'“*_`]*[\p{Lu}\p{N}`/])/u))
+    .flatMap((block) =>
+      block.replaceAll('\n', ' ').split(/(?<=[.!?][)"'”*_\]]*)\s+(?=[(["'“*_`]*[\p{Lu}\p{N}`/])/u),
+    )
     .map((sentence) => sentence.trim())
     .filter((sentence) => countWords(sentence) > 0);
 }

@@ -20,7 +20,7 @@ export const LOOP_ITERATIONS_MAX = 1000;
 export const CONDITION_MAX_LENGTH = 1_000;
 /** Block executions of one call of a run, those in loops included; keeps a history far below the engine's limit. */
 export const BLOCK_RUNS_MAX = 2000;
-/** Nesting of arrays and objects in what callers send and models answer; that of code is in `activities/sandbox/limits.ts`. */
+/** Nesting of arrays and objects in what callers send and models answer; that of code is in `activities/code/limits.ts`. */
 export const JSON_DEPTH_MAX = 64;
 /**
  * The output of a block, loop, parallel step or run, as JSON, and all outputs of the steps before a pause together: larger

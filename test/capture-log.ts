@@ -1,4 +1,4 @@
-import { log, redirectLog } from '../observability/log.ts';
+import { log, redirectLog } from '../platform/observability/log.ts';
 
 type LogLine = { level: string; msg: string; [field: string]: unknown };
 

@@ -1,6 +1,6 @@
 import { DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import { bindInstruments } from '../observability/metrics/instruments.ts';
-import { onlyWhatIsObserved } from '../observability/metrics/open-meter-provider.ts';
+import { bindInstruments } from '../platform/observability/metrics/instruments.ts';
+import { onlyWhatIsObserved } from '../platform/observability/metrics/open-meter-provider.ts';
 
 class Reader extends MetricReader {
   protected override async onShutdown(): Promise<void> {}

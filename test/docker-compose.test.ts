@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { variables } from '../config/variables.ts';
 import manifest from '../package.json' with { type: 'json' };
+import { variables } from '../platform/config/variables.ts';
 
 type Service = {
   image?: string;
@@ -72,7 +72,7 @@ describe('docker-compose.yml', () => {
   it('has PostgreSQL accept more connections than Temporal, an API and three workers open', () => {
     const { environment = {} } = services.temporal ?? {};
     const ofTemporal = 4 * (Number(environment.SQL_MAX_CONNS) + Number(environment.SQL_VIS_MAX_CONNS));
-    const config = readFileSync(path.join(import.meta.dirname, '../config/variables.ts'), 'utf8');
+    const config = readFileSync(path.join(import.meta.dirname, '../platform/config/variables.ts'), 'utf8');
     const ofProcess = Number(/WEIR_DATABASE_CONNECTIONS: count\.default\((\d+)\)/.exec(config)?.[1]);
     const accepted = Number(services.postgres?.command?.at(-1)?.replace('max_connections=', ''));
     assert.ok(accepted > ofTemporal + 4 * ofProcess, `${accepted}, ${ofTemporal} + 4 × ${ofProcess}`);

@@ -60,14 +60,14 @@ describe('the documentation', () => {
   }
 
   it('lists the variables that the service reads, all of them and no other', () => {
-    const files = ['config/object-store.ts', 'config/variables.ts'];
+    const files = ['platform/config/object-store.ts', 'platform/config/variables.ts'];
     const read = variablesIn(files.map((file) => readFileSync(path.join(ROOT, file), 'utf8')).join());
     const listed = variablesIn(readPage('docs/operating/configuration.md'));
     assert.deepEqual(
       [...read].filter((name) => !listed.has(name)),
       [],
     );
-    const sources = ['config', 'cli', 'embedded', 'process'].map(readSources).join('\n');
+    const sources = ['platform', 'cli', 'dev', 'worker', 'db'].map(readSources).join('\n');
     assert.deepEqual(
       [...listed].filter((name) => !sources.includes(name)),
       [],

@@ -1,6 +1,6 @@
 // An organization with an owner, an admin, a member, its own key for `openai/…`, an invitation and a flow of one version with
 // a test case, for tests of who may do what.
-import { createEncryption } from '../db/encrypt.ts';
+
 import { insertFlow } from '../db/flows/flows.ts';
 import { publishVersion } from '../db/flows/versions.ts';
 import type { Role } from '../db/schema.ts';
@@ -8,6 +8,7 @@ import { insertInvitation } from '../db/tenants/invitations.ts';
 import { insertMember } from '../db/tenants/memberships.ts';
 import { setModelKey } from '../db/tenants/model-keys.ts';
 import { saveTestCase } from '../db/test-runs/test-cases.ts';
+import { createEncryption } from '../platform/secrets/encrypt.ts';
 import type { IdentityProvider } from './fakes/identity-provider.ts';
 import type { Tenant, Weir } from './harness.ts';
 

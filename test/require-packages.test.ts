@@ -13,7 +13,7 @@ describe('without npm ci,', () => {
   let dependencies: { [name: string]: string };
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'weir-not-installed-'));
-    for (const file of ['package.json', 'process/require-packages.js', 'cli/weir.js'])
+    for (const file of ['package.json', 'platform/process/require-packages.js', 'cli/weir.js'])
       await cp(path.join(ROOT, file), path.join(folder, file));
     ({ dependencies } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')));
   });
@@ -34,7 +34,7 @@ describe('without npm ci,', () => {
 
   it('a package of another version is named, and none when all are there', async () => {
     for (const [name, version] of Object.entries(dependencies)) await install(name, version);
-    const check = () => run(process.execPath, ['process/require-packages.js'], { cwd: folder });
+    const check = () => run(process.execPath, ['platform/process/require-packages.js'], { cwd: folder });
     assert.equal((await check()).stderr, '');
     await install('koa', '2.0.0');
     await assert.rejects(check(), {

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { bypassProxy } from '../embedded/bypass-proxy.ts';
+import { bypassProxy } from '../dev/bypass-proxy.ts';
 import { startServers } from './start-servers.ts';
 
 const ALL_TESTS = 'test/**/*.test.ts';
@@ -27,8 +27,8 @@ const LONGEST = [
   'test/faults/rolling.test.ts',
   'test/faults/webhook-turns.test.ts',
   'test/workflows/run-model-call.test.ts',
-  'test/activities/sandbox/sandbox-hostile.test.ts',
-  'test/json-schema/hostile-schemas.test.ts',
+  'test/activities/code/sandbox-hostile.test.ts',
+  'test/platform/json-schema/hostile-schemas.test.ts',
   'test/faults/webhook-schedule.test.ts',
   'test/workflows/run-flow.test.ts',
 ];

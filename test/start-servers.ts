@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startPostgres } from '../embedded/postgres/postgres.ts';
-import { startWatchdog } from '../embedded/processes/watchdog.ts';
-import { createProgress, type Report } from '../embedded/progress.ts';
-import { startTemporal } from '../embedded/temporal/temporal.ts';
+import { startPostgres } from '../dev/postgres/postgres.ts';
+import { startWatchdog } from '../dev/processes/watchdog.ts';
+import { createProgress, type Report } from '../dev/progress.ts';
+import { startTemporal } from '../dev/temporal/temporal.ts';
 import { createTestDatabase } from './db/test-database.ts';
 
 type Servers = {
@@ -61,7 +61,7 @@ export async function startServers(): Promise<Servers> {
   });
   const provideObjectStore = async () => {
     if (!process.env.TEST_OBJECT_STORE_MIN_BYTES) return {};
-    const { startS3Server } = await import('./object-store/s3-server.ts');
+    const { startS3Server } = await import('./platform/object-store/s3-server.ts');
     const server = await startS3Server();
     stops.push(server.stop);
     const WEIR_TEMPORAL_KEYS = `test:${Buffer.alloc(32, 't').toString('base64')}`;

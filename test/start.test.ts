@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { ProcessRecord } from '../embedded/processes/end-process.ts';
-import { processStartTime } from '../embedded/processes/process-identity.ts';
+import type { ProcessRecord } from '../dev/processes/end-process.ts';
+import { processStartTime } from '../dev/processes/process-identity.ts';
 import { waitUntil } from './wait-until.ts';
 import { itWith } from './where-available.ts';
 

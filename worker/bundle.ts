@@ -6,8 +6,8 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writ
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
-import type { Config } from '../config.ts';
-import { log } from '../observability/log.ts';
+import type { Config } from '../platform/config/config.ts';
+import { log } from '../platform/observability/log.ts';
 
 const ROOT = path.dirname(import.meta.dirname);
 const FOLDER = path.join(ROOT, 'dist');

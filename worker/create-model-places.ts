@@ -1,6 +1,6 @@
 import { createSlots } from '../activities/attempts/in-slot.ts';
-import type { Config } from '../config.ts';
-import { createTurnsByKind } from '../fairness/turns-by-kind.ts';
+import type { Config } from '../platform/config/config.ts';
+import { createTurnsByKind } from '../platform/limits/turns-by-kind.ts';
 
 /** Model calls that may wait for their turn in one worker, beside those under way. */
 const WAITING = { places: 200, reserve: 50, few: 8 };

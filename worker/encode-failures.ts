@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config/config.ts';
 
 /** Read by workflows/failure-converter.ts: workflow code knows no configuration. In the first line, so that stacks stay true. */
 const SWITCH = 'globalThis.weirEncodesFailures=true;';

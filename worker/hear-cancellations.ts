@@ -1,9 +1,9 @@
 import { tellOutage } from '../db/connection/database-outage.ts';
 import type { Notifications } from '../db/notifications.ts';
 import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/run-cancellation.ts';
-import { cancelRunWorkflow, cancelUnderWay } from '../engine/cancel-workflow.ts';
-import type { EngineDeps } from '../engine/deps.ts';
-import { log } from '../observability/log.ts';
+import { log } from '../platform/observability/log.ts';
+import { cancelRunWorkflow, cancelUnderWay } from '../temporal/cancel-workflow.ts';
+import type { EngineDeps } from '../temporal/deps.ts';
 import { hearUntil } from './hear-until.ts';
 
 /** How many runs are cancelled when listening begins; the reconciler cancels the others. */

@@ -1,8 +1,8 @@
 import { tellOutage } from '../db/connection/database-outage.ts';
 import type { Notifications } from '../db/notifications.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
-import type { EngineDeps } from '../engine/deps.ts';
-import { log } from '../observability/log.ts';
+import { log } from '../platform/observability/log.ts';
+import type { EngineDeps } from '../temporal/deps.ts';
 import { startWaitingAt, startWaitingDeliveries } from './duties/start-waiting-deliveries.ts';
 import { hearUntil } from './hear-until.ts';
 

@@ -1,5 +1,5 @@
 import type { InjectedSinks } from '@temporalio/worker';
-import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
+import type { InProcessRuns } from '../activities/in-process-runs.ts';
 import type { RunSinks } from '../workflows/tell-waiting.ts';
 
 /** Creates what runs tell the process that carries them out. */

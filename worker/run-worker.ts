@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { log } from '../observability/log.ts';
-import { FAILED_WORKER_END_MAX_MS } from '../process/end-times.ts';
+import { log } from '../platform/observability/log.ts';
+import { FAILED_WORKER_END_MAX_MS } from '../platform/process/end-times.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { performDuties } from './duties/perform-duties.ts';

@@ -1,5 +1,5 @@
-import { type OperatorServer, serveOperators } from '../observability/operator-server.ts';
-import { type HealthCheck, toReadiness } from '../process/health-check.ts';
+import { type OperatorServer, serveOperators } from '../platform/observability/operator-server.ts';
+import { type HealthCheck, toReadiness } from './health-check.ts';
 
 const TYPE = 'application/json; charset=utf-8';
 

@@ -1,9 +1,9 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { WebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
 import type { InTaskTimes } from '../activities/held-model-calls.ts';
-import type { InProcessRuns } from '../db/runs/in-process-runs.ts';
-import type { EnterPlace } from '../fairness/place.ts';
-import type { WebhookListeners } from '../net/webhook-listeners.ts';
-import type { Dependencies } from '../process/open-dependencies.ts';
+import type { InProcessRuns } from '../activities/in-process-runs.ts';
+import type { EnterPlace } from '../platform/limits/place.ts';
+import type { Dependencies } from './open-dependencies.ts';
 
 /** The dependencies of a process's worker. Whoever opens them closes them. */
 export type WorkerDeps = Omit<Dependencies, 'close'> & {

@@ -1,5 +1,5 @@
 import type { WorkerOptions } from '@temporalio/worker';
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config/config.ts';
 
 /**
  * Returns the options by which a worker takes part in Worker Versioning, none without it. `behavior`: whether a workflow ends

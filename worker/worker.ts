@@ -2,19 +2,19 @@
 // what died and delete what is old (duties/). Configuration comes in; runs, deliveries and test runs are carried out.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { installRuntime } from '../engine/install-runtime.ts';
-import { log } from '../observability/log.ts';
-import { startMetrics } from '../observability/metrics/start-metrics.ts';
-import { startTraces } from '../observability/start-traces.ts';
-import { endOnFatal } from '../process/end-on-fatal.ts';
-import { endOnSignal, exitOnSignal } from '../process/end-on-signal.ts';
-import { WORKER_END_MAX_SECONDS } from '../process/end-times.ts';
-import { exitOnFailure } from '../process/exit-on-failure.ts';
-import { tellFewOpenFiles } from '../process/few-open-files.ts';
-import { openDependencies } from '../process/open-dependencies.ts';
-import { readProcessConfig } from '../process/read-process-config.ts';
-import { refuseListeners } from '../process/refuse-listeners.ts';
+import { log } from '../platform/observability/log.ts';
+import { startMetrics } from '../platform/observability/metrics/start-metrics.ts';
+import { startTraces } from '../platform/observability/start-traces.ts';
+import { endOnFatal } from '../platform/process/end-on-fatal.ts';
+import { endOnSignal, exitOnSignal } from '../platform/process/end-on-signal.ts';
+import { WORKER_END_MAX_SECONDS } from '../platform/process/end-times.ts';
+import { exitOnFailure } from '../platform/process/exit-on-failure.ts';
+import { tellFewOpenFiles } from '../platform/process/few-open-files.ts';
+import { readProcessConfig } from '../platform/process/read-process-config.ts';
+import { refuseListeners } from '../platform/process/refuse-listeners.ts';
+import { installRuntime } from '../temporal/install-runtime.ts';
 import { workflowBundle } from './bundle.ts';
+import { openDependencies } from './open-dependencies.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
 import { serveHealth } from './serve-health.ts';
 import { untilDatabaseIsReady } from './until-database-is-ready.ts';

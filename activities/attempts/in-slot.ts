@@ -1,8 +1,8 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { createPace } from '../../fairness/pace.ts';
-import { createTurns, type Turns } from '../../fairness/turns.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
-import { slotRefusals } from '../../observability/metrics/sharing-metrics.ts';
+import { createPace } from '../../platform/limits/pace.ts';
+import { createTurns, type Turns } from '../../platform/limits/turns.ts';
+import { slotRefusals } from '../../platform/observability/metrics/sharing-metrics.ts';
 
 /** The failure type of an attempt that found no slot, or waited in vain, as operators read it in the Temporal Web UI. */
 const WAITS = 'WAITS_FOR_SLOT';
@@ -37,7 +37,7 @@ export function createSlots(places: Parameters<typeof createTurns>[0], now?: () 
         })
       );
     },
-    // Runs that a caller waits for have a key, and so slots, of their own (engine/start-run.ts): the slug as it is.
+    // Runs that a caller waits for have a key, and so slots, of their own (temporal/start-run.ts): the slug as it is.
     nextInMs: (key) => pace.nextInMs(key, SLUG_PATTERN.test(key) ? AWAITED_ATTEMPTS_MIN : ATTEMPTS_MIN),
   };
 }

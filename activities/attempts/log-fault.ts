@@ -2,9 +2,9 @@ import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import { log } from '../../observability/log.ts';
-import { SandboxUnavailable } from '../sandbox/sandbox-errors.ts';
+import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
+import { log } from '../../platform/observability/log.ts';
+import { SandboxUnavailable } from '../code/sandbox-errors.ts';
 import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
 

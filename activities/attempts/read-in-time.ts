@@ -1,5 +1,5 @@
 import type { Db } from '../../db/connect.ts';
-import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { NoRoom } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 

@@ -1,6 +1,6 @@
 // Takes memory for large values of an activity: its input, and the answer of its model.
 import { BUSY, type Busy } from '../../flow/run.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
+import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import type { Attempt } from './run-attempt.ts';
 
 /** Waits until an activity may read an answer of `bytes`, which it then holds until its end. */

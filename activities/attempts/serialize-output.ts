@@ -1,7 +1,7 @@
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
-import { weigh } from '../../json-text/measure-json.ts';
+import { weigh } from '../../platform/json-text/measure-json.ts';
 
 /**
  * The output of a block: a value, or where it is large, its JSON text, which is stored without being parsed, and how many values

@@ -1,5 +1,5 @@
-import type { LargeWorkNow } from '../../fairness/large-work.ts';
-import { type Leave, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
+import type { LargeWorkNow } from '../../platform/limits/large-work.ts';
+import { type Leave, takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
 import { NoRoom } from './reserve-memory.ts';
 import type { Attempt } from './run-attempt.ts';
 

@@ -6,8 +6,8 @@ import type { DeliveryToAttempt } from '../../db/webhooks/delivery-attempts.ts';
 import type { DeliveryPayload } from '../../flow/delivery.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { bytesToLoad, sizeOf, type Value } from '../../flow/value.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
-import { log } from '../../observability/log.ts';
+import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import { log } from '../../platform/observability/log.ts';
 
 const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 

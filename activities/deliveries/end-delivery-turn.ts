@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { endTurn, type GivenTurn, giveTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
 
 /**
  * Ends the turn of a delivery and starts the deliveries that waited for it: first one of the same organization to another

@@ -4,7 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import type { Notifications } from '../../db/notifications.ts';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-keys.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
 
 const KEEP_MS = 10_000;
 const USE_RECORDED_MS = 60_000;

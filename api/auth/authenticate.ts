@@ -2,7 +2,7 @@
 // keys and JWTs (docs/identity-and-access.md).
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { addToLogContext } from '../../observability/log-context.ts';
+import { addToLogContext } from '../../platform/observability/log-context.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 import type { KeyPrincipal, Principal, UserPrincipal } from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';

@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
 import type { MemberCache } from './member-cache.ts';
 import type { MemberProfiles } from './member-profiles.ts';

@@ -9,7 +9,7 @@ import {
 } from 'jose';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
 import { fetchFromProvider, readDiscovery } from './read-discovery.ts';
 
 /** For the discovery document and the keys together. */

@@ -2,8 +2,8 @@
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import type { Quota } from '../../db/tenants/rate-limits.ts';
-import { log } from '../../observability/log.ts';
-import { countRefusal } from '../../observability/metrics/http-metrics.ts';
+import { log } from '../../platform/observability/log.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { ownerOf, rateLimitSubject } from '../http/principal.ts';
 import { RetryLater } from '../http/retry-later.ts';

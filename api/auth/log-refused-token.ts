@@ -1,6 +1,6 @@
 import { errors } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
 
 const SAME_REASON_MS = 60_000;
 const REASONS_MAX = 100;

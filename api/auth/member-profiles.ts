@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { saveMemberProfile } from '../../db/tenants/member-profiles.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
 import type { Principal } from '../http/principal.ts';
 
 const MEMBERS_MAX = 10_000;

@@ -1,6 +1,6 @@
 // The discovery document of the identity provider (OpenID Connect Discovery 1.0, section 4).
 import { z } from 'zod';
-import { fetchJson } from '../../net/fetch-json.ts';
+import { fetchJson } from '../../platform/net/fetch-json.ts';
 
 const DOCUMENT_MAX_BYTES = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
-import { countRefusal } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import { networkOf } from '../http/network-of.ts';
 import { RetryLater } from '../http/retry-later.ts';
 

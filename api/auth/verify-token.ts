@@ -1,8 +1,8 @@
 // Verifies JWTs of the configured identity provider (docs/identity-and-access.md).
 import { type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
-import type { Config } from '../../config.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import { createIdentityProviderKeys } from './identity-provider-keys.ts';
 import { createRefusedTokenLog } from './log-refused-token.ts';

@@ -1,7 +1,7 @@
 // The session with which Temporal's Web UI decodes for a user: a cookie, since the Web UI of a server without sign-in of its own
 // has no token to send. It is for the codec endpoint alone, and as short-lived as the token that it was made with.
-import type { Config } from '../../config.ts';
-import { createEncryption } from '../../db/encrypt.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 
 const COOKIE = 'weir_codec';

@@ -2,10 +2,10 @@
 import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { listReadableWorkflows } from '../../db/tenants/list-readable-workflows.ts';
-import { compressPayloads } from '../../engine/compress-payloads.ts';
-import { type EncryptingCodec, encryptPayloads } from '../../engine/encrypt-payloads.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
+import { compressPayloads } from '../../temporal/compress-payloads.ts';
+import { type EncryptingCodec, encryptPayloads } from '../../temporal/encrypt-payloads.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { fewEntries } from '../http/few-entries.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../platform/config/config.ts';
 
 /** The part of the configuration that the console needs. */
 export type ConsoleOptions = Pick<

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Context, Middleware } from 'koa';
-import { isLoopback } from '../../config.ts';
+import { isLoopback } from '../../platform/config/config.ts';
 import type { ConsoleOptions } from './console-options.ts';
 import { createSignInOrigins } from './sign-in-origins.ts';
 

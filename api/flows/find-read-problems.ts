@@ -3,7 +3,7 @@ import type { FlowDefinition, SequentialStep, Step } from '../../flow/definition
 import type { findNearestName } from '../../flow/find-nearest-name.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
 import { eachStep } from '../../flow/step-path.ts';
-import type { CodeFindings } from '../../large-values/read-code.ts';
+import type { CodeFindings } from '../../platform/javascript/read-code.ts';
 import { listStepsNamed } from './list-steps-named.ts';
 
 /** The most steps that a problem names. */

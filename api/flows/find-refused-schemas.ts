@@ -1,7 +1,7 @@
-import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
-import type { EndTurn } from '../../fairness/turns.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { requireUsableSchema } from '../../json-schema/require-usable-schema.ts';
+import { requireUsableSchema } from '../../platform/json-schema/require-usable-schema.ts';
+import { LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts';
+import type { EndTurn } from '../../platform/limits/turns.ts';
 import { takeLargeWork } from '../http/take-bytes.ts';
 import type { Problem } from './describe-file-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';

@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { eachStep } from '../../flow/step-path.ts';
 import type { Problem } from './describe-file-problems.ts';
 
-/** Throws SCHEMA_INVALID (json-schema/validator.ts). */
+/** Throws SCHEMA_INVALID (platform/json-schema/validator.ts). */
 export type CheckSchema = (schema: JsonSchema) => Promise<void>;
 
 /** Once there is a problem, no more schemas are compiled after this time: each that is too much takes a second of a thread. */

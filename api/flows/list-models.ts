@@ -1,4 +1,4 @@
-import { providerOf } from '../../models/registry.ts';
+import { providerOf } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 import { findModelProviders } from './find-model-providers.ts';
 

@@ -1,6 +1,6 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { providerOf } from '../../models/registry.ts';
+import { providerOf } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ModelProviders } from './find-model-providers.ts';
 

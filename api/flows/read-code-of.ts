@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Block } from '../../flow/definition.ts';
-import { type CodeFindings, readCode } from '../../large-values/read-code.ts';
+import { type CodeFindings, readCode } from '../../platform/javascript/read-code.ts';
 import type { ApiDeps } from '../deps.ts';
 import { RetryLater } from '../http/retry-later.ts';
 import { waitInTime } from '../http/take-bytes.ts';

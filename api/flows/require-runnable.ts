@@ -1,7 +1,7 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { findTreeProblems } from '../../flow/find-tree-problems.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import type { OrganizationValidator } from '../../json-schema/validator.ts';
+import type { OrganizationValidator } from '../../platform/json-schema/validator.ts';
 import { findBlockProblems } from './find-block-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 import { placeProblem, treeError } from './place-problem.ts';

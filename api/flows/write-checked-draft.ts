@@ -1,5 +1,5 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
-import type { DefinitionTurns } from '../../large-values/definition-turns.ts';
+import type { DefinitionTurns } from '../../platform/large-values/definition-turns.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 import { draftETag } from './draft-etag.ts';
 

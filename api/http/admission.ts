@@ -1,13 +1,13 @@
 // Admission of requests that begin a run: in turns between organizations, and refused before anything is stored.
 import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import { createPlace, type EnterPlace } from '../../fairness/place.ts';
-import { createSparePlaces, type SparePlaces } from '../../fairness/spare-places.ts';
-import { createTurns } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { countRefusal } from '../../observability/metrics/http-metrics.ts';
-import { observeTurns } from '../../observability/metrics/sharing-metrics.ts';
+import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
+import { createPlace, type EnterPlace } from '../../platform/limits/place.ts';
+import { createSparePlaces, type SparePlaces } from '../../platform/limits/spare-places.ts';
+import { createTurns } from '../../platform/limits/turns.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
+import { observeTurns } from '../../platform/observability/metrics/sharing-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 import { callerGone } from './take-bytes.ts';
 

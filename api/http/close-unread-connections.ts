@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
+import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 
 /** A connection is closed after so many looks without progress: half a minute. */
 const LOOKS_MAX = 6;

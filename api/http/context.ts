@@ -8,10 +8,10 @@ import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { RunLimits } from '../../db/tenants/run-limits.ts';
 import type { UserProject } from '../../db/tenants/user-projects.ts';
-import type { Place } from '../../fairness/place.ts';
-import type { Leave } from '../../fairness/turn-to-leave.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { ErrorCode } from '../../flow/errors.ts';
+import type { Place } from '../../platform/limits/place.ts';
+import type { Leave } from '../../platform/limits/turn-to-leave.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
 /** The caller's place in the organization that a request is about. */

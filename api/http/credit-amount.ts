@@ -1,6 +1,6 @@
 // An amount of credits in a request.
 import { z } from 'zod';
-import { CREDITS_MAX, isExact } from '../../db/credits/credit-amount.ts';
+import { CREDITS_MAX, isExact } from '../../flow/credit-amount.ts';
 
 export const creditAmount = z
   .number()

@@ -2,7 +2,7 @@
 // handlers, and answers. This file is the only place that turns an error into a status and {detail: {code, message, …}}.
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../flow/errors.ts';
-import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
+import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
 import { answerRefusal } from './answer-refusal.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 import { routeOf } from './route-of.ts';

@@ -1,7 +1,7 @@
 // Server-Sent Events: what the streams of runs, of /step and of webhook listeners share.
 import { Readable } from 'node:stream';
 import { tellOutage } from '../../db/connection/database-outage.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
 import { StreamInterruption } from './stream-interruption.ts';
 import { writeJson } from './write-json.ts';
 

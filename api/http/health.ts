@@ -1,6 +1,6 @@
 // /healthz and /readyz: for operators and load balancers.
 import type { Middleware } from 'koa';
-import { type HealthCheck, toReadiness } from '../../process/health-check.ts';
+import { type HealthCheck, toReadiness } from '../../worker/health-check.ts';
 import { RETRY_AFTER_SECONDS } from './retry-later.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
-import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
+import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 import type { ApiContext } from './context.ts';
 import { readerSignal } from './reader-signal.ts';
 import { takeBytes, takeWorkToLeave } from './take-bytes.ts';

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
-import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
+import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 import type { ApiContext, ApiState } from './context.ts';
 import { holdBytesAlone } from './hold-answer-bytes.ts';
 import { ownerOf } from './principal.ts';

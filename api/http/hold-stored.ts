@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
-import { LARGE_BYTES } from '../../fairness/large-work.ts';
-import { type Leave, stay } from '../../fairness/turn-to-leave.ts';
-import type { EndTurn } from '../../fairness/turns.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
+import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import { LARGE_BYTES } from '../../platform/limits/large-work.ts';
+import { type Leave, stay } from '../../platform/limits/turn-to-leave.ts';
+import type { EndTurn } from '../../platform/limits/turns.ts';
 import { takeBytes, takeWorkToLeave } from './take-bytes.ts';
 
 /** The functions that end a request's turn at large work, and leave it to wait for what is elsewhere. */

@@ -8,8 +8,8 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../flow/errors.ts';
-import { log } from '../../observability/log.ts';
-import { unreadableRequests } from '../../observability/metrics/http-metrics.ts';
+import { log } from '../../platform/observability/log.ts';
+import { unreadableRequests } from '../../platform/observability/metrics/http-metrics.ts';
 import { closeUnreadConnections } from './close-unread-connections.ts';
 import { createDrain, type Drain } from './create-drain.ts';
 import { errorBody } from './errors.ts';

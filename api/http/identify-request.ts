@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
-import { log } from '../../observability/log.ts';
-import { currentLogContext, withLogContext } from '../../observability/log-context.ts';
-import { traceFields } from '../../observability/tracing.ts';
+import { log } from '../../platform/observability/log.ts';
+import { currentLogContext, withLogContext } from '../../platform/observability/log-context.ts';
+import { traceFields } from '../../platform/observability/tracing.ts';
 import { routeOf } from './route-of.ts';
 import { statusOf } from './status-of.ts';
 

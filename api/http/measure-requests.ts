@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { activeRequests, requestDuration } from '../../observability/metrics/http-metrics.ts';
+import { activeRequests, requestDuration } from '../../platform/observability/metrics/http-metrics.ts';
 import { routeOf } from './route-of.ts';
 import { statusOf } from './status-of.ts';
 

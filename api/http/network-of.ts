@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hostNetwork } from '../../net/host-network.ts';
+import { hostNetwork } from '../../platform/net/host-network.ts';
 
 /** Longer than any address; a proxy may hand on something else. */
 const MAX_CHARS = 64;

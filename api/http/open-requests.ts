@@ -1,6 +1,6 @@
 // Requests that are held open, often for long, are counted by organization: each costs memory and work as long as it lasts.
 import { ServiceError } from '../../flow/errors.ts';
-import { countRefusal, openRequests } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal, openRequests } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from './context.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 

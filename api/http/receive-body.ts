@@ -1,11 +1,11 @@
 // Receives request bodies: only JSON, bounded, in memory that organizations take in turns.
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import { SMALL_BYTES } from '../../fairness/byte-budget.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { createByteCollector } from '../../large-values/byte-collector.ts';
-import { freeBytes } from '../../large-values/free-bytes.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
+import { createByteCollector } from '../../platform/large-values/byte-collector.ts';
+import { freeBytes } from '../../platform/large-values/free-bytes.ts';
+import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 import type { ReceivedBody } from './context.ts';
 import { ownerOf } from './principal.ts';
 import { takeBytes } from './take-bytes.ts';

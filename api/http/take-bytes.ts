@@ -1,9 +1,9 @@
-import { type ByteBudget, SMALL_BYTES } from '../../fairness/byte-budget.ts';
-import { LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
-import { type TurnToLeave, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
-import type { EndTurn } from '../../fairness/turns.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { countRefusal } from '../../observability/metrics/http-metrics.ts';
+import { type ByteBudget, SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
+import { LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts';
+import { type TurnToLeave, takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
+import type { EndTurn } from '../../platform/limits/turns.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /** Shorter than a request may take to arrive. */

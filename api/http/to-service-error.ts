@@ -2,10 +2,10 @@ import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { ThreadStarved } from '../../json-schema/thread-pool.ts';
-import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import { log } from '../../observability/log.ts';
-import { countRefusal } from '../../observability/metrics/http-metrics.ts';
+import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
+import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
+import { log } from '../../platform/observability/log.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import { RetryLater } from './retry-later.ts';
 
 /**

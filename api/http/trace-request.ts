@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
-import { currentTrace, openSpan } from '../../observability/tracing.ts';
+import { currentTrace, openSpan } from '../../platform/observability/tracing.ts';
 import { routeOf } from './route-of.ts';
 import { statusOf } from './status-of.ts';
 

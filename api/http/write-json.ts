@@ -1,5 +1,5 @@
 // Answers that hold texts which are JSON already.
-import { freeBytes } from '../../large-values/free-bytes.ts';
+import { freeBytes } from '../../platform/large-values/free-bytes.ts';
 import type { ApiContext } from './context.ts';
 
 /** A value that is there as JSON text and is passed on as it is. */

@@ -1,9 +1,10 @@
 // Authenticates MCP clients by JWTs issued for MCP (docs/mcp.md); its challenges let them sign in.
-import { loopbackUrls } from '../../config.ts';
+
 import type { Db } from '../../db/connect.ts';
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { recordAssistantUse } from '../../db/tenants/connected-assistants.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { loopbackUrls } from '../../platform/config/config.ts';
 import { setUser } from '../auth/authenticate.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';

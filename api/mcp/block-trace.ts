@@ -2,12 +2,12 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { loadReferences } from '../../db/stored-values/load-references.ts';
 import { loadThroughCache } from '../../db/stored-values/load-through-cache.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
@@ -15,8 +15,8 @@ import { resolveValue, type Stored } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, shareOf } from '../http/cut-json.ts';
-import { blockRun } from '../run-shapes/receipt.ts';
 import { readSentRequest } from '../runs/read-sent-request.ts';
+import { blockRun } from '../runs/run-shapes/receipt.ts';
 import { cutSentRequest } from './cut-sent-request.ts';
 
 /** The most block executions of one answer; of more, the first and the last are shown. */

@@ -4,13 +4,13 @@ import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findFlowOfRun, findRun } from '../../db/runs/runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
-import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { cancelUnderWay } from '../../temporal/cancel-workflow.ts';
 import type { Caller } from '../auth/caller.ts';
 import { notVisible, requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
-import { describeRun } from '../run-shapes/describe-run.ts';
-import { cancelTestRun } from '../test-runs/cancel-test-run.ts';
+import { describeRun } from '../runs/run-shapes/describe-run.ts';
+import { cancelTestRun } from '../test-cases/cancel-test-run.ts';
 
 /**
  * Cancels the run or the test run with the id, and answers how it stands then. Throws NOT_FOUND, and CONFLICT for a

@@ -2,14 +2,14 @@
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import { addToLogContext } from '../../observability/log-context.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { addToLogContext } from '../../platform/observability/log-context.ts';
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
-import { PerhapsStored } from '../calls/store-call.ts';
 import { describeIssue } from '../http/describe-issue.ts';
 import { dropNulls } from '../http/drop-nulls.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
+import { PerhapsStored } from '../runs/calls/store-call.ts';
 import { listedInput, listedOutput } from './listed-schema.ts';
 import { COPIES, type McpCall, type McpTool } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';

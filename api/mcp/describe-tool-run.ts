@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunRow } from '../../db/runs/runs.ts';
-import { runState } from '../run-shapes/answers.ts';
-import { describeRun } from '../run-shapes/describe-run.ts';
+import { runState } from '../runs/run-shapes/answers.ts';
+import { describeRun } from '../runs/run-shapes/describe-run.ts';
 
 const { shape } = runState;
 

@@ -9,7 +9,7 @@ import { requireRole } from '../auth/authorize-organization.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { createFlow, removeFlow, renameFlow } from '../flows/recorded-flow-writes.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
-import { describeTestCases, listedTestCase } from '../test-runs/test-case.ts';
+import { describeTestCases, listedTestCase } from '../test-cases/test-case.ts';
 import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
 import { loadVisibleDraft, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
 import { requireLockedProject } from './require-project.ts';

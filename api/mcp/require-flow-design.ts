@@ -2,7 +2,7 @@ import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
 import { type FlowDesign, findFlowDesign, loadDrafts, lockFlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { addToLogContext } from '../../observability/log-context.ts';
+import { addToLogContext } from '../../platform/observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/connect.ts';
 import { findUserProject, lockUserProject, type UserProject } from '../../db/tenants/user-projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { addToLogContext } from '../../observability/log-context.ts';
+import { addToLogContext } from '../../platform/observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**

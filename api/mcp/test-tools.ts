@@ -1,8 +1,8 @@
 // The tools for test cases, their runs, and traces (docs/test-cases.md).
 import { z } from 'zod';
-import { testRun } from '../test-runs/describe-test-run.ts';
-import { runAllTests, runTestCase } from '../test-runs/run-tests.ts';
-import { createTestCase, deleteTestCase, newTestCase, savedTestCase } from '../test-runs/test-case.ts';
+import { testRun } from '../test-cases/describe-test-run.ts';
+import { runAllTests, runTestCase } from '../test-cases/run-tests.ts';
+import { createTestCase, deleteTestCase, newTestCase, savedTestCase } from '../test-cases/test-case.ts';
 import { flowId } from './shapes.ts';
 import { defineTool } from './tool.ts';
 import { runTrace, runTraceInput, stepTrace, stepTraceInput, traceRun, traceStep } from './trace-run.ts';

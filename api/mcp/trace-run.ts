@@ -1,6 +1,5 @@
 // get_test_run_trace and get_step_trace show the input of each block of a run, what it sent, and its output.
 import { z } from 'zod';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { listBlockTraces, measureTrace } from '../../db/runs/block-traces.ts';
 import { findFlowOfRun, findRun, getRunInput, type RunRow } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
@@ -8,19 +7,20 @@ import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
 import { readResult } from '../../db/stored-values/read-result.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { findTestOfRun, findTestRun } from '../../db/test-runs/test-results.ts';
-import { stay } from '../../fairness/turn-to-leave.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import { listBlocks } from '../../flow/plan.ts';
 import { eachStep } from '../../flow/step-path.ts';
+import { stay } from '../../platform/limits/turn-to-leave.ts';
 import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { cutJson, cutText, VALUE_MAX_CHARS } from '../http/cut-json.ts';
 import { takeBytes, takeWorkToLeave } from '../http/take-bytes.ts';
-import { iterations } from '../run-shapes/receipt.ts';
-import { describeTestRun, testRun, testStatus } from '../test-runs/describe-test-run.ts';
+import { iterations } from '../runs/run-shapes/receipt.ts';
+import { describeTestRun, testRun, testStatus } from '../test-cases/describe-test-run.ts';
 import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
 
 /** The most characters of one value of a step; fewer when the step was executed often. */

@@ -1,9 +1,9 @@
 // The errors for attachments that are refused, as the API reference shows them.
-import { URL_MAX_LENGTH } from '../../net/parse-https-url.ts';
-import { mimeIncompatible, registryUnavailable } from '../calls/require-image-support.ts';
+import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
-import { blockedHost, readAttachment, tooManyAttachments } from '../run-shapes/attachments.ts';
-import { lookUpFailed } from '../run-shapes/look-up-failed.ts';
+import { mimeIncompatible, registryUnavailable } from './calls/require-image-support.ts';
+import { blockedHost, readAttachment, tooManyAttachments } from './run-shapes/attachments.ts';
+import { lookUpFailed } from './run-shapes/look-up-failed.ts';
 
 const IMAGE = { kind: 'url', url: 'https://images.example/weir.png', mime_type: 'image/png' };
 const refused = (change: object) => thrownBy(() => readAttachment({ ...IMAGE, ...change }, 0));

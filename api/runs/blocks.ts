@@ -8,7 +8,6 @@ import {
 } from '../../db/runs/block-traces.ts';
 import type { BlockId } from '../../db/stored-values/block-id.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
@@ -19,8 +18,7 @@ import { readQuery } from '../http/query.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
 import { answer, flowPaths, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
-import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from '../run-shapes/block-answers.ts';
-import { describeBlockExecution } from '../run-shapes/describe-block-execution.ts';
+import { loadFlowIds } from './calls/load-flow.ts';
 import {
   BLOCK,
   BLOCK_ERRORS,
@@ -32,6 +30,8 @@ import {
 } from './get-block-trace.ts';
 import { loadRun } from './load-run.ts';
 import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
+import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from './run-shapes/block-answers.ts';
+import { describeBlockExecution } from './run-shapes/describe-block-execution.ts';
 
 const CURSOR = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([^\0]{1,1000})$/;
 const listQuery = pageQuery(z.string().regex(CURSOR, 'must be a nextCursor of this list'));

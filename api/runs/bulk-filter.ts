@@ -5,7 +5,7 @@ import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { problem, validationError } from '../http/json-body.ts';
 import { moment } from '../http/query.ts';
-import { executionId, runState } from '../run-shapes/answers.ts';
+import { executionId, runState } from './run-shapes/answers.ts';
 
 /** The most runs that one such request is about. */
 export const BULK_MAX = 100;

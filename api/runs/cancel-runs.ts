@@ -8,8 +8,8 @@ import { listUnderWay } from '../../db/runs/run-cancellation.ts';
 import { OPEN_RUN_STATUSES } from '../../db/schema.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { lockOrganization } from '../../db/tenants/organizations.ts';
-import { cancelEach } from '../../engine/cancel-each.ts';
-import { cancelRunWorkflow } from '../../engine/cancel-workflow.ts';
+import { cancelEach } from '../../temporal/cancel-each.ts';
+import { cancelRunWorkflow } from '../../temporal/cancel-workflow.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -20,8 +20,8 @@ import { authorOf } from '../http/principal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { bulkCancelFilter, bulkCancelled } from '../reference/run-examples.ts';
-import { executionId } from '../run-shapes/answers.ts';
 import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
+import { executionId } from './run-shapes/answers.ts';
 
 const cancelRequest = bulkFilter
   .extend({

@@ -2,18 +2,18 @@
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
-import { cancelUnderWay } from '../../engine/cancel-workflow.ts';
 import { CANCELLED } from '../../flow/run.ts';
+import { cancelUnderWay } from '../../temporal/cancel-workflow.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answer, flowPaths } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
-import { runState } from '../run-shapes/answers.ts';
-import { describeRun } from '../run-shapes/describe-run.ts';
+import { loadFlowIds } from './calls/load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-errors.ts';
+import { runState } from './run-shapes/answers.ts';
+import { describeRun } from './run-shapes/describe-run.ts';
 
 /** Lists the endpoints that cancel runs. */
 export function cancelRoutes(deps: ApiDeps): Route[] {

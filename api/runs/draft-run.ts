@@ -2,16 +2,16 @@
 // …/draft/execute and …/draft/step are in execute.ts and step.ts.
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
-import { ifMatchDraft, loadDraft } from '../calls/load-draft.ts';
-import { modelKeyHeaders } from '../calls/read-model-keys.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Route } from '../http/context.ts';
 import { FLOWS_PATH } from '../reference/management-operations.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { accepted, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
-import { jobAccepted } from '../run-shapes/answers.ts';
-import { idempotencyHeaders, jobRequest } from '../run-shapes/requests.ts';
+import { ifMatchDraft, loadDraft } from './calls/load-draft.ts';
+import { modelKeyHeaders } from './calls/read-model-keys.ts';
 import { jobErrors, jobHandlers } from './jobs.ts';
+import { jobAccepted } from './run-shapes/answers.ts';
+import { idempotencyHeaders, jobRequest } from './run-shapes/requests.ts';
 
 const headers = idempotencyHeaders.extend({ ...modelKeyHeaders.shape, ...ifMatchDraft.shape });
 

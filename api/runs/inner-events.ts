@@ -8,9 +8,9 @@ import { iterationsOf } from '../../flow/plan.ts';
 import type { CallIds } from '../../flow/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { JsonText } from '../http/write-json.ts';
-import { describeBlockNews } from '../run-shapes/block-under-way.ts';
-import { toReceipt } from '../run-shapes/receipt.ts';
-import { type BlockNews, createBlockTeller } from '../run-shapes/tell-blocks.ts';
+import { describeBlockNews } from './run-shapes/block-under-way.ts';
+import { toReceipt } from './run-shapes/receipt.ts';
+import { type BlockNews, createBlockTeller } from './run-shapes/tell-blocks.ts';
 
 /**
  * A longer output is left out. A client that merges all outputs by stepId echoes at most these of 200 blocks beside the outputs

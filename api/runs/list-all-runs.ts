@@ -18,11 +18,11 @@ import {
 } from '../reference/management-operations.ts';
 import { pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { listedRunPage } from '../reference/run-examples.ts';
-import { listedRuns } from '../run-shapes/answers.ts';
-import { describeState } from '../run-shapes/describe-run.ts';
-import { stuckField } from '../run-shapes/stuck-field.ts';
 import { readRunPage } from './read-run-page.ts';
 import { organizationRunListQuery, projectRunListQuery, type RunListQuery } from './run-list-query.ts';
+import { listedRuns } from './run-shapes/answers.ts';
+import { describeState } from './run-shapes/describe-run.ts';
+import { stuckField } from './run-shapes/stuck-field.ts';
 
 /** Lists the endpoints that list the runs of a project and of an organization. */
 export function allRunsRoutes(deps: ApiDeps): Route[] {

@@ -1,18 +1,18 @@
 // GET …/runs: the runs of a flow.
 import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { readQuery } from '../http/query.ts';
 import { FLOW_PATH, pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { runPage } from '../reference/run-examples.ts';
-import { runList } from '../run-shapes/answers.ts';
-import { describeRun } from '../run-shapes/describe-run.ts';
-import { stuckField } from '../run-shapes/stuck-field.ts';
+import { loadFlowIds } from './calls/load-flow.ts';
 import { readRunPage } from './read-run-page.ts';
 import { READ_ERRORS } from './run-errors.ts';
 import { type RunListQuery, runListQuery } from './run-list-query.ts';
+import { runList } from './run-shapes/answers.ts';
+import { describeRun } from './run-shapes/describe-run.ts';
+import { stuckField } from './run-shapes/stuck-field.ts';
 
 /** Describes the endpoint that lists runs. */
 export function runRoutes(deps: ApiDeps): Route[] {

@@ -1,8 +1,8 @@
 import { findRun } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { addToLogContext } from '../../observability/log-context.ts';
-import { linkToTrace } from '../../observability/tracing.ts';
+import { addToLogContext } from '../../platform/observability/log-context.ts';
+import { linkToTrace } from '../../platform/observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 

@@ -2,15 +2,15 @@
 import { findOutputObject } from '../../db/runs/block-traces.ts';
 import { objectStoreOf } from '../../db/stored-values/object-store-of.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, flowPaths } from '../reference/operations.ts';
 import { outputUrlExample } from '../reference/run-examples.ts';
-import { outputUrl } from '../run-shapes/block-answers.ts';
+import { loadFlowIds } from './calls/load-flow.ts';
 import { BLOCK, BLOCK_ERRORS, blockQuery, getBlockTrace, valueNotFound } from './get-block-trace.ts';
 import { loadRun } from './load-run.ts';
+import { outputUrl } from './run-shapes/block-answers.ts';
 
 /** A URL is small, however large the output. */
 const { 413: _, ...ERRORS } = BLOCK_ERRORS;

@@ -10,8 +10,8 @@ import { RENDERED_PROMPT_MAX_CHARS } from '../../flow/limits.ts';
 import { applyOverride, overrideOf } from '../../flow/overrides.ts';
 import { type Rendering, renderTemplate } from '../../flow/template.ts';
 import { resolveValue, type Stored } from '../../flow/value.ts';
-import { buildMessages } from '../../models/build-messages.ts';
-import type { Registry } from '../../models/registry.ts';
+import { buildMessages } from '../../platform/models/build-messages.ts';
+import type { Registry } from '../../platform/models/registry.ts';
 
 /** The source of a code block, or the request to a model; `tools` by name. */
 export type Sent = string | { model: string; messages: SentMessage[]; tools?: string[] };

@@ -1,8 +1,8 @@
 import type { ToolCallMessage } from '../../flow/tool-calls.ts';
-import { isLastRound, requirePauseAllowed } from '../calls/require-iterations.ts';
-import type { AcceptedCall } from '../calls/store-call.ts';
 import type { ApiDeps } from '../deps.ts';
 import { HEARTBEAT } from '../http/event-stream.ts';
+import { isLastRound, requirePauseAllowed } from './calls/require-iterations.ts';
+import type { AcceptedCall } from './calls/store-call.ts';
 import type { StepEvent } from './step-events.ts';
 
 /** The events that tell nothing of how a step ends. */

@@ -7,14 +7,14 @@ import type { ModelKeys } from '../../db/tenants/model-keys.ts';
 import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
-import { acceptIdempotently } from '../calls/accept-idempotently.ts';
-import { acceptRepeat, requireRepeatable } from '../calls/accept-repeat.ts';
-import { flowNotFound, loadRunnableFlow } from '../calls/load-flow.ts';
-import { type AcceptedCall, PerhapsStored } from '../calls/store-call.ts';
 import type { AcceptDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
 import { STATUS } from '../http/errors.ts';
 import { toServiceError } from '../http/to-service-error.ts';
+import { acceptIdempotently } from './calls/accept-idempotently.ts';
+import { acceptRepeat, requireRepeatable } from './calls/accept-repeat.ts';
+import { flowNotFound, loadRunnableFlow } from './calls/load-flow.ts';
+import { type AcceptedCall, PerhapsStored } from './calls/store-call.ts';
 
 /** The errors after which no other run would be accepted either. */
 const STOPPING = [401, 402, 403, 429, 500, 503];

@@ -4,10 +4,6 @@ import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { outputsTooLarge } from '../../db/stored-values/load-references.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
-import { requireParameterNames } from '../calls/accept-run.ts';
-import { flowNotFound, versionIsDraft } from '../calls/load-flow.ts';
-import { noCredits, suspended } from '../calls/require-may-run.ts';
-import { requireSoundTree } from '../calls/require-sound-tree.ts';
 import { flowOfProjectNotFound } from '../flows/flow-of-path.ts';
 import { serviceBusy } from '../http/admission.ts';
 import { retryAfter } from '../http/headers.ts';
@@ -30,6 +26,10 @@ import {
   DNS_ERROR_EXAMPLE,
   REGISTRY_UNAVAILABLE,
 } from './attachment-error-examples.ts';
+import { requireParameterNames } from './calls/accept-run.ts';
+import { flowNotFound, versionIsDraft } from './calls/load-flow.ts';
+import { noCredits, suspended } from './calls/require-may-run.ts';
+import { requireSoundTree } from './calls/require-sound-tree.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import type { RunTarget } from './run-paths.ts';
 

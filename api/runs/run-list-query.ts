@@ -1,12 +1,12 @@
 // The filters of the lists of runs: of a flow, of a project, of an organization.
 import { z } from 'zod';
-import { toMicrocredits } from '../../db/credits/credit-amount.ts';
 import { idRange } from '../../db/runs/id-range.ts';
+import { toMicrocredits } from '../../flow/credit-amount.ts';
 import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
 import { pageLimit } from '../http/page-schema.ts';
 import { moment, queryBoolean, queryNumber } from '../http/query.ts';
-import { runState } from '../run-shapes/answers.ts';
+import { runState } from './run-shapes/answers.ts';
 
 /** Fewer characters are the beginning of too many ids. */
 const ID_MIN_CHARS = 6;

@@ -1,12 +1,12 @@
 // What the endpoints that start runs can run: the production version, a published version, or the draft.
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
-import { loadDraft } from '../calls/load-draft.ts';
-import { loadFlow } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { FLOWS_PATH } from '../reference/management-operations.ts';
 import { flowPaths } from '../reference/operations.ts';
+import { loadDraft } from './calls/load-draft.ts';
+import { loadFlow } from './calls/load-flow.ts';
 
 export type RunTarget = 'production' | 'version' | 'draft';
 

@@ -4,7 +4,6 @@ import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadFlowIds } from '../calls/load-flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
@@ -12,10 +11,11 @@ import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
 import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
-import { SHOWN_MAX_BYTES } from '../run-shapes/block-answers.ts';
-import { runFlowRecord, runRequestRecord } from '../run-shapes/run-request-answers.ts';
+import { loadFlowIds } from './calls/load-flow.ts';
 import { loadRun } from './load-run.ts';
 import { READ_ERRORS } from './run-errors.ts';
+import { SHOWN_MAX_BYTES } from './run-shapes/block-answers.ts';
+import { runFlowRecord, runRequestRecord } from './run-shapes/run-request-answers.ts';
 
 const requestQuery = z.strictObject({
   full: queryBoolean(false, 'Whether every value is in the answer, whatever its size.'),

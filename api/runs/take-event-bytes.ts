@@ -1,5 +1,5 @@
-import { type TurnToLeave, takeTurnToLeave } from '../../fairness/turn-to-leave.ts';
-import type { LargeValues } from '../../large-values/large-values.ts';
+import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import { type TurnToLeave, takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
 
 /**

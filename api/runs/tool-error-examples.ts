@@ -8,17 +8,17 @@ import {
   requireToolSteps,
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
-import { requireToolStep } from '../calls/accept-resume.ts';
-import { sessionCancelled, sessionNotFound } from '../calls/get-session.ts';
-import { requireIterations } from '../calls/require-iterations.ts';
-import { requireStepIndex } from '../calls/require-step-index.ts';
-import { toolsUnsupported } from '../calls/require-tools.ts';
-import { unknownState } from '../calls/resume-state.ts';
 import { PARSE_OPTIONS } from '../http/json-body.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
 import { firstStepRequest } from '../reference/run-examples.ts';
 import { conversation, paused, toolsRequest } from '../reference/tool-call-examples.ts';
-import { describeProblems, requireMessagesSize, toolFields } from '../run-shapes/tool-requests.ts';
+import { requireToolStep } from './calls/accept-resume.ts';
+import { sessionCancelled, sessionNotFound } from './calls/get-session.ts';
+import { requireIterations } from './calls/require-iterations.ts';
+import { requireStepIndex } from './calls/require-step-index.ts';
+import { toolsUnsupported } from './calls/require-tools.ts';
+import { unknownState } from './calls/resume-state.ts';
+import { describeProblems, requireMessagesSize, toolFields } from './run-shapes/tool-requests.ts';
 
 const ASK = {
   step_id: 'ask',

@@ -1,9 +1,9 @@
 import { RECORDED_MAX } from '../../db/runs/find-news-of-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
-import { requireStillAllowed } from '../calls/require-still-allowed.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
+import { requireStillAllowed } from './calls/require-still-allowed.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import type { News } from './news.ts';
 

@@ -21,7 +21,7 @@ import {
   WEBHOOKS_PATH,
 } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
-import { webhookEvent } from '../run-shapes/callback-fields.ts';
+import { webhookEvent } from '../runs/run-shapes/callback-fields.ts';
 import { parsePlace, toCursor } from './delivery-cursor.ts';
 import { DELIVERY_ERRORS } from './delivery-errors.ts';
 import { getDeliveryDetail } from './get-delivery-detail.ts';

@@ -3,15 +3,15 @@
 import { createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { ServiceError } from '../../flow/errors.ts';
-import { ANSWER_BODY_MAX_BYTES } from '../../net/read-answer-start.ts';
 import {
   LISTENER_DOMAIN,
   type Listener,
   ORGANIZATION_LISTENERS_MAX,
   PROCESS_LISTENERS_MAX,
   type WebhookListeners,
-} from '../../net/webhook-listeners.ts';
+} from '../../activities/deliveries/webhook-listeners.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { ANSWER_BODY_MAX_BYTES } from '../../platform/net/read-answer-start.ts';
 import { findLostAccess } from '../auth/find-lost-access.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';

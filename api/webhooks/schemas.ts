@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
 import { moment, momentText } from '../http/query.ts';
-import { webhookEvent } from '../run-shapes/callback-fields.ts';
+import { webhookEvent } from '../runs/run-shapes/callback-fields.ts';
 import { parsePlace } from './delivery-cursor.ts';
 
 const organizationId = z.uuid();

@@ -1,7 +1,6 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (docs/webhooks.md).
 import { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
-import { createEncryption } from '../../db/encrypt.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
   ensureSigningSecret,
@@ -9,6 +8,7 @@ import {
   mintSigningSecret,
   rotateSigningSecret,
 } from '../../db/webhooks/webhook-secrets.ts';
+import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { writeAuthorized } from '../auth/write-authorized.ts';

@@ -1,5 +1,5 @@
 // main: the demo model server
-import { startDemoModelServer } from '../../embedded/demo-model/server.ts';
+import { startDemoModelServer } from '../../dev/demo-model/server.ts';
 
 const server = await startDemoModelServer();
 process.once('disconnect', () => server.close());

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { installRuntime } from '../../engine/install-runtime.ts';
+import { installRuntime } from '../../temporal/install-runtime.ts';
 import * as activities from './functions.ts';
 
 /** Starts a worker with the SDK's defaults on its own task queue, and a client on the same connection. */

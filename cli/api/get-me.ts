@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { meRecord } from '../../api/management/me-schema.ts';
+import type { meRecord } from '../../api/organizations/me-schema.ts';
 import { callApi } from './call-api.ts';
 import { serviceUrl } from './service-url.ts';
 import { notWeir } from './to-error.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { listedRuns } from '../../api/run-shapes/answers.ts';
+import type { listedRuns } from '../../api/runs/run-shapes/answers.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from './call-api.ts';
 import { getMe, type Named } from './get-me.ts';

@@ -1,7 +1,7 @@
 // The state that `npm start` leaves for this command: where the service is on this machine, and a credential for it.
 import path from 'node:path';
-import { isStarting } from '../../embedded/processes/start-lock.ts';
-import { LOCAL_ENVIRONMENT, type LocalEnvironment, readState } from '../../embedded/state-folder.ts';
+import { isStarting } from '../../dev/processes/start-lock.ts';
+import { LOCAL_ENVIRONMENT, type LocalEnvironment, readState } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 const CHECKOUT = path.join(import.meta.dirname, '../..');

@@ -1,7 +1,7 @@
 // Tokens of the identity provider that `npm start` brings, got by client credentials: those of the user weir-script.
 import { MANAGEMENT_SCOPE } from '../../api/auth/scopes.ts';
-import { SCRIPT_CLIENT_ID } from '../../embedded/identity/client-ids.ts';
-import type { LocalEnvironment } from '../../embedded/state-folder.ts';
+import { SCRIPT_CLIENT_ID } from '../../dev/identity/client-ids.ts';
+import type { LocalEnvironment } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 const TIMEOUT_MS = 10_000;

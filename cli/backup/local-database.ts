@@ -1,13 +1,13 @@
 // The database of `npm start`, which these commands start themselves while nothing else has it.
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { encryptionKeys } from '../../config/values.ts';
-import { startPostgres } from '../../embedded/postgres/postgres.ts';
-import { findLockOwner } from '../../embedded/processes/process-lock.ts';
-import { takeStartLock } from '../../embedded/processes/start-lock.ts';
-import { startWatchdog } from '../../embedded/processes/watchdog.ts';
-import { openStateFolder, provideSecrets } from '../../embedded/state-folder.ts';
+import { startPostgres } from '../../dev/postgres/postgres.ts';
+import { findLockOwner } from '../../dev/processes/process-lock.ts';
+import { takeStartLock } from '../../dev/processes/start-lock.ts';
+import { startWatchdog } from '../../dev/processes/watchdog.ts';
+import { openStateFolder, provideSecrets } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { encryptionKeys } from '../../platform/config/values.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
 import { databaseUrl, hasDatabaseUrl } from '../operator/environment.ts';
 

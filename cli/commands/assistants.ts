@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { toAssistant } from '../../api/management/to-assistant.ts';
+import type { toAssistant } from '../../api/organizations/to-assistant.ts';
 import { callApi } from '../api/call-api.ts';
 import { listAll } from '../api/list-all.ts';
 import { assistantTable } from '../terminal/assistant-table.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { auditList } from '../../api/management/schemas.ts';
+import type { auditList } from '../../api/organizations/schemas.ts';
 import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';
 import { auditTable } from '../terminal/audit-table.ts';

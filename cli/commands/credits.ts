@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { creditAccount, grantRecord, ledgerEntry } from '../../api/management/credit-schemas.ts';
+import type { creditAccount, grantRecord, ledgerEntry } from '../../api/organizations/credit-schemas.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { callApi, exchange } from '../api/call-api.ts';
 import { getOrganization } from '../api/get-by-path.ts';

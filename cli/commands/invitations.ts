@@ -4,7 +4,7 @@ import type {
   invitationRecord,
   joinedRecord,
   newInvitation,
-} from '../../api/management/invitation-schemas.ts';
+} from '../../api/organizations/invitation-schemas.ts';
 import { callApi } from '../api/call-api.ts';
 import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';

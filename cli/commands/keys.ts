@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/management/schemas.ts';
+import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/organizations/schemas.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { callApi } from '../api/call-api.ts';
 import { getProject } from '../api/get-by-path.ts';

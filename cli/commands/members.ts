@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { memberRecord } from '../../api/management/schemas.ts';
+import type { memberRecord } from '../../api/organizations/schemas.ts';
 import { callApi } from '../api/call-api.ts';
 import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';

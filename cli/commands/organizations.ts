@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { organizationRecord } from '../../api/management/schemas.ts';
+import type { organizationRecord } from '../../api/organizations/schemas.ts';
 import { callApi } from '../api/call-api.ts';
 import { getOrganization } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';

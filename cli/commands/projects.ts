@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { organizationRecord, projectRecord } from '../../api/management/schemas.ts';
+import type { organizationRecord, projectRecord } from '../../api/organizations/schemas.ts';
 import { callApi } from '../api/call-api.ts';
 import { getOrganization, getProject } from '../api/get-by-path.ts';
 import { listAll } from '../api/list-all.ts';

@@ -1,11 +1,11 @@
 // The request that `weir run` sends: a file, options, or both.
 
 import { InvalidArgumentError } from 'commander';
-import { idempotencyHeaders } from '../../api/run-shapes/requests.ts';
+import { idempotencyHeaders } from '../../api/runs/run-shapes/requests.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { isObject } from '../../flow/is-object.ts';
-import { findInexactNumber } from '../../json-text/find-inexact-number.ts';
-import { hasInfiniteNumber } from '../../json-text/has-infinite-number.ts';
+import { findInexactNumber } from '../../platform/json-text/find-inexact-number.ts';
+import { hasInfiniteNumber } from '../../platform/json-text/has-infinite-number.ts';
 import { readSource } from '../terminal/read-source.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { blockDetail } from '../../api/run-shapes/block-answers.ts';
+import type { blockDetail } from '../../api/runs/run-shapes/block-answers.ts';
 import { callApi } from '../api/call-api.ts';
 import { getRun, runPath } from '../api/get-run.ts';
 import { type BlockState, blockLine } from '../terminal/block-table.ts';

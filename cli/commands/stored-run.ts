@@ -1,6 +1,6 @@
 // What `weir runs` does with one stored run, which it finds by its id.
 import type { z } from 'zod';
-import type { jobState, runState, stepCursor } from '../../api/run-shapes/answers.ts';
+import type { jobState, runState, stepCursor } from '../../api/runs/run-shapes/answers.ts';
 import { callApi } from '../api/call-api.ts';
 import { getRun, runPath } from '../api/get-run.ts';
 import { type BlockState, type BlockUnderWay, blockTable, underWayLine } from '../terminal/block-table.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { projectUsageQuery, type usageReport } from '../../api/management/usage-schemas.ts';
+import { projectUsageQuery, type usageReport } from '../../api/organizations/usage-schemas.ts';
 import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import { getOrganization, getProject } from '../api/get-by-path.ts';

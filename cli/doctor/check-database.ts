@@ -1,5 +1,4 @@
 import pg from 'pg';
-import type { Config } from '../../config.ts';
 import {
   findWriteRefusal,
   NO_ROOM,
@@ -10,7 +9,8 @@ import {
 } from '../../db/connection/find-write-refusal.ts';
 import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
-import { CONNECTIONS_BESIDES_POOL } from '../../process/few-open-files.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { CONNECTIONS_BESIDES_POOL } from '../../platform/process/few-open-files.ts';
 import { checkClock } from './check-clock.ts';
 import { checkLocks } from './check-locks.ts';
 import { checkSecrets } from './check-secrets.ts';

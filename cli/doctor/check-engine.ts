@@ -1,10 +1,10 @@
 import { Connection } from '@temporalio/client';
-import { type Config, DEFAULT_ADDRESS } from '../../config.ts';
-import { describeNothing } from '../../engine/describe-nothing.ts';
-import { grpcCodeOf, UNANSWERED } from '../../engine/grpc-code.ts';
-import { ACTIVITY_TASKS, listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { blockTaskQueue } from '../../flow/run.ts';
+import { type Config, DEFAULT_ADDRESS } from '../../platform/config/config.ts';
+import { describeNothing } from '../../temporal/describe-nothing.ts';
+import { grpcCodeOf, UNANSWERED } from '../../temporal/grpc-code.ts';
+import { ACTIVITY_TASKS, listPollers, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
 import { describeAttributes } from './describe-attributes.ts';
 import { describePollers, type PolledQueue } from './describe-pollers.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';

@@ -1,5 +1,5 @@
 import { fetchFromProvider, readDiscovery } from '../../api/auth/read-discovery.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { checkClock } from './check-clock.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Confinement, findConfinement } from '../../activities/sandbox/confinement.ts';
+import { type Confinement, findConfinement } from '../../activities/code/confinement.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
 const SHORT_BYTES = 2 * 1024 ** 3;

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import type { Config } from '../../config.ts';
-import { withoutBrackets } from '../../net/resolve-public.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { withoutBrackets } from '../../platform/net/resolve-public.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
 
 /** Looks whether the model providers can be reached. Sends no key, and makes no call of a model. */

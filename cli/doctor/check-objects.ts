@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts';
-import { openObjectStore } from '../../object-store/open-object-store.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { openObjectStore } from '../../platform/object-store/open-object-store.ts';
 import { failure, ok, type Result } from './finding.ts';
 
 const ANSWER_MAX_MS = 5_000;

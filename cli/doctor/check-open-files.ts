@@ -1,6 +1,6 @@
 import { countOpenAtMost } from '../../api/http/open-requests.ts';
-import type { Config } from '../../config.ts';
-import { describeFewOpenFiles, MORE_OPEN_FILES } from '../../process/few-open-files.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { describeFewOpenFiles, MORE_OPEN_FILES } from '../../platform/process/few-open-files.ts';
 import { ok, type Result, warning } from './finding.ts';
 
 /** Looks whether an API and a worker in one process may open as many files here as their limits need. */

@@ -1,8 +1,8 @@
-import type { Config } from '../../config.ts';
 import { connect } from '../../db/connect.ts';
-import { createEncryption, SecretUnreadable } from '../../db/encrypt.ts';
 import { requireModelKeysReadable } from '../../db/tenants/model-keys.ts';
 import { requireSigningSecretsReadable } from '../../db/webhooks/webhook-secrets.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { createEncryption, SecretUnreadable } from '../../platform/secrets/encrypt.ts';
 import { describe, failure, type Result } from './finding.ts';
 
 /** Looks whether WEIR_SECRETS_KEYS has the keys under which the stored secrets are encrypted: decrypts one of each. */

@@ -1,4 +1,4 @@
-import { isSeen, listUnserved, type Polled } from '../../engine/list-pollers.ts';
+import { isSeen, listUnserved, type Polled } from '../../temporal/list-pollers.ts';
 import { failure, ok, type Result } from './finding.ts';
 
 const LISTED_MAX = 5;

@@ -1,6 +1,7 @@
 // Looks at everything that the service depends on. Loaded when it is needed: it needs the packages of the service.
-import { type Config, describeUnknown, readConfig } from '../../config.ts';
-import { findStart } from '../../embedded/processes/start-lock.ts';
+
+import { findStart } from '../../dev/processes/start-lock.ts';
+import { type Config, describeUnknown, readConfig } from '../../platform/config/config.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
 import { findUnsetOfStart, hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
 import { checkDatabase } from './check-database.ts';

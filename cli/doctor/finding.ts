@@ -1,4 +1,4 @@
-import { describeNetworkError } from '../../net/describe-network-error.ts';
+import { describeNetworkError } from '../../platform/net/describe-network-error.ts';
 
 /** A finding of a check. A warning is what works today and may not tomorrow, or cannot be told from here. */
 export type Finding = {

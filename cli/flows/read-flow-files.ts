@@ -4,7 +4,7 @@ import type { FileProblem } from '../../api/flows/describe-file-problems.ts';
 import type { CheckSchema } from '../../api/flows/find-schema-problems.ts';
 import { type FlowFileFormat, parseUsableDraftFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { Validator } from '../../json-schema/validator.ts';
+import type { Validator } from '../../platform/json-schema/validator.ts';
 import { readSource } from '../terminal/read-source.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FlowContent, TestCase } from './flow-content.ts';
@@ -74,7 +74,7 @@ async function withSchemaCheck(work: (check: CheckSchema) => Promise<void>): Pro
   let validator: Validator | undefined;
   try {
     await work(async (schema) => {
-      validator ??= (await import('../../json-schema/validator.ts')).createValidator();
+      validator ??= (await import('../../platform/json-schema/validator.ts')).createValidator();
       await validator.of('files').requireValidSchema(schema);
     });
   } finally {

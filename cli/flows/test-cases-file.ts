@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { describeFileProblems } from '../../api/flows/describe-file-problems.ts';
 import { findNonJson, parseText } from '../../api/flows/parse-text.ts';
-import { testCaseRequest } from '../../api/test-runs/test-case-schemas.ts';
+import { testCaseRequest } from '../../api/test-cases/test-case-schemas.ts';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { TEST_CASES_MAX } from '../../flow/test-case.ts';
 import type { TestCase } from './flow-content.ts';

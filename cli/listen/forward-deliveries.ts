@@ -1,8 +1,8 @@
 // `weir listen --forward-to`: receives the deliveries of a local service over a stream, hands them to a receiver on this
 // machine, and tells the service what that answered.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ListenerRequest } from '../../activities/deliveries/webhook-listeners.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { ListenerRequest } from '../../net/webhook-listeners.ts';
 import { callApi, openStream } from '../api/call-api.ts';
 import { Unreachable } from '../api/to-error.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';

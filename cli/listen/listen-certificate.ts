@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { openStateFolder } from '../../embedded/state-folder.ts';
+import { openStateFolder } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 /** The host of the certificate; it does not exist in DNS. */

@@ -1,8 +1,8 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { describeNetworkError } from '../../net/describe-network-error.ts';
-import { TOTAL_TIMEOUT_MS } from '../../net/guarded-post.ts';
-import { readAnswerStart } from '../../net/read-answer-start.ts';
+import { describeNetworkError } from '../../platform/net/describe-network-error.ts';
+import { TOTAL_TIMEOUT_MS } from '../../platform/net/guarded-post.ts';
+import { readAnswerStart } from '../../platform/net/read-answer-start.ts';
 
 /** The receiver's answer, or why there was none. */
 export type ReceiverAnswer = { status: number; body: string } | { error: string };

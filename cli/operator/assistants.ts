@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { disconnectAssistant } from '../../api/management/disconnect-assistant.ts';
-import { toAssistant } from '../../api/management/to-assistant.ts';
+import { disconnectAssistant } from '../../api/organizations/disconnect-assistant.ts';
+import { toAssistant } from '../../api/organizations/to-assistant.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import {
   type AssistantRow,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { toAuditEntry } from '../../api/management/to-audit-entry.ts';
+import { toAuditEntry } from '../../api/organizations/to-audit-entry.ts';
 import type { Db } from '../../db/connect.ts';
 import { type AuditFilter, listAuditEntries } from '../../db/tenants/audit-entries.ts';
 import { auditTable } from '../terminal/audit-table.ts';

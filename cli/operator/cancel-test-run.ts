@@ -1,4 +1,4 @@
-import { markTestRunCancelled } from '../../api/test-runs/mark-test-run-cancelled.ts';
+import { markTestRunCancelled } from '../../api/test-cases/mark-test-run-cancelled.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { announceCancelled } from '../../db/runs/cancel-runs.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { addCredits } from '../../api/management/recorded-organizations.ts';
+import { addCredits } from '../../api/organizations/recorded-organizations.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { CREDITS_MAX, MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../db/credits/credit-amount.ts';
+import { CREDITS_MAX, MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../flow/credit-amount.ts';
 import { parseName } from '../terminal/parse-argument.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { getOrganization } from './get-by-path.ts';

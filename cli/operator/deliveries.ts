@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { requireWebhookUrl } from '../../api/calls/require-webhook-url.ts';
+import { requireWebhookUrl } from '../../api/runs/calls/require-webhook-url.ts';
 import { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
 import {
   addTestDelivery,

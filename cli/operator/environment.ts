@@ -1,13 +1,13 @@
 // The configuration of the operator's commands: the service's own variables, else those of a local `npm start`.
 import { z } from 'zod';
-import { objectStoreVariables, readObjectStore } from '../../config/object-store.ts';
-import { readEnvironment, readSecret } from '../../config/read-environment.ts';
-import { encryptionKeys, pepper } from '../../config/values.ts';
-import { variables } from '../../config/variables.ts';
-import { type Config, isServiceVariable, readDatabaseUrl } from '../../config.ts';
-import { findStart } from '../../embedded/processes/start-lock.ts';
-import type { LocalEnvironment } from '../../embedded/state-folder.ts';
+import { findStart } from '../../dev/processes/start-lock.ts';
+import type { LocalEnvironment } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { type Config, isServiceVariable, readDatabaseUrl } from '../../platform/config/config.ts';
+import { objectStoreVariables, readObjectStore } from '../../platform/config/object-store.ts';
+import { readEnvironment, readSecret } from '../../platform/config/read-environment.ts';
+import { encryptionKeys, pepper } from '../../platform/config/values.ts';
+import { variables } from '../../platform/config/variables.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
 
 /** Returns what DATABASE_URL says, else the database of the `npm start` that runs: a copied state folder has another's address. */

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { askEngine } from '../../engine/ask-engine.ts';
-import { listProblems, type Problems } from '../../engine/list-problems.ts';
 import { RUN_FLOW } from '../../flow/run.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
+import { listProblems, type Problems } from '../../temporal/list-problems.ts';
 
 /** A run that makes no progress. `since` is when it began, as far as is known. */
 export type Stuck = {

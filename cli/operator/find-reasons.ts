@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { askEngine } from '../../engine/ask-engine.ts';
-import { isSeen, listUnserved, type Polled } from '../../engine/list-pollers.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
+import { isSeen, listUnserved, type Polled } from '../../temporal/list-pollers.ts';
 import { findEndedWorkflows } from '../../worker/duties/find-ended-workflows.ts';
 import type { Stuck } from './failing-tasks.ts';
 

@@ -9,7 +9,7 @@ import { listFlows } from '../../db/flows/flows.ts';
 import { lockFlowBySlug } from '../../db/flows/lock-flow-by-slug.ts';
 import { getVersion, listVersions } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { readCode } from '../../large-values/read-code.ts';
+import { readCode } from '../../platform/javascript/read-code.ts';
 import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { mintApiKey } from '../../api/auth/api-key.ts';
-import { addApiKey, endApiKey } from '../../api/management/recorded-projects.ts';
-import { toApiKey } from '../../api/management/to-api-key.ts';
+import { addApiKey, endApiKey } from '../../api/organizations/recorded-projects.ts';
+import { toApiKey } from '../../api/organizations/to-api-key.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Environment } from '../../db/schema.ts';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { connect } from '../../db/connect.ts';
-import { createEncryption } from '../../db/encrypt.ts';
 import { ensureSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
+import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { addReceiveOptions, type ReceiveOptions, receiveWebhooks } from '../listen/receive-webhooks.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
 import { getOrganization } from './get-by-path.ts';

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
-import { addMember, changeRole, removeMember } from '../../api/management/recorded-members.ts';
-import { toMember } from '../../api/management/to-member.ts';
+import { addMember, changeRole, removeMember } from '../../api/organizations/recorded-members.ts';
+import { toMember } from '../../api/organizations/to-member.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';

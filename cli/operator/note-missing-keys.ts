@@ -1,10 +1,10 @@
-import { readProviders } from '../../config/providers.ts';
-import { readEnvironment } from '../../config/read-environment.ts';
 import type { Db } from '../../db/connect.ts';
 import { listModelKeys } from '../../db/tenants/model-keys.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { providerOf } from '../../models/registry.ts';
+import { readProviders } from '../../platform/config/providers.ts';
+import { readEnvironment } from '../../platform/config/read-environment.ts';
+import { providerOf } from '../../platform/models/registry.ts';
 
 /** The provider that ships with the project needs no key. */
 const DEMO = 'demo';

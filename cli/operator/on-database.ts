@@ -1,5 +1,5 @@
 import { connect, type Db } from '../../db/connect.ts';
-import { openObjectStore } from '../../object-store/open-object-store.ts';
+import { openObjectStore } from '../../platform/object-store/open-object-store.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';
 import { databaseUrl, objectStore } from './environment.ts';
 

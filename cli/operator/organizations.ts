@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { addOrganization, removeOrganization } from '../../api/management/recorded-organizations.ts';
-import { toOrganization } from '../../api/management/to-organization.ts';
+import { addOrganization, removeOrganization } from '../../api/organizations/recorded-organizations.ts';
+import { toOrganization } from '../../api/organizations/to-organization.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { addProject, removeProject } from '../../api/management/recorded-projects.ts';
-import { toProject } from '../../api/management/to-project.ts';
+import { addProject, removeProject } from '../../api/organizations/recorded-projects.ts';
+import { toProject } from '../../api/organizations/to-project.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { listOrganizations, lockOrganization } from '../../db/tenants/organizations.ts';
 import { listProjects } from '../../db/tenants/projects.ts';

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
-import { describeBlockUnderWay } from '../../api/run-shapes/block-under-way.ts';
-import { describeBlockExecution } from '../../api/run-shapes/describe-block-execution.ts';
-import { describeRunError } from '../../api/run-shapes/describe-run-error.ts';
+import { describeBlockUnderWay } from '../../api/runs/run-shapes/block-under-way.ts';
+import { describeBlockExecution } from '../../api/runs/run-shapes/describe-block-execution.ts';
+import { describeRunError } from '../../api/runs/run-shapes/describe-run-error.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlockInputs, readOutputText } from '../../db/runs/block-traces.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
@@ -11,9 +10,10 @@ import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs
 import { getRunInput } from '../../db/runs/runs.ts';
 import { OPEN_RUN_STATUSES, RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
 import { readResult } from '../../db/stored-values/read-result.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { blockTable, underWayLine } from '../terminal/block-table.ts';
 import { formatTime, oneLine } from '../terminal/format-table.ts';
 import {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Db } from '../../db/connect.ts';
-import { createEncryption } from '../../db/encrypt.ts';
 import { reencryptModelKeys } from '../../db/tenants/model-keys.ts';
 import { reencryptSigningSecrets } from '../../db/webhooks/webhook-secrets.ts';
+import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import type { CommandResult } from '../terminal/print-result.ts';
 import { secretsKeys } from './environment.ts';
 import { onDatabase } from './on-database.ts';

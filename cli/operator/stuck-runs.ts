@@ -1,17 +1,17 @@
 // `weir operator runs list --stuck`: runs that make no progress, with the reason, since when, and what to do about it.
 
 import { Client, Connection } from '@temporalio/client';
-import { TASK_QUEUE_DEFAULT } from '../../config/variables.ts';
-import { readEnvironment, readTemporal } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import { findPathsOfRuns } from '../../db/runs/find-paths-of-runs.ts';
 import { type CertainlyStuckRun, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
-import { askEngine } from '../../engine/ask-engine.ts';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { listPollers, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
 import { LOST_WORKERS_MAX } from '../../flow/limits.ts';
 import { workflowIdOf } from '../../flow/run.ts';
+import { readEnvironment, readTemporal } from '../../platform/config/config.ts';
+import { TASK_QUEUE_DEFAULT } from '../../platform/config/variables.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
+import { describeEngineError } from '../../temporal/describe-engine-error.ts';
+import { listPollers, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
 import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
 import { note } from '../terminal/print-line.ts';
 import type { CommandResult } from '../terminal/print-result.ts';

@@ -1,9 +1,9 @@
 import type { AcceptDeps } from '../../api/deps.ts';
 import type { Db } from '../../db/connect.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
-import { createValidator } from '../../json-schema/validator.ts';
-import { createLargeValues } from '../../large-values/large-values.ts';
-import { openRegistry } from '../../models/live-registry.ts';
+import { createValidator } from '../../platform/json-schema/validator.ts';
+import { createLargeValues } from '../../platform/large-values/large-values.ts';
+import { openRegistry } from '../../platform/models/live-registry.ts';
 import { acceptanceConfig } from './environment.ts';
 import { WEBHOOK_RULES } from './webhook-rules.ts';
 

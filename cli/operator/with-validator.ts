@@ -1,4 +1,4 @@
-import { createValidator, type OrganizationValidator } from '../../json-schema/validator.ts';
+import { createValidator, type OrganizationValidator } from '../../platform/json-schema/validator.ts';
 
 /** Lends `work` a validator of JSON Schemas, and closes it afterwards. */
 export async function withValidator<T>(work: (validator: OrganizationValidator) => Promise<T>): Promise<T> {

@@ -9,8 +9,8 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import { z } from 'zod';
-import { isLoopback } from '../../config/loopback.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { isLoopback } from '../../platform/config/loopback.ts';
 import { readAnswer } from '../api/read-answer.ts';
 import type { Session } from './session-store.ts';
 

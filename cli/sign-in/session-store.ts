@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type ProcessLock, takeProcessLock } from '../../embedded/processes/process-lock.ts';
-import { readState, writeState } from '../../embedded/state-folder.ts';
+import { type ProcessLock, takeProcessLock } from '../../dev/processes/process-lock.ts';
+import { readState, writeState } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 const FILE = 'sessions.json';

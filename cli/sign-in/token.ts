@@ -1,7 +1,7 @@
 // `weir token`: prints the JWT that commands send, or gets another from the identity provider of a local start.
 import type { Command } from 'commander';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
-import { SCRIPT_CLIENT_ID } from '../../embedded/identity/client-ids.ts';
+import { SCRIPT_CLIENT_ID } from '../../dev/identity/client-ids.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { getCredential } from '../api/credential.ts';
 import { findLocalStart, requireStarted } from '../api/local-start.ts';

@@ -1,4 +1,4 @@
-import type { toAssistant } from '../../api/management/to-assistant.ts';
+import type { toAssistant } from '../../api/organizations/to-assistant.ts';
 import { formatTable, formatTime } from './format-table.ts';
 
 /** Formats one row per connected assistant; returns `empty` when there are none. */

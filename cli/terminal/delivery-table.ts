@@ -1,6 +1,6 @@
 import type { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
 import type { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
-import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+import { formatTable, formatTime, oneLine } from './format-table.ts';
 
 type Delivery = ReturnType<typeof toDeliveryRecord> & { executionId?: string | null };
 type DetailedDelivery = Awaited<ReturnType<typeof getDeliveryDetail>>;

@@ -1,6 +1,6 @@
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { FREE_CONNECTIONS } from '../../db/connection/is-out-of-connections.ts';
-import { OTHER_CLUSTER } from '../../embedded/state-folder.ts';
+import { OTHER_CLUSTER } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 
 /** Advice by error code of Node.js or PostgreSQL, for errors that a person can do something about. */

@@ -1,4 +1,4 @@
-import type { toApiKey } from '../../api/management/to-api-key.ts';
+import type { toApiKey } from '../../api/organizations/to-api-key.ts';
 import { formatTable, formatTime } from './format-table.ts';
 
 type Key = ReturnType<typeof toApiKey>;

@@ -7,7 +7,7 @@ import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
 import { ERROR_CODES } from '../../flow/errors.ts';
 import { UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
-import { parseHttpsUrl } from '../../net/parse-https-url.ts';
+import { parseHttpsUrl } from '../../platform/net/parse-https-url.ts';
 import { UsageError } from './usage-error.ts';
 
 export function parseSlug(text: string): string {

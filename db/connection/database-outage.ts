@@ -1,4 +1,4 @@
-import { createOutageLog } from '../../observability/outage-log.ts';
+import { createOutageLog } from '../../platform/observability/outage-log.ts';
 import { ConnectionFailed } from './connection-failed.ts';
 import { ConnectionShareUsed } from './connection-turns.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { inSpan, isTracing } from '../../observability/tracing.ts';
+import { inSpan, isTracing } from '../../platform/observability/tracing.ts';
 
 /** The service has some hundreds of statements; those with lists of values vary with their length. */
 const summaries = new LRUCache<string, string>({ max: 2_000 });

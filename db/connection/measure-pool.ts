@@ -3,7 +3,7 @@ import {
   connectionCount,
   connectionMax,
   connectionWaits,
-} from '../../observability/metrics/process-metrics.ts';
+} from '../../platform/observability/metrics/process-metrics.ts';
 
 /** Has the connections of a pool, and those who wait for one, be metrics until the returned function is called. */
 export function measurePool(pool: pg.Pool, countWaiting: () => number): () => void {

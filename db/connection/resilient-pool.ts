@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
 import { cancelStatement } from './cancel-statement.ts';
 import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
 import { ConnectionShareUsed, createConnectionTurns } from './connection-turns.ts';

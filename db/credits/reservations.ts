@@ -1,12 +1,12 @@
 // Sets aside what model calls may cost before they are made, so that parallel calls never spend the same credits.
 import { sql } from 'kysely';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
-import { creditsRefused } from '../../observability/metrics/run-metrics.ts';
+import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import type { BlockId } from '../stored-values/block-id.ts';
 import { callNotFound } from '../stored-values/run-not-found.ts';
-import { MICROCREDITS_PER_CREDIT } from './credit-amount.ts';
 
 export type Reservation = BlockId & {
   organizationId: string;

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { createLargeWork, LARGE_BYTES, type LargeWork } from '../../fairness/large-work.ts';
-import { createPresence } from '../../fairness/presence.ts';
-import { createSharedCache } from '../../fairness/shared-cache.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { BRACE, BRACKET, COMMA } from '../../json-text/json-bytes.ts';
+import { BRACE, BRACKET, COMMA } from '../../platform/json-text/json-bytes.ts';
+import { createLargeWork, LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts';
+import { createPresence } from '../../platform/limits/presence.ts';
+import { createSharedCache } from '../../platform/limits/shared-cache.ts';
 import type { Db } from '../connect.ts';
 import { createSharedReads } from '../shared-reads.ts';
 

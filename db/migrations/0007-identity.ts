@@ -37,7 +37,7 @@ const STATEMENTS = [
   )`,
   `create index audit_entry_by_organization on audit_entry (organization_id, created_at desc)`,
 
-  // Secrets as db/encrypt.ts writes them.
+  // Secrets as platform/secrets/encrypt.ts writes them.
   `create table model_key (
     organization_id uuid not null references organization (id),
     provider text not null,

@@ -1,12 +1,16 @@
 import { CompiledQuery } from 'kysely';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { Json, ProcessorType } from '../../flow/definition.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { Value } from '../../flow/value.ts';
-import type { StoredObject } from '../../object-store/object-store.ts';
-import { blockDuration, blockFailures, creditsCharged } from '../../observability/metrics/run-metrics.ts';
+import type { StoredObject } from '../../platform/object-store/object-store.ts';
+import {
+  blockDuration,
+  blockFailures,
+  creditsCharged,
+} from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../credits/credit-amount.ts';
 import { outputNotFound, rethrowAsRunNotFound } from '../stored-values/run-not-found.ts';
 import { isBeingDeleted } from '../stored-values/store-output.ts';
 import { outputBytes, outputObject, readStoredOutput } from '../stored-values/stored-outputs.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { StoredObject } from '../../object-store/object-store.ts';
+import type { StoredObject } from '../../platform/object-store/object-store.ts';
 import type { Db } from '../connect.ts';
 import type { BlockId } from '../stored-values/block-id.ts';
 import { inputBytes } from '../stored-values/stored-inputs.ts';

@@ -1,5 +1,9 @@
 import type { RunOutcome } from '../../flow/run.ts';
-import { runDuration, runFailures, timeToFirstBlock } from '../../observability/metrics/run-metrics.ts';
+import {
+  runDuration,
+  runFailures,
+  timeToFirstBlock,
+} from '../../platform/observability/metrics/run-metrics.ts';
 import type { RunMode } from '../schema.ts';
 
 /** Measures how long a call has waited for its first block. */

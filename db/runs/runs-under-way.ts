@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../../flow/errors.ts';
-import { countRefusal } from '../../observability/metrics/http-metrics.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import type { Db, Tx } from '../connect.ts';
 
 /** Counts the runs under way of each organization that has some, by its id. */

@@ -1,4 +1,4 @@
-import type { Leave } from '../../fairness/turn-to-leave.ts';
+import type { Leave } from '../../platform/limits/turn-to-leave.ts';
 import type { Db } from '../connect.ts';
 
 /** Makes the database of work that has a turn at large values: the turn is left while the object store is awaited. */

@@ -12,7 +12,7 @@ import {
   type StoredText,
   type Value,
 } from '../../flow/value.ts';
-import { findMember } from '../../json-text/find-member.ts';
+import { findMember } from '../../platform/json-text/find-member.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound } from './run-not-found.ts';
 import { measureInput, readInputText } from './stored-inputs.ts';

@@ -1,4 +1,4 @@
-import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import type { Db } from '../connect.ts';
 
 /** Returns the object store. Throws ObjectStoreUnavailable where this process has none. */

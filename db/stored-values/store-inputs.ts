@@ -1,7 +1,7 @@
 // Writes large inputs of calls into the object store before the calls are inserted, which links them. A writer that was taken
 // for dead meanwhile gets InputBeingDeleted then, and inserts its calls without the store.
 import { sql } from 'kysely';
-import type { StoredObject } from '../../object-store/object-store.ts';
+import type { StoredObject } from '../../platform/object-store/object-store.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { storeObject } from './store-object.ts';

@@ -2,9 +2,9 @@
 // records what the value belongs to links the row: an output with its block (runs/block-runs.ts), an input with its call
 // (store-inputs.ts).
 import { sql } from 'kysely';
-import { hashOf } from '../../object-store/hash-of.ts';
-import { ObjectStoreUnavailable, type StoredObject } from '../../object-store/object-store.ts';
-import { valuesKept } from '../../observability/metrics/run-metrics.ts';
+import { hashOf } from '../../platform/object-store/hash-of.ts';
+import { ObjectStoreUnavailable, type StoredObject } from '../../platform/object-store/object-store.ts';
+import { valuesKept } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import { objectStoreOf } from './object-store-of.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { StoredObject } from '../../object-store/object-store.ts';
+import type { StoredObject } from '../../platform/object-store/object-store.ts';
 import type { Db } from '../connect.ts';
 import type { BlockId } from './block-id.ts';
 import { storeObject } from './store-object.ts';

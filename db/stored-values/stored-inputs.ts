@@ -1,8 +1,8 @@
 // Inputs of calls as their rows have them: in the column `input`, or as a linked row of stored_object, when that is null.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
-import { ObjectLost, type StoredObject } from '../../object-store/object-store.ts';
-import { log } from '../../observability/log.ts';
+import { ObjectLost, type StoredObject } from '../../platform/object-store/object-store.ts';
+import { log } from '../../platform/observability/log.ts';
 import type { Db } from '../connect.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
 import { callNotFound } from './run-not-found.ts';

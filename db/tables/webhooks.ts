@@ -3,7 +3,7 @@ import type { Generated, JSONColumnType } from 'kysely';
 import type { DeliveryStatus, WebhookEvent } from '../../flow/delivery.ts';
 import type { Now } from './now.ts';
 
-/** Secrets as db/encrypt.ts writes them. */
+/** Secrets as platform/secrets/encrypt.ts writes them. */
 interface WebhookSecretTable {
   organization_id: string;
   version: number;

@@ -1,8 +1,8 @@
 // The audit log: who changed what, one entry per management write, made in the transaction of the write.
 import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
-import { traceIdOf } from '../../observability/trace-context.ts';
-import { currentTrace } from '../../observability/tracing.ts';
+import { traceIdOf } from '../../platform/observability/trace-context.ts';
+import { currentTrace } from '../../platform/observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
 
 /** The author of a change, and the request in which it is made. */

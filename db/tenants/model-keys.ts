@@ -1,7 +1,7 @@
 // Keys of model providers that organizations store. Keys that come with a request are in request-model-keys.ts.
 import { sql } from 'kysely';
+import type { Encryption } from '../../platform/secrets/encrypt.ts';
 import type { Db, Tx } from '../connect.ts';
-import type { Encryption } from '../encrypt.ts';
 
 /** The last characters of a key that its record shows; none of a key with fewer than three times as many. */
 const PREVIEW_CHARS = 4;

@@ -1,6 +1,6 @@
 // Deletes objects that nobody can read any more. Their rows are marked first and deleted last, so that what is cut off goes on.
 import { sql } from 'kysely';
-import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import type { Db, Tx } from '../connect.ts';
 import { objectStoreOf } from '../stored-values/object-store-of.ts';
 

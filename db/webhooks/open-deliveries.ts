@@ -1,5 +1,5 @@
 // The tables of webhooks: deliveries, their attempts, their turns at destinations, and signing secrets. The row of a
-// delivery is added by a trigger when a run ends; API, engine/ and activities/ read and move it on. This file has the
+// delivery is added by a trigger when a run ends; API, temporal/ and activities/ read and move it on. This file has the
 // open deliveries. A workflow carries out each; the reconciler starts one where it is missing.
 import { sql } from 'kysely';
 import type { DeliveryCall, DeliveryStatus } from '../../flow/delivery.ts';

@@ -1,8 +1,8 @@
 // Signing secrets, one per organization.
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import type { Encryption } from '../../platform/secrets/encrypt.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
-import type { Encryption } from '../encrypt.ts';
 import { type Author, recordChange } from '../tenants/audit-entries.ts';
 
 export const SECRET_PREFIX = 'whsec_';

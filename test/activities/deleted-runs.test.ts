@@ -1,16 +1,16 @@
 // A run whose row is gone (retention, an operator) stays gone: nothing about it is repeated, asked for or paid.
 import assert from 'node:assert/strict';
 import { createBlockExecutor } from '../../activities/block-executor.ts';
+import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import { beginModelCall, reserveCredits } from '../../db/credits/reservations.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { recordBlockRun } from '../../db/runs/block-runs.ts';
-import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
-import { createOwnerLimit } from '../../fairness/owner-limit.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
-import { createValidator } from '../../json-schema/validator.ts';
-import { createLargeValues } from '../../large-values/large-values.ts';
+import { createValidator } from '../../platform/json-schema/validator.ts';
+import { createLargeValues } from '../../platform/large-values/large-values.ts';
+import { createOwnerLimit } from '../../platform/limits/owner-limit.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { BlockExecution } from '../../activities/block-execution.ts';
-import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
+import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { passthrough } from '../blocks.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { CallForsaken } from '../../activities/call-forsaken.ts';
 import { createHeldModelCalls, type HeldModelCall } from '../../activities/held-model-calls.ts';
-import { createModelSpeeds } from '../../activities/providers/model-speeds.ts';
+import { createModelSpeeds } from '../../activities/model/model-speeds.ts';
 import type { Value } from '../../flow/value.ts';
 import { waitUntil } from '../wait-until.ts';
 

@@ -3,9 +3,9 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createInspectValue } from '../../activities/inspect-value.ts';
 import type { Db } from '../../db/connect.ts';
-import { LARGE_BYTES } from '../../fairness/large-work.ts';
 import { BUSY } from '../../flow/run.ts';
-import { createLargeValues } from '../../large-values/large-values.ts';
+import { createLargeValues } from '../../platform/large-values/large-values.ts';
+import { LARGE_BYTES } from '../../platform/limits/large-work.ts';
 import { attemptOf } from './attempt-of.ts';
 
 describe('a look into a value of a run', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ActivityDeps } from '../../activities/activity-deps.ts';
+import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import { createActivities } from '../../activities/index.ts';
-import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { CANCELLED, RUN_FLOW, type RunOutcome } from '../../flow/run.ts';
 import { openAccount } from '../db/credits/ledger-fixture.ts';

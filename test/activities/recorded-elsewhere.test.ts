@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { BlockExecution } from '../../activities/block-execution.ts';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
+import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import { beginModelCall } from '../../db/credits/reservations.ts';
-import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
 import { getRunContext } from '../../db/runs/runs.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { code, llm } from '../blocks.ts';

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { ModelUnavailable } from '../../activities/attempts/model-unavailable.ts';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import type { BlockExecutor } from '../../activities/block-executor.ts';
-import { SandboxUnavailable } from '../../activities/sandbox/sandbox-errors.ts';
+import { SandboxUnavailable } from '../../activities/code/sandbox-errors.ts';
 import { showRefusal, showUnderWay } from '../../activities/show-under-way.ts';
 import { deleteLeftBlocks, listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findStuckRuns } from '../../db/runs/stuck-calls.ts';

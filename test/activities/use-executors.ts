@@ -1,10 +1,10 @@
 import { createBlockExecutor } from '../../activities/block-executor.ts';
+import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import type { Db } from '../../db/connect.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
-import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
-import { createOwnerLimit } from '../../fairness/owner-limit.ts';
-import { createValidator } from '../../json-schema/validator.ts';
-import { createLargeValues } from '../../large-values/large-values.ts';
+import { createValidator } from '../../platform/json-schema/validator.ts';
+import { createLargeValues } from '../../platform/large-values/large-values.ts';
+import { createOwnerLimit } from '../../platform/limits/owner-limit.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 /** Sets up a database, and makes executors of blocks on it: each is that of another process, unless it is given its runs. */

@@ -9,7 +9,7 @@ import { type IdentityProvider, MCP_AUDIENCE, startIdentityProvider } from '../f
 import { startWeir, type Weir } from '../harness.ts';
 import { createOrganization, type Organization } from '../organization.ts';
 import { createScopedKey } from '../scoped-key.ts';
-import { MANAGEMENT, type Row } from './management/management-routes.ts';
+import { MANAGEMENT, type Row } from './organizations/management-routes.ts';
 import { OTHERS } from './other-routes.ts';
 import { type Prepared, prepare, unknownTo } from './prepared.ts';
 

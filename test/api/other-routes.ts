@@ -1,6 +1,6 @@
 // The routes beside those of the management API, and who gets what.
 import { KEY_SCOPES } from '../../db/tables/access.ts';
-import { all, F, O, type Row, readers } from './management/management-routes.ts';
+import { all, F, O, type Row, readers } from './organizations/management-routes.ts';
 
 const S = '/api/v1/seq/:org/:project/:flow';
 const W = `${O}/:org_id/webhooks`;

@@ -7,7 +7,7 @@ import { code } from '../blocks.ts';
 import type { IdentityProvider } from '../fakes/identity-provider.ts';
 import type { Weir } from '../harness.ts';
 import { createOrganization, type Organization } from '../organization.ts';
-import { P, parameters } from './management/management-routes.ts';
+import { P, parameters } from './organizations/management-routes.ts';
 
 /** `values`: those of the parameters of a path. */
 export type Prepared = Organization & { values: { [parameter: string]: string } };

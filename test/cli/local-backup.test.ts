@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { encryptionKeys } from '../../config/values.ts';
 import { writeBackup } from '../../db/backup/write-backup.ts';
-import { createEncryption } from '../../db/encrypt.ts';
 import { rotateSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
-import { type LocalEnvironment, provideSecrets, writeState } from '../../embedded/state-folder.ts';
+import { type LocalEnvironment, provideSecrets, writeState } from '../../dev/state-folder.ts';
+import { encryptionKeys } from '../../platform/config/values.ts';
+import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { SECRETS_KEYS } from '../harness.ts';
 import { fail, useOperator, weirIn } from './cli-harness.ts';
 

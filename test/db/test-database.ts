@@ -6,7 +6,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { connect, type Db } from '../../db/connect.ts';
 import { migrate } from '../../db/migrate.ts';
-import { startPostgres } from '../../embedded/postgres/postgres.ts';
+import { startPostgres } from '../../dev/postgres/postgres.ts';
 
 export type TestDatabase = { db: Db; url: string; drop(): Promise<void> };
 

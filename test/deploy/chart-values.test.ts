@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { SECRET_VARIABLES } from '../../config/read-environment.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { SECRET_VARIABLES } from '../../platform/config/read-environment.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -23,7 +23,7 @@ describe('values of the Helm chart', () => {
       'TEST_WORKFLOW_BUNDLE',
     ];
     const own = new Set([...chart, ...others.map((name) => `WEIR_${name}`), ...SECRET_VARIABLES]);
-    const all = globSync('config/*.ts', { cwd: ROOT }).flatMap(
+    const all = globSync('platform/config/*.ts', { cwd: ROOT }).flatMap(
       (file) => read(file).match(/^ {2}WEIR_\w+(?=:)/gm) ?? [],
     );
     const service = all.map((name) => name.trim()).filter((name) => !own.has(name));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { SECRET_VARIABLES } from '../../config/read-environment.ts';
+import { SECRET_VARIABLES } from '../../platform/config/read-environment.ts';
 import { describeWith } from '../where-available.ts';
 import { CHART, checkManifests, helm, type Manifest, render } from './helm.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseAllDocuments } from 'yaml';
-import { cacheFolder } from '../../embedded/cache-folder.ts';
+import { cacheFolder } from '../../dev/cache-folder.ts';
 import { buildWithGo, versionOf } from '../build-with-go.ts';
 
 export const CHART = path.join(import.meta.dirname, '../../deploy/helm/weir');

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { Provider } from '../../config.ts';
+import type { Provider } from '../../platform/config/config.ts';
 
 /** Handles one call. */
 export type Behaviour = (response: ServerResponse) => void;

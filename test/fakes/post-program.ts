@@ -1,7 +1,7 @@
-// main of a process that POSTs through net/guarded-post.ts, for tests that give it a network of its own. The first
+// main of a process that POSTs through platform/net/guarded-post.ts, for tests that give it a network of its own. The first
 // argument is JSON with the targets; the outcome of each is printed as a line of JSON.
-import { createGuardedPost } from '../../net/guarded-post.ts';
-import { createResolvePublic } from '../../net/resolve-public.ts';
+import { createGuardedPost } from '../../platform/net/guarded-post.ts';
+import { createResolvePublic } from '../../platform/net/resolve-public.ts';
 
 /** `proxy` is the egress proxy's URL. */
 export type PostOrder = { host: string; addresses: string[]; proxy?: string };

@@ -1,8 +1,8 @@
 // A project is deleted while its runs, test runs and deliveries are under way, and the process that did it dies.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { grantCredits } from '../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { type IdentityProvider, startIdentityProvider } from '../fakes/identity-provider.ts';

@@ -35,7 +35,7 @@ describe('an uncaught error', () => {
     assert.match(api.errors(), LOGGED);
   });
 
-  for (const file of ['worker/worker.ts', 'worker/serve.ts'])
+  for (const file of ['worker/worker.ts', 'api/serve-with-worker.ts'])
     it(`is logged and ends ${file} with 1`, async () => {
       const program = await startProgram(h.weir, file, CRASHING);
       assert.equal(await program.crash(), 1);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
+import { startTemporal, type Temporal } from '../../dev/temporal/temporal.ts';
 import { reconcileRuns } from '../../worker/duties/reconcile-runs.ts';
 import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
+import { startTemporal, type Temporal } from '../../dev/temporal/temporal.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';

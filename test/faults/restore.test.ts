@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { restoreBackup } from '../../db/backup/restore-backup.ts';
 import { writeBackup } from '../../db/backup/write-backup.ts';
 import { connect, type Db } from '../../db/connect.ts';
-import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
+import { startTemporal, type Temporal } from '../../dev/temporal/temporal.ts';
 import { auditUsage } from '../db/usage/audit-usage.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { startTemporal } from '../../embedded/temporal/temporal.ts';
+import { startTemporal } from '../../dev/temporal/temporal.ts';
 
 /** A Temporal that a test sets back, as a power loss does. */
 export type SetBackTemporal = {

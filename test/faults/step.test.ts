@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startTemporal, type Temporal } from '../../embedded/temporal/temporal.ts';
+import { startTemporal, type Temporal } from '../../dev/temporal/temporal.ts';
 import { reconcileRuns } from '../../worker/duties/reconcile-runs.ts';
 import { createStepClient, names, only, type StepClient } from '../api/runs/step-client.ts';
 import { llm, passthrough } from '../blocks.ts';

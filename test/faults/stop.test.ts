@@ -93,7 +93,7 @@ describe('a worker that is asked to stop', () => {
     });
     assert.deepEqual([await stopped, complaintsOf(worker)], [0, []]);
     assert.ok((await countRuns('started')) > 0);
-    const next = await start('worker/serve.ts');
+    const next = await start('api/serve-with-worker.ts');
     await waitUntil(async () => (await countRuns('started')) === 0);
     const carriedOut = RUNS / CARRIED_OUT;
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('a worker that is asked to stop', () => {
 
   it('finishes what it runs also when it is asked twice', async () => {
     const flow = await weir.createFlow(tenant, [llm('ask', 'held', 'demo/chat')]);
-    const service = await start('worker/serve.ts');
+    const service = await start('api/serve-with-worker.ts');
     const { origin } = new URL(/http\S+/.exec(service.ready)?.[0] ?? '');
     const held = models.hold('held');
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
@@ -129,7 +129,7 @@ describe('a worker that is asked to stop', () => {
   });
 
   it('ends in order also when it is asked as it begins', async () => {
-    const service = await start('worker/serve.ts', STOPPED_AS_IT_BEGINS);
+    const service = await start('api/serve-with-worker.ts', STOPPED_AS_IT_BEGINS);
     assert.equal(await service.stop(), 0);
     assert.deepEqual(complaintsOf(service), []);
   });

@@ -133,7 +133,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
 
   it('ends all that was accepted before and since, each once, when its service was killed at work', async () => {
     const weir = await startWeir({ env, worker: false });
-    const serve = () => startProgram(weir, 'worker/serve.ts', env);
+    const serve = () => startProgram(weir, 'api/serve-with-worker.ts', env);
     let service = await serve();
     try {
       const tenant = await weir.createTenant({ credits: 100_000 });

@@ -17,7 +17,7 @@ describe('the workflow code of a worker', () => {
       writeFileSync(join(folder, 'workflows', `${name}.ts`), 'export {};');
     writeFileSync(join(folder, 'dist'), 'not a folder');
     const load = (file: string) => import(pathToFileURL(join(folder, file)).href);
-    const { log, redirectLog } = await load('observability/log.ts');
+    const { log, redirectLog } = await load('platform/observability/log.ts');
     const lines: { msg: string; err: { message: string } }[] = [];
     log.level = 'warn';
     redirectLog((line: string) => lines.push(JSON.parse(line)));

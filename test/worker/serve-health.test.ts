@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { findFreePort } from '../../embedded/processes/ports.ts';
+import { findFreePort } from '../../dev/processes/ports.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { type Program, startProgram } from '../faults/processes.ts';
 import { startWeir, type Weir } from '../harness.ts';
@@ -43,7 +43,7 @@ describe('WEIR_HEALTH_PORT', () => {
       const { code, body } = await ask(path);
       return isDeepStrictEqual({ code, body: JSON.parse(body) }, wanted);
     });
-  const probe = (path: string) => run(process.execPath, ['process/probe.ts', `${url}${path}`]);
+  const probe = (path: string) => run(process.execPath, ['platform/process/probe.ts', `${url}${path}`]);
 
   it('has a worker that takes work say that it is ready', async () => {
     await until('/readyz', { code: 200, body: { status: 'ready', away: {} } });
@@ -91,9 +91,12 @@ describe('WEIR_HEALTH_PORT', () => {
 
   it('probes in words an address where nobody answers', async () => {
     const port = await findFreePort();
-    await assert.rejects(run(process.execPath, ['process/probe.ts', `http://127.0.0.1:${port}/readyz`]), {
-      code: 1,
-      stderr: /ECONNREFUSED/,
-    });
+    await assert.rejects(
+      run(process.execPath, ['platform/process/probe.ts', `http://127.0.0.1:${port}/readyz`]),
+      {
+        code: 1,
+        stderr: /ECONNREFUSED/,
+      },
+    );
   });
 });

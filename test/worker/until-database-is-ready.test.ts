@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import type { Config } from '../../config.ts';
 import { connect } from '../../db/connect.ts';
-import { findFreePort } from '../../embedded/processes/ports.ts';
+import { findFreePort } from '../../dev/processes/ports.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { untilDatabaseIsReady } from '../../worker/until-database-is-ready.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';

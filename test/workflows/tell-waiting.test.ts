@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createInProcessRuns } from '../../db/runs/in-process-runs.ts';
+import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { answer, startFakeModelServer } from '../fakes/model-server.ts';
 import { startWeir } from '../harness.ts';

@@ -1,6 +1,6 @@
 // Asks the engine which workflows have ended, for the reconcilers.
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { askEngine } from '../../engine/ask-engine.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
 
 /** Workflows that are described one by one at the same time. */
 const DESCRIBED_AT_ONCE = 8;

@@ -1,21 +1,21 @@
 // The metrics of what waits, which one worker at a time asks the database and the engine for.
 import type { Client } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../db/credits/credit-amount.ts';
 import { findBacklog } from '../../db/upkeep/find-backlog.ts';
-import { askEngine } from '../../engine/ask-engine.ts';
-import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../engine/list-pollers.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { blockTaskQueue } from '../../flow/run.ts';
-import { lasting } from '../../observability/metrics/lasting.ts';
-import { creditsReserved } from '../../observability/metrics/run-metrics.ts';
-import { oldestDueDelivery } from '../../observability/metrics/webhook-metrics.ts';
+import { lasting } from '../../platform/observability/metrics/lasting.ts';
+import { creditsReserved } from '../../platform/observability/metrics/run-metrics.ts';
+import { oldestDueDelivery } from '../../platform/observability/metrics/webhook-metrics.ts';
 import {
   backlog,
   backlogAge,
   failingWorkflows,
   parkedRuns,
-} from '../../observability/metrics/worker-metrics.ts';
+} from '../../platform/observability/metrics/worker-metrics.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
+import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
 import { countFailingWorkflows } from './tell-failing-workflow-tasks.ts';
 
 export const MEASURE_EVERY_MS = 15_000;

@@ -1,10 +1,10 @@
 // Finds runs whose workers are lost again and again during blocks that run inside the workflow task, and has them parked.
 import type { Client } from '@temporalio/client';
-import { askEngine } from '../../engine/ask-engine.ts';
-import { listProblems, type Problems } from '../../engine/list-problems.ts';
 import { LOST_WORKERS_MAX } from '../../flow/limits.ts';
 import { PARK_SIGNAL, RUN_FLOW } from '../../flow/run.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
+import { listProblems, type Problems } from '../../temporal/list-problems.ts';
 import { repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 

@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { deleteLeftBlocks } from '../../db/runs/blocks-under-way.ts';
@@ -9,6 +8,7 @@ import { deleteDefinitions } from '../../db/upkeep/delete-definitions.ts';
 import { deleteDraftSnapshots } from '../../db/upkeep/delete-draft-snapshots.ts';
 import { dropPartitions } from '../../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { createEngineClaim } from './create-engine-claim.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
 import { MEASURE_EVERY_MS, measureBacklog } from './measure-backlog.ts';

@@ -1,10 +1,10 @@
 // No delivery is ever lost: finds stalled deliveries whose workflow is missing, has ended or was cut off.
 import { abandonDelivery, recordCutAttempt } from '../../db/webhooks/delivery-attempts.ts';
 import { claimStalledDeliveries, toDeliveryCall } from '../../db/webhooks/open-deliveries.ts';
-import type { EngineDeps } from '../../engine/deps.ts';
-import { signalDelivery, startDeliveryWorkflow } from '../../engine/start-delivery-workflow.ts';
 import { ATTEMPTS_MAX, deliveryWorkflowId } from '../../flow/delivery.ts';
-import { reconcilerFindings } from '../../observability/metrics/worker-metrics.ts';
+import { reconcilerFindings } from '../../platform/observability/metrics/worker-metrics.ts';
+import type { EngineDeps } from '../../temporal/deps.ts';
+import { signalDelivery, startDeliveryWorkflow } from '../../temporal/start-delivery-workflow.ts';
 import { findEndedWorkflows, findWorkflowState } from './find-ended-workflows.ts';
 import { repairEach, throwFailures } from './repair-each.ts';
 

@@ -3,9 +3,9 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { listNotParked, parkRun } from '../../db/runs/parked-runs.ts';
-import { askEngine } from '../../engine/ask-engine.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { RUN_FLOW, UNPARK_SIGNAL, workflowIdOf } from '../../flow/run.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 

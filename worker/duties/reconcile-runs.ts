@@ -2,11 +2,11 @@
 import { findRunStarts } from '../../db/runs/find-run-starts.ts';
 import { isOperatorsRetry } from '../../db/runs/is-operators-retry.ts';
 import { unparkRun } from '../../db/runs/parked-runs.ts';
-import type { EngineDeps } from '../../engine/deps.ts';
-import { endRun } from '../../engine/end-run.ts';
-import { startRun } from '../../engine/start-run.ts';
 import { CANCELLED } from '../../flow/run.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
+import type { EngineDeps } from '../../temporal/deps.ts';
+import { endRun } from '../../temporal/end-run.ts';
+import { startRun } from '../../temporal/start-run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 

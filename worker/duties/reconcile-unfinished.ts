@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { listUnfinished, type UnfinishedRow } from '../../db/upkeep/list-unfinished.ts';
 import { workflowIdOf } from '../../flow/run.ts';
-import { reconcilerFindings } from '../../observability/metrics/worker-metrics.ts';
+import { reconcilerFindings } from '../../platform/observability/metrics/worker-metrics.ts';
 import { findEndedWorkflows } from './find-ended-workflows.ts';
 import { type Failures, repairEach, throwFailures } from './repair-each.ts';
 

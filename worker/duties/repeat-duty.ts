@@ -3,11 +3,11 @@ import { ServiceError as EngineError } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
-import { describeEngineError } from '../../engine/describe-engine-error.ts';
-import { tellEngineOutage } from '../../engine/engine-outage.ts';
-import { ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import { log } from '../../observability/log.ts';
-import { dutyCompletions, dutyFailures } from '../../observability/metrics/worker-metrics.ts';
+import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
+import { log } from '../../platform/observability/log.ts';
+import { dutyCompletions, dutyFailures } from '../../platform/observability/metrics/worker-metrics.ts';
+import { describeEngineError } from '../../temporal/describe-engine-error.ts';
+import { tellEngineOutage } from '../../temporal/engine-outage.ts';
 import { dutyInterval } from './duty-interval.ts';
 
 /** A duty: a recurring task of the service's workers, which one worker at a time does. */

@@ -1,8 +1,8 @@
 // Makes up for processes that died: frees turns that lapsed, and starts deliveries whose turn nobody announced.
 import { randomUUID } from 'node:crypto';
 import { dropLapsedTurns, giveTurns, HOST_MAX, listWaitingHosts } from '../../db/webhooks/webhook-turns.ts';
-import type { EngineDeps } from '../../engine/deps.ts';
-import { beginTurn } from '../../engine/start-delivery-workflow.ts';
+import type { EngineDeps } from '../../temporal/deps.ts';
+import { beginTurn } from '../../temporal/start-delivery-workflow.ts';
 import { repairEach } from './repair-each.ts';
 
 /** Hosts looked at in one go, chosen at random. */

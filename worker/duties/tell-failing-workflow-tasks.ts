@@ -2,10 +2,10 @@
 // not fit their histories.
 import type { Client } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { askEngine } from '../../engine/ask-engine.ts';
-import { countProblems, listProblems, type Problems } from '../../engine/list-problems.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
-import { log } from '../../observability/log.ts';
+import { log } from '../../platform/observability/log.ts';
+import { askEngine } from '../../temporal/ask-engine.ts';
+import { countProblems, listProblems, type Problems } from '../../temporal/list-problems.ts';
 
 /** Workflows that one line names. */
 const NAMED_MAX = 3;

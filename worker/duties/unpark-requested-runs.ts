@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { Config } from '../../config.ts';
 import type { Db } from '../../db/connect.ts';
 import { listUnparkRequested } from '../../db/runs/parked-runs.ts';
 import { UNPARK_SIGNAL, workflowIdOf } from '../../flow/run.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { repairEach, throwFailures } from './repair-each.ts';
 import { withOpenWorkflow } from './with-open-workflow.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readInTime } from '../../../activities/attempts/read-in-time.ts';
 import { NoRoom } from '../../../activities/attempts/reserve-memory.ts';
 import type { Db } from '../../../db/connect.ts';
-import { type ObjectStore, ObjectStoreUnavailable } from '../../../object-store/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '../../../platform/object-store/object-store.ts';
 
 describe('what an attempt reads from an object store', () => {
   const db: Pick<Db, 'objects'> = { objects: {} as ObjectStore };

@@ -6,7 +6,7 @@ import {
 } from '../../../activities/attempts/reserve-memory.ts';
 import { enforceSchema } from '../../../activities/enforce-schema.ts';
 import { BUSY } from '../../../flow/run.ts';
-import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../../large-values/large-values.ts';
+import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../../platform/large-values/large-values.ts';
 
 describe('an activity that holds an input', () => {
   const { signal } = new AbortController();

@@ -3,7 +3,7 @@ import { CancelledFailure } from '@temporalio/activity';
 import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
 import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
 import { type Attempt, REFUSALS_MAX } from '../../../activities/attempts/run-attempt.ts';
-import { SandboxUnavailable } from '../../../activities/sandbox/sandbox-errors.ts';
+import { SandboxUnavailable } from '../../../activities/code/sandbox-errors.ts';
 import type { Refusal } from '../../../db/runs/blocks-under-way.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY } from '../../../flow/limits.ts';

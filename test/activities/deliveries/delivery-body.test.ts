@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
-import { ACTIVITIES_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { ACTIVITIES_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { code } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';

@@ -8,7 +8,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { addConsole } from '../../../api/console/add-console.ts';
 import { handleErrors } from '../../../api/http/errors.ts';
-import { readConfig } from '../../../config.ts';
+import { readConfig } from '../../../platform/config/config.ts';
 
 /** A page as Vite writes it. */
 const PAGE = `<!doctype html><meta property="csp-nonce" nonce="__CSP_NONCE__">

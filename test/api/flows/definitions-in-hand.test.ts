@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { updateDraft } from '../../../db/flows/flows.ts';
-import { LARGE_BYTES } from '../../../fairness/large-work.ts';
+import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import type { Answer } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { waitsForBytes } from '../http/waits-for-bytes.ts';
-import { useManagement } from '../management/management-harness.ts';
+import { useManagement } from '../organizations/management-harness.ts';
 
 const LARGE = passthrough('a', { prompt: 'x'.repeat(256 * 1024) });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { RetryLater } from '../../../api/http/retry-later.ts';
 import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../../flow/limits.ts';
-import { code, useManagement } from '../management/management-harness.ts';
+import { code, useManagement } from '../organizations/management-harness.ts';
 
 const pass = (step_id: string) => ({ step_id, processor_type: 'passthrough' });
 const stored = (step_id: string) => ({ type: 'sequential', ...pass(step_id), name: step_id });

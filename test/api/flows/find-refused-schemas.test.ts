@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { findRefusedSchemas } from '../../../api/flows/find-refused-schemas.ts';
 import { RetryLater } from '../../../api/http/retry-later.ts';
-import { LARGE_BYTES, type LargeWork } from '../../../fairness/large-work.ts';
+import { LARGE_BYTES, type LargeWork } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 
 const ENDLESS = { $ref: '#' };

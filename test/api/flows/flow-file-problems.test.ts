@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { FileProblem } from '../../../api/flows/describe-file-problems.ts';
 import { parseUsableFlowFile } from '../../../api/flows/flow-file.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import { createValidator } from '../../../json-schema/validator.ts';
+import { createValidator } from '../../../platform/json-schema/validator.ts';
 import { refusal, yaml } from './flow-file-fixture.ts';
 
 describe('parseFlowFile', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
 import { formatFlowFile, parseFlowFile } from '../../../api/flows/flow-file.ts';
 import type { Json, Step } from '../../../flow/definition.ts';
-import { createValidator } from '../../../json-schema/validator.ts';
+import { createValidator } from '../../../platform/json-schema/validator.ts';
 import { refusal, yaml } from './flow-file-fixture.ts';
 
 describe('parseFlowFile', () => {

@@ -6,7 +6,7 @@ import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
 import { parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { flowFileJsonSchema, SCHEMA_FILE } from '../../../api/flows/write-json-schema.ts';
 import { parseTestCases } from '../../../cli/flows/test-cases-file.ts';
-import { createValidator } from '../../../json-schema/validator.ts';
+import { createValidator } from '../../../platform/json-schema/validator.ts';
 import { yaml } from './flow-file-fixture.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');

@@ -5,7 +5,7 @@ import { updateDraft } from '../../../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { CANCELLED, type RunError } from '../../../flow/run.ts';
-import { code, useManagement } from '../management/management-harness.ts';
+import { code, useManagement } from '../organizations/management-harness.ts';
 
 describe('flows over HTTP', () => {
   const { management, call } = useManagement();

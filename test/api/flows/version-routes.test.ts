@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { publishVersion } from '../../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
-import { code, useManagement } from '../management/management-harness.ts';
+import { code, useManagement } from '../organizations/management-harness.ts';
 
 const block = (step_id: string, more: object = {}) => ({
   type: 'sequential',

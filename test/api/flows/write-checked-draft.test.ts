@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { writeCheckedDraft } from '../../../api/flows/write-checked-draft.ts';
-import { createTurns } from '../../../fairness/turns.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
-import { createDefinitionTurns } from '../../../large-values/definition-turns.ts';
+import { createDefinitionTurns } from '../../../platform/large-values/definition-turns.ts';
+import { createTurns } from '../../../platform/limits/turns.ts';
 import { passthrough } from '../../blocks.ts';
 
 const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { ACTIVITIES_SHARE_BYTES, REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { ACTIVITIES_SHARE_BYTES, REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';

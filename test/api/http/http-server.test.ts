@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Meter } from '@opentelemetry/api';
 import { createHttpServer } from '../../../api/http/http-server.ts';
-import { bindInstruments } from '../../../observability/metrics/instruments.ts';
+import { bindInstruments } from '../../../platform/observability/metrics/instruments.ts';
 import { captureLog } from '../../capture-log.ts';
 
 const QUICK = { headersMs: 200, requestMs: 400, lookMs: 20, unreadLookMs: 20, lastAnswersMs: 100 };

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
-import { LARGE_BYTES, LARGE_VALUES } from '../../../fairness/large-work.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../../flow/limits.ts';
+import { LARGE_BYTES, LARGE_VALUES } from '../../../platform/limits/large-work.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 describe('request bodies', () => {

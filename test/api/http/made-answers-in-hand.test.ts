@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { loadDrafts } from '../../../db/flows/flow-designs.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
-import { LARGE_BYTES } from '../../../fairness/large-work.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import type { Answer } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { useManagement } from '../management/management-harness.ts';
+import { useManagement } from '../organizations/management-harness.ts';
 import { waitsForBytes } from './waits-for-bytes.ts';
 
 const LARGE = 'x'.repeat(100_000);

@@ -7,7 +7,7 @@ import Koa from 'koa';
 import { handleErrors } from '../../../api/http/errors.ts';
 import { measureRequests } from '../../../api/http/measure-requests.ts';
 import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
-import { bindInstruments } from '../../../observability/metrics/instruments.ts';
+import { bindInstruments } from '../../../platform/observability/metrics/instruments.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('the metric of requests', () => {

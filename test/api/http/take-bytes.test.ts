@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { takeBytes } from '../../../api/http/take-bytes.ts';
-import { createByteBudget } from '../../../fairness/byte-budget.ts';
+import { createByteBudget } from '../../../platform/limits/byte-budget.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 
 const MB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type LargeValues, REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { type LargeValues, REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 /**

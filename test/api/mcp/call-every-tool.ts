@@ -1,6 +1,6 @@
 // One sequence of calls that makes, tests and publishes a flow with every tool there is.
 import assert from 'node:assert/strict';
-import type { TestRun } from '../../../api/test-runs/describe-test-run.ts';
+import type { TestRun } from '../../../api/test-cases/describe-test-run.ts';
 
 /** Calls a tool; answers the structured content. Fails when the answer is an error. */
 type CallTool = (name: string, args: Record<string, unknown>) => Promise<unknown>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findFreePort } from '../../../embedded/processes/ports.ts';
+import { findFreePort } from '../../../dev/processes/ports.ts';
 import { createOAuthClient } from '../../fakes/oauth-client.ts';
 import { startTokenProxy, type TokenProxy } from '../../fakes/token-proxy.ts';
 import { startOfficial } from './official-command.ts';

@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { sql } from 'kysely';
 import { findFlowDesign, loadDrafts, lockFlowDesign } from '../../../db/flows/flow-designs.ts';
 import { insertFlow, updateDraft } from '../../../db/flows/flows.ts';
-import { LARGE_BYTES } from '../../../fairness/large-work.ts';
+import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { waitsForBytes } from '../http/waits-for-bytes.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MCP_SCOPES } from '../../../api/auth/scopes.ts';
-import { findFreePort } from '../../../embedded/processes/ports.ts';
+import { findFreePort } from '../../../dev/processes/ports.ts';
 import { callEveryTool } from './call-every-tool.ts';
 import { startOfficial } from './official-command.ts';
 import { type SignInWeir, startSignInWeir } from './sign-in-harness.ts';

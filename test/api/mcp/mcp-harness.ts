@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { MCP_SCOPES } from '../../../api/auth/scopes.ts';
 import type { Role } from '../../../db/schema.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import { findFreePort } from '../../../embedded/processes/ports.ts';
+import { findFreePort } from '../../../dev/processes/ports.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { tooManyLarge } from '../../../api/http/take-bytes.ts';
-import { LARGE_BYTES } from '../../../fairness/large-work.ts';
+import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { useTools } from './tools-harness.ts';

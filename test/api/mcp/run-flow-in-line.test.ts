@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { TOOL_WAIT_MS } from '../../../api/test-runs/run-tests.ts';
+import { TOOL_WAIT_MS } from '../../../api/test-cases/run-tests.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { waitUntil } from '../../wait-until.ts';

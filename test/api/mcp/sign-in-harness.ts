@@ -6,11 +6,8 @@ import path from 'node:path';
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { isDisconnected } from '../../../db/tenants/connected-assistants.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import {
-  type IdentityProvider,
-  startIdentityProvider,
-} from '../../../embedded/identity/identity-provider.ts';
-import { findFreePort } from '../../../embedded/processes/ports.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../../dev/identity/identity-provider.ts';
+import { findFreePort } from '../../../dev/processes/ports.ts';
 import type { Account } from '../../fakes/browser.ts';
 import type { OAuthClient } from '../../fakes/oauth-client.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { runTrace, stepTrace, traceRun, traceStep } from '../../../api/mcp/trace-run.ts';
-import { runTestCase } from '../../../api/test-runs/run-tests.ts';
-import { SMALL_BYTES } from '../../../fairness/byte-budget.ts';
-import { LARGE_BYTES } from '../../../fairness/large-work.ts';
+import { runTestCase } from '../../../api/test-cases/run-tests.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
+import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
-import { startTestsWeir, type TestsWeir } from '../test-runs/tests-harness.ts';
+import { startTestsWeir, type TestsWeir } from '../test-cases/tests-harness.ts';
 
 describe('traces', () => {
   let tests: TestsWeir;

@@ -1,8 +1,8 @@
 // What a trace reads is in hand while it is made, for as long as its caller waits for it.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { LARGE_BYTES } from '../../../fairness/large-work.ts';
-import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { useTools } from './tools-harness.ts';

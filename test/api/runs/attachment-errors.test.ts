@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH } from '../../../api/run-shapes/attachments.ts';
-import { URL_MAX_LENGTH } from '../../../net/parse-https-url.ts';
+import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH } from '../../../api/runs/run-shapes/attachments.ts';
+import { URL_MAX_LENGTH } from '../../../platform/net/parse-https-url.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 
 const HOST = 'https://images.example';

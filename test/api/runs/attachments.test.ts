@@ -3,12 +3,12 @@ import {
   ATTACHMENTS_MAX,
   FILENAME_MAX_LENGTH,
   readAttachments,
-} from '../../../api/run-shapes/attachments.ts';
+} from '../../../api/runs/run-shapes/attachments.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import { URL_MAX_LENGTH } from '../../../net/parse-https-url.ts';
-import { createResolvePublic } from '../../../net/resolve-public.ts';
+import { URL_MAX_LENGTH } from '../../../platform/net/parse-https-url.ts';
+import { createResolvePublic } from '../../../platform/net/resolve-public.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

@@ -1,9 +1,9 @@
 // Runs whose model calls cost a known amount, against a model that a test scripts.
 import assert from 'node:assert/strict';
-import { estimateUsage } from '../../../activities/providers/estimate-usage.ts';
-import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/credit-amount.ts';
+import { estimateUsage } from '../../../activities/model/estimate-usage.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { createRegistry } from '../../../models/registry.ts';
+import { createRegistry } from '../../../platform/models/registry.ts';
 import { llm } from '../../blocks.ts';
 import { audit } from '../../db/credits/ledger-fixture.ts';
 import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';

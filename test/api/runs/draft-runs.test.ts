@@ -1,7 +1,7 @@
 // A draft is run as published versions are, by those who may edit it: POST …/draft/execute, …/draft/runs and …/draft/step.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { LARGE_BYTES } from '../../../fairness/large-work.ts';
+import { LARGE_BYTES } from '../../../platform/limits/large-work.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { duringTransaction } from '../../db/during-transaction.ts';
 import { answer, hang } from '../../fakes/model-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
-import { digestRequest } from '../../../api/calls/digest-request.ts';
+import { digestRequest } from '../../../api/runs/calls/digest-request.ts';
 import { grantCredits } from '../../../db/credits/ledger.ts';
 import { deleteExpiredKeys } from '../../../db/runs/idempotency-keys.ts';
 import { insertApiKey } from '../../../db/tenants/api-keys.ts';

@@ -1,7 +1,7 @@
 // Slow model calls of one organization, and what they hold, leave room for those of others (worker/create-model-places.ts).
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { ACTIVITIES_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { ACTIVITIES_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { llm } from '../../blocks.ts';
 import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { findAcceptedCall } from '../../../api/calls/accept-idempotently.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
+import { findAcceptedCall } from '../../../api/runs/calls/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
 import { refuseBeyondCap } from '../../../api/runs/refuse-beyond-cap.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { takeEventBytes } from '../../../api/runs/take-event-bytes.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
-import { stay } from '../../../fairness/turn-to-leave.ts';
+import { stay } from '../../../platform/limits/turn-to-leave.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { createStepClient, only, resumeOf, type StepClient } from './step-client.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { requireRepeatable } from '../../../api/calls/accept-repeat.ts';
+import { requireRepeatable } from '../../../api/runs/calls/accept-repeat.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';

@@ -1,6 +1,6 @@
 // Model keys that come with a request which is refused.
 import assert from 'node:assert/strict';
-import type { RequestModelKeys } from '../../../db/tenants/request-model-keys.ts';
+import type { RequestModelKeys } from '../../../activities/request-model-keys.ts';
 import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { passthrough } from '../../blocks.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { retryEach } from '../../../api/runs/retry-each.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { listRunsById } from '../../../db/runs/list-runs.ts';
-import { createValidator } from '../../../json-schema/validator.ts';
-import { openRegistry } from '../../../models/live-registry.ts';
-import { createResolvePublic } from '../../../net/resolve-public.ts';
+import { createValidator } from '../../../platform/json-schema/validator.ts';
+import { openRegistry } from '../../../platform/models/live-registry.ts';
+import { createResolvePublic } from '../../../platform/net/resolve-public.ts';
 import { code } from '../../blocks.ts';
 import { startWeir } from '../../harness.ts';
 

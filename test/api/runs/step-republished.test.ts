@@ -4,7 +4,7 @@ import type { ApiDeps } from '../../../api/deps.ts';
 import { traceRun, traceStep } from '../../../api/mcp/trace-run.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { openRegistry } from '../../../models/live-registry.ts';
+import { openRegistry } from '../../../platform/models/live-registry.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';

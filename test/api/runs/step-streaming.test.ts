@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { findAcceptedCall } from '../../../api/calls/accept-idempotently.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
+import { findAcceptedCall } from '../../../api/runs/calls/accept-idempotently.ts';
 import { createNews } from '../../../api/runs/news.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
-import { stay } from '../../../fairness/turn-to-leave.ts';
+import { stay } from '../../../platform/limits/turn-to-leave.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

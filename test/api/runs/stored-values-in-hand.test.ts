@@ -1,6 +1,6 @@
 // A request of a few bytes for which large values are read waits for their memory like one that brings them.
 import assert from 'node:assert/strict';
-import { REQUESTS_SHARE_BYTES } from '../../../large-values/large-values.ts';
+import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';

@@ -3,10 +3,10 @@ import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import type { ApiContext, ApiMiddleware } from '../../../api/http/context.ts';
 import { retryRunsRoutes } from '../../../api/runs/retry-runs.ts';
-import { runAllTests } from '../../../api/test-runs/run-tests.ts';
+import { runAllTests } from '../../../api/test-cases/run-tests.ts';
 import { endSuspension, suspendOrganization } from '../../../db/tenants/suspensions.ts';
 import { code } from '../../blocks.ts';
-import { startTestsWeir, type TestsWeir } from '../test-runs/tests-harness.ts';
+import { startTestsWeir, type TestsWeir } from '../test-cases/tests-harness.ts';
 
 describe('while it waits in line and its organization is suspended', () => {
   let tests: TestsWeir;

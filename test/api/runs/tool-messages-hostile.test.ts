@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { TOOL_MESSAGES_MAX_BYTES } from '../../../flow/limits.ts';
-import { JSON_VALUES_MAX } from '../../../json-text/measure-json.ts';
+import { JSON_VALUES_MAX } from '../../../platform/json-text/measure-json.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { type Body, detail, resumeOf, TWO_ASKING, toolCall, useToolCalls } from './tool-calls-harness.ts';
 

@@ -1,7 +1,7 @@
 // A request that holds the turn at large work never waits for another: that would come only after its time is over.
 import assert from 'node:assert/strict';
-import { LARGE_BYTES, type LargeWork } from '../../../fairness/large-work.ts';
 import type { Step } from '../../../flow/definition.ts';
+import { LARGE_BYTES, type LargeWork } from '../../../platform/limits/large-work.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { createScopedKey } from '../../scoped-key.ts';

@@ -1,14 +1,14 @@
 // Nobody keeps the turn at large work while a request waits for the object store, or for DNS that a caller has chosen.
 import assert from 'node:assert/strict';
-import { acceptRun } from '../../../api/calls/accept-run.ts';
-import { acceptStep } from '../../../api/calls/accept-step.ts';
-import type { CallRequest } from '../../../api/calls/call-request.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
-import { LARGE_BYTES, type LargeWork } from '../../../fairness/large-work.ts';
-import { takeTurnToLeave } from '../../../fairness/turn-to-leave.ts';
-import { createTurns } from '../../../fairness/turns.ts';
-import { createLargeValues } from '../../../large-values/large-values.ts';
-import type { ObjectStore } from '../../../object-store/object-store.ts';
+import { acceptRun } from '../../../api/runs/calls/accept-run.ts';
+import { acceptStep } from '../../../api/runs/calls/accept-step.ts';
+import type { CallRequest } from '../../../api/runs/calls/call-request.ts';
+import { createLargeValues } from '../../../platform/large-values/large-values.ts';
+import { LARGE_BYTES, type LargeWork } from '../../../platform/limits/large-work.ts';
+import { takeTurnToLeave } from '../../../platform/limits/turn-to-leave.ts';
+import { createTurns } from '../../../platform/limits/turns.ts';
+import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { code, llm } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import type { Answer } from '../../harness.ts';

@@ -1,9 +1,9 @@
 // A pause is sent back whole, as it was answered, told by an event, or read with GET …/jobs/{executionId}.
 import assert from 'node:assert/strict';
 import type { z } from 'zod';
-import { executeResponse, jobState } from '../../../api/run-shapes/answers.ts';
-import { executeRequest } from '../../../api/run-shapes/requests.ts';
-import { stepEventSchema, stepRequest } from '../../../api/run-shapes/step-requests.ts';
+import { executeResponse, jobState } from '../../../api/runs/run-shapes/answers.ts';
+import { executeRequest } from '../../../api/runs/run-shapes/requests.ts';
+import { stepEventSchema, stepRequest } from '../../../api/runs/run-shapes/step-requests.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 import { type Body, resultsOf, TWO_ASKING, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';

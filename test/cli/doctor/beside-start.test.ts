@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { takeStartLock } from '../../../embedded/processes/start-lock.ts';
-import type { LocalEnvironment } from '../../../embedded/state-folder.ts';
+import { takeStartLock } from '../../../dev/processes/start-lock.ts';
+import type { LocalEnvironment } from '../../../dev/state-folder.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
 import { PEPPER, weirIn } from '../cli-harness.ts';
 

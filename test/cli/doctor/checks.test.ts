@@ -17,7 +17,7 @@ import {
 } from '../../../cli/doctor/check-machine.ts';
 import { checkWebhooks } from '../../../cli/doctor/check-network.ts';
 import { runCheck, warning } from '../../../cli/doctor/finding.ts';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../../platform/config/config.ts';
 
 /** Was valid in January 2020. */
 const EXPIRED = `-----BEGIN CERTIFICATE-----

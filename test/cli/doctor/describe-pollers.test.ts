@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describePollers } from '../../../cli/doctor/describe-pollers.ts';
-import type { ChosenVersion, Poller } from '../../../engine/list-pollers.ts';
+import type { ChosenVersion, Poller } from '../../../temporal/list-pollers.ts';
 
 const QUEUE = { name: 'weir-webhooks', role: 'webhooks', work: 'deliveries' } as const;
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { inspectDatabase } from '../../../db/inspect-database.ts';
-import type { LocalEnvironment } from '../../../embedded/state-folder.ts';
+import type { LocalEnvironment } from '../../../dev/state-folder.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { startProgram } from '../../faults/processes.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { findFreePort } from '../../../embedded/processes/ports.ts';
+import { findFreePort } from '../../../dev/processes/ports.ts';
 import { SECRETS_KEYS, type Tenant } from '../../harness.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 import { describeWith } from '../../where-available.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { BEGUN, CASES, holdTestRun } from '../../api/test-runs/hold-test-run.ts';
-import { startTestsWeir, type TestsWeir } from '../../api/test-runs/tests-harness.ts';
+import { BEGUN, CASES, holdTestRun } from '../../api/test-cases/hold-test-run.ts';
+import { startTestsWeir, type TestsWeir } from '../../api/test-cases/tests-harness.ts';
 import { operatorRuns } from './list-stuck.ts';
 
 describe('weir operator runs cancel, of test runs', () => {

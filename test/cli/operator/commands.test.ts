@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseApiKey, secretMatches } from '../../../api/auth/api-key.ts';
 import { getProject } from '../../../cli/operator/get-by-path.ts';
 import { findApiKey, insertApiKey } from '../../../db/tenants/api-keys.ts';
-import { takeStartLock } from '../../../embedded/processes/start-lock.ts';
+import { takeStartLock } from '../../../dev/processes/start-lock.ts';
 import { fail, PEPPER, ROOT, useOperator, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {

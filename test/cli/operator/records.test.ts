@@ -4,7 +4,7 @@ import {
   memberRecord,
   organizationRecord,
   projectRecord,
-} from '../../../api/management/schemas.ts';
+} from '../../../api/organizations/schemas.ts';
 import { useOperator } from '../cli-harness.ts';
 
 describe('weir operator --json', () => {

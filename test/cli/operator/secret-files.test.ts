@@ -39,7 +39,7 @@ describe('secrets from files', () => {
   });
 
   it('are enough for the migration', () => {
-    const { stdout, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'process/migrate.ts')], {
+    const { stdout, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'db/run-migrations.ts')], {
       encoding: 'utf8',
       env: secretFiles(),
     });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { createEncryption, type EncryptionKey } from '../../../db/encrypt.ts';
 import { setModelKey } from '../../../db/tenants/model-keys.ts';
 import { findSigningSecret, rotateSigningSecret } from '../../../db/webhooks/webhook-secrets.ts';
+import { createEncryption, type EncryptionKey } from '../../../platform/secrets/encrypt.ts';
 import { fail, useOperator, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {

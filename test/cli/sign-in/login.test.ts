@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { writeState } from '../../../embedded/state-folder.ts';
+import { writeState } from '../../../dev/state-folder.ts';
 import { type SignInWeir, startSignInWeir } from '../../api/mcp/sign-in-harness.ts';
 import { consent, createBrowser } from '../../fakes/browser.ts';
 import { fail, ROOT, weirIn } from '../cli-harness.ts';

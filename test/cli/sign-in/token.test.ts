@@ -6,11 +6,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { decodeJwt } from 'jose';
 import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../../api/auth/scopes.ts';
-import {
-  type IdentityProvider,
-  startIdentityProvider,
-} from '../../../embedded/identity/identity-provider.ts';
-import { writeState } from '../../../embedded/state-folder.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../../dev/identity/identity-provider.ts';
+import { writeState } from '../../../dev/state-folder.ts';
 import { createBrowser } from '../../fakes/browser.ts';
 import { AUDIENCE, MCP_AUDIENCE } from '../../fakes/identity-provider.ts';
 

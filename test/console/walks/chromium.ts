@@ -1,6 +1,6 @@
 // Debian's Chromium, in which the console is tested.
 import { type Browser, chromium } from 'playwright-core';
-import { findOnPath } from '../../../embedded/temporal/binary.ts';
+import { findOnPath } from '../../../dev/temporal/binary.ts';
 
 /** The command, which `describeWith` looks for. */
 export const CHROMIUM = 'chromium';

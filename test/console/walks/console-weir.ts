@@ -7,16 +7,13 @@ import path from 'node:path';
 import { MANAGEMENT_SCOPE } from '../../../api/auth/scopes.ts';
 import { buildConsole } from '../../../console/build/build-console.ts';
 import { isDisconnected } from '../../../db/tenants/connected-assistants.ts';
-import { provideDemoData } from '../../../embedded/database/demo-data.ts';
-import { startDemoModelServer } from '../../../embedded/demo-model/server.ts';
-import { demoRequest, send } from '../../../embedded/demo-request.ts';
-import { CONSOLE_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';
-import {
-  type IdentityProvider,
-  startIdentityProvider,
-} from '../../../embedded/identity/identity-provider.ts';
-import { firstMembers } from '../../../embedded/identity/provide-identity.ts';
-import { findFreePort } from '../../../embedded/processes/ports.ts';
+import { provideDemoData } from '../../../dev/database/demo-data.ts';
+import { startDemoModelServer } from '../../../dev/demo-model/server.ts';
+import { demoRequest, send } from '../../../dev/demo-request.ts';
+import { CONSOLE_CLIENT_ID } from '../../../dev/identity/client-ids.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../../dev/identity/identity-provider.ts';
+import { firstMembers } from '../../../dev/identity/provide-identity.ts';
+import { findFreePort } from '../../../dev/processes/ports.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 
 const BUILT = path.join(import.meta.dirname, '../../../dist/console');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
 import { MCP_SCOPES } from '../../../api/auth/scopes.ts';
-import { SCRIPT_CLIENT_ID } from '../../../embedded/identity/client-ids.ts';
+import { SCRIPT_CLIENT_ID } from '../../../dev/identity/client-ids.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { passthrough } from '../../blocks.ts';
 import { weirIn } from '../../cli/cli-harness.ts';

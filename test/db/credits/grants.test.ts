@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { MICROCREDITS_PER_CREDIT } from '../../../db/credits/credit-amount.ts';
 import { grantCredits } from '../../../db/credits/ledger.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
 import { createProject, MISSING } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 

@@ -8,7 +8,7 @@ type Send = (this: unknown, ...args: [query: unknown, ...rest: unknown[]]) => un
 /** Only these refer to columns, and only these can be prepared. */
 const DATA = /^\s*(select|insert|update|delete|merge|with)\b/i;
 /** Between the driver and whoever wanted the statement, and what the service does not send while it runs. */
-const NOT_THE_SENDER = ['db/connection/', 'db/connect.ts', 'observability/'];
+const NOT_THE_SENDER = ['db/connection/', 'db/connect.ts', 'platform/observability/'];
 const NOT_THE_SERVICE = ['test/', 'bench/', 'db/migrat', 'db/build-indexes.ts', 'db/dump-schema.ts'];
 
 const root = process.env.WEIR_RECORD_CHECKOUT ?? '';

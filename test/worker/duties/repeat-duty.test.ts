@@ -4,7 +4,7 @@ import { ServiceError } from '@temporalio/client';
 import { sql } from 'kysely';
 import { ConnectionFailed } from '../../../db/connection/connection-failed.ts';
 import { deferDuty, takeDuty } from '../../../db/upkeep/duties.ts';
-import { GRPC } from '../../../engine/grpc-code.ts';
+import { GRPC } from '../../../temporal/grpc-code.ts';
 import { dutyInterval } from '../../../worker/duties/duty-interval.ts';
 import { type Duty, repeatDuty } from '../../../worker/duties/repeat-duty.ts';
 import { captureLog } from '../../capture-log.ts';

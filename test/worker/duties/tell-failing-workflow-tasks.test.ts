@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { connectToTemporal } from '../../../engine/connect.ts';
+import { connectToTemporal } from '../../../temporal/connect.ts';
 import { measureBacklog } from '../../../worker/duties/measure-backlog.ts';
 import { tellFailingWorkflowTasks } from '../../../worker/duties/tell-failing-workflow-tasks.ts';
 import { registerSearchAttributes } from '../../../worker/register-search-attributes.ts';

@@ -1,8 +1,8 @@
 // Replays a history (argument 2) with a workflow bundle (argument 1) in workflow threads, as a worker runs workflows.
 import { readFileSync } from 'node:fs';
 import { type ReplayWorkerOptions, Worker } from '@temporalio/worker';
-import { createDataConverter } from '../../../engine/data-converter.ts';
-import { installRuntime } from '../../../engine/install-runtime.ts';
+import { createDataConverter } from '../../../temporal/data-converter.ts';
+import { installRuntime } from '../../../temporal/install-runtime.ts';
 import { createRunSinks } from '../../../worker/run-sinks.ts';
 
 const [, , codePath = '', history = ''] = process.argv;

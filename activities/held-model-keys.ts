@@ -1,0 +1,86 @@
+// The model keys of requests that one process holds, counted for the organizations whose calls they are of.
+
+import type { ModelKeys } from '../db/tenants/model-keys.ts';
+import { ServiceError } from '../flow/errors.ts';
+import { countRefusal } from '../platform/observability/metrics/http-metrics.ts';
+
+/** The bytes that the calls of one organization may hold; with keys of usual length, some 20,000 calls. */
+export const HELD_SHARE_BYTES = 8 * 1024 * 1024;
+/** The bytes of all organizations together. Beyond, those are refused that hold more than an equal share of these. */
+const HELD_MAX_BYTES = 4 * HELD_SHARE_BYTES;
+/** Each call costs about so much beside its keys. */
+const CALL_BYTES = 256;
+
+type Held = { organizationId: string; keys: ModelKeys; bytes: number; since: number };
+
+/** The keys of calls, by callId, in the order in which the calls came. */
+type HeldModelKeys = {
+  /** Throws RATE_LIMITED or SERVICE_BUSY when the organization cannot hold these keys, too. */
+  requireRoom(organizationId: string, callId: string, keys: ModelKeys): void;
+  /** Holds keys, beside others of the same call. */
+  keep(organizationId: string, callId: string, keys: ModelKeys): void;
+  get(callId: string): Held | undefined;
+  drop(callId: string): void;
+  [Symbol.iterator](): Iterator<[callId: string, Held]>;
+};
+
+/** Creates what a process holds. One that has heard of keys from others holds them whatever room there is. */
+export function createHeldModelKeys(): HeldModelKeys {
+  const held = new Map<string, Held>();
+  const bytesOf = new Map<string, number>();
+  let inAll = 0;
+
+  function merge(callId: string, keys: ModelKeys): { merged: ModelKeys; bytes: number; added: number } {
+    const earlier = held.get(callId);
+    const merged = { ...earlier?.keys, ...keys };
+    const bytes = Object.entries(merged).reduce((sum, pair) => sum + pair.join('').length, CALL_BYTES);
+    return { merged, bytes, added: bytes - (earlier?.bytes ?? 0) };
+  }
+
+  function count(organizationId: string, bytes: number): void {
+    inAll += bytes;
+    const now = (bytesOf.get(organizationId) ?? 0) + bytes;
+    if (now > 0) bytesOf.set(organizationId, now);
+    else bytesOf.delete(organizationId);
+  }
+
+  return {
+    requireRoom(organizationId, callId, keys) {
+      const { added } = merge(callId, keys);
+      if (added <= 0) return;
+      const own = (bytesOf.get(organizationId) ?? 0) + added;
+      if (own > HELD_SHARE_BYTES) throw tooManyOfOrganization();
+      if (inAll + added > HELD_MAX_BYTES && own > HELD_MAX_BYTES / bytesOf.size) throw tooMany();
+    },
+    keep(organizationId, callId, keys) {
+      const { merged, bytes, added } = merge(callId, keys);
+      const owner = held.get(callId)?.organizationId ?? organizationId;
+      held.set(callId, { organizationId: owner, keys: merged, bytes, since: Date.now() });
+      count(owner, added);
+    },
+    get: (callId) => held.get(callId),
+    drop(callId) {
+      const dropped = held.get(callId);
+      if (!dropped) return;
+      held.delete(callId);
+      count(dropped.organizationId, -dropped.bytes);
+    },
+    [Symbol.iterator]: () => held.entries(),
+  };
+}
+
+/** Counts the refusal, and makes its error. */
+function tooManyOfOrganization(): ServiceError {
+  countRefusal('model_keys');
+  return new ServiceError(
+    'RATE_LIMITED',
+    `The organization has as many calls with model keys of their own under way as it may have (${HELD_SHARE_BYTES / 1024 / 1024} MiB of keys): try again when some have ended, or store the key for the organization.`,
+  );
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError(
+    'SERVICE_BUSY',
+    'Too many calls with model keys of their own are under way. Send the request again.',
+  );
+}

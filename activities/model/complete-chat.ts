@@ -1,0 +1,134 @@
+// One chat completion over HTTP: sends the request and reads the answer.
+import type { OpenAI } from 'openai';
+import { z } from 'zod';
+import { ServiceError } from '../../flow/errors.ts';
+import type { ToolCall, ToolDefinition } from '../../flow/tool-calls.ts';
+import type { Provider } from '../../platform/config/config.ts';
+import { freeBytes } from '../../platform/large-values/free-bytes.ts';
+import type { LargeJson } from '../../platform/large-values/large-json.ts';
+import type { Completion } from '../../platform/large-values/tasks.ts';
+import type { TokenUsage } from '../../platform/models/registry.ts';
+import { ModelUnavailable } from '../attempts/model-unavailable.ts';
+import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
+import { type ChatSpan, inChatSpan } from './chat-span.ts';
+import { findFailedChoice, gatewayStatus } from './find-failed-choice.ts';
+import { bodyOf, createModelClient } from './model-client.ts';
+import { modelError, providerMessage } from './model-error.ts';
+import { readToolCalls } from './read-tool-calls.ts';
+import { readUsage } from './read-usage.ts';
+
+const choice = z.object({
+  message: z.object({
+    content: z.string().nullish(),
+    refusal: z.string().nullish(),
+    tool_calls: z.unknown().optional(),
+  }),
+  finish_reason: z.string().nullish(),
+});
+const completion = z.object({ choices: z.tuple([choice], z.unknown()) });
+/** An answer of this shape was written by a model, however malformed the rest is. */
+const written = z.object({ choices: z.array(z.unknown()).nonempty() });
+/** An error that some gateways send with status 200. */
+const gatewayError = z.object({ error: z.object({ message: z.string(), code: gatewayStatus }) });
+
+/**
+ * A model's answer: text (a long one as JSON in `json`, where its request allows that; of one that is `tooLong` for any output
+ * only the number of characters), or the tool calls it asks for.
+ */
+export type ChatAnswer = { text: string; toolCalls: ToolCall[]; json?: Buffer; tooLong?: number };
+
+/** A request. `offered`: the tools that the model may call, all of them in `params`. */
+export type Ask = {
+  params: Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'model'>;
+  offered: ToolDefinition[];
+  organizationId: string;
+  /** Whether the text itself is needed, however long it is. */
+  asText: boolean;
+  /** The time that the request and its answer may take, in milliseconds. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Waits for memory for a large answer. */
+  reserveAnswer: ReserveAnswer;
+  /** The usage for which credits were reserved. */
+  expected: TokenUsage;
+  /** Counts an answer's usage before its content is read. */
+  count(usage: TokenUsage): void;
+};
+
+/**
+ * Requests a chat completion and returns its text and its calls of offered tools; `model` is provider-prefixed. Throws
+ * ModelUnavailable, ServiceError, or the signal's reason when aborted. Whatever a model has written has been paid for, so
+ * an unusable answer is never ModelUnavailable.
+ */
+export function completeChat(
+  largeJson: LargeJson,
+  provider: Provider,
+  model: string,
+  ask: Ask,
+): Promise<ChatAnswer> {
+  return inChatSpan(model, provider, ask.params, (span) =>
+    requestChat(largeJson, provider, model, ask, span),
+  );
+}
+
+async function requestChat(
+  largeJson: LargeJson,
+  provider: Provider,
+  model: string,
+  ask: Ask,
+  span: ChatSpan,
+): Promise<ChatAnswer> {
+  const { params, offered, organizationId, asText, timeoutMs, signal, reserveAnswer, count } = ask;
+  const name = model.slice(model.indexOf('/') + 1);
+  let read: Completion;
+  try {
+    const response = await createModelClient(provider, timeoutMs, reserveAnswer)
+      .chat.completions.create({ ...params, model: name }, { signal })
+      .asResponse();
+    const body = bodyOf(response);
+    read = body
+      ? await largeJson.readCompletion(organizationId, body, { asText, signal })
+      : { answer: undefined };
+    if (body) freeBytes(body);
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = modelError(error, model, provider);
+    // The provider bills it, and its usage is in the part that is not read.
+    if (failure instanceof ServiceError && failure.code === 'OUTPUT_TOO_LARGE') count(ask.expected);
+    throw failure;
+  }
+  const invalid = (what: string) => new ServiceError('MODEL_OUTPUT_INVALID', what, { model });
+
+  const { answer, content, tooLong } = read;
+  const usage = readUsage(answer);
+  count(usage);
+  span.answered(answer, usage);
+  const parsed = completion.safeParse(answer);
+  const failed = findFailedChoice(answer);
+  if (failed || !parsed.success) {
+    const refused = failed ?? gatewayError.safeParse(answer).data?.error;
+    const said = providerMessage(refused?.message ?? 'it is not a chat completion', provider);
+    const message = `The answer of ${model} can't be used: ${said}`;
+    const isLong = content !== undefined || tooLong !== undefined;
+    const isWritten = isLong || (failed ? failed.isWritten : written.safeParse(answer).success);
+    const isPaid = isWritten || usage.promptTokens + usage.completionTokens > 0;
+    if (isPaid) throw invalid(message);
+    throw new ModelUnavailable(message, { status: refused?.code, isUnreadable: refused === undefined });
+  }
+  const { message, finish_reason: finishReason } = parsed.data.choices[0];
+  if (message.refusal || finishReason === 'content_filter') {
+    const said = providerMessage(message.refusal || 'its content filter stopped the answer', provider);
+    throw new ServiceError('MODEL_REFUSED', `${model} refused to answer: ${said}`, { model });
+  }
+  if (finishReason === 'length')
+    throw invalid(
+      `The answer of ${model} was cut off at its token limit. Raise processor_config.max_tokens or ask for less.`,
+    );
+  if (tooLong !== undefined) return { text: '', toolCalls: [], tooLong };
+  if (content) return { text: '', toolCalls: [], json: Buffer.from(content.buffer) };
+  const text = message.content ?? '';
+  if (offered.length > 0) return { text, toolCalls: readToolCalls(model, message.tool_calls, offered) };
+  if (text === '' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0)
+    throw invalid(`${model} asked for functions although it was offered none, and answered nothing else.`);
+  return { text, toolCalls: [] };
+}

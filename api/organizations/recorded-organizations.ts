@@ -1,0 +1,87 @@
+// Writes about organizations and their credits that users make over HTTP and operators with the `weir` command. Each records
+// itself in the audit log.
+
+import type { Tx } from '../../db/connect.ts';
+import { type Grant, grantCredits, grantStartingCredits } from '../../db/credits/ledger.ts';
+import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
+import { deleteOrganization, insertOrganization } from '../../db/tenants/organizations.ts';
+import { deleteProjects } from '../../db/tenants/projects.ts';
+import { cancelOfDeleted } from '../../db/upkeep/cancel-of-deleted.ts';
+import { MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../flow/credit-amount.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { Deletion, Named } from './recorded-projects.ts';
+
+/** Creates an organization. Throws CONFLICT when the slug is taken. */
+export async function addOrganization(tx: Tx, author: Author, details: Named) {
+  const row = await insertOrganization(tx, details);
+  await recordChange(tx, author, {
+    organizationId: row.id,
+    action: 'organization.create',
+    resourceId: row.id,
+    details,
+  });
+  return row;
+}
+
+/**
+ * Deletes an organization with its projects, and marks what is under way in them as cancelled: call `cancelDeleted`
+ * after the transaction. Throws NOT_FOUND.
+ */
+export async function removeOrganization(tx: Tx, author: Author, organizationId: string): Promise<Deletion> {
+  await deleteOrganization(tx, organizationId);
+  const projectIds = await deleteProjects(tx, organizationId);
+  const cancelled = await cancelOfDeleted(tx, { organizationId, projectIds, all: true });
+  const details = { projects: projectIds.length, cancelled };
+  await recordChange(tx, author, {
+    organizationId,
+    action: 'organization.delete',
+    resourceId: organizationId,
+    details,
+  });
+  return { projectIds, cancelled };
+}
+
+/**
+ * Grants credits, once per `key`. Throws NOT_FOUND, VALIDATION_ERROR for an amount that is too large, and
+ * IDEMPOTENCY_KEY_REUSED when the key stands for another amount.
+ */
+export async function addCredits(
+  tx: Tx,
+  author: Author,
+  { organizationId, microcredits, key }: { organizationId: string; microcredits: number; key: string },
+): Promise<Grant> {
+  const grant = await grantCredits(tx, organizationId, microcredits, `grant/${key}`);
+  if (grant.microcredits !== microcredits) throw grantKeyReused(grant.microcredits / MICROCREDITS_PER_CREDIT);
+  if (grant.granted) await recordGrant(tx, author, organizationId, microcredits, key);
+  return grant;
+}
+
+export function grantKeyReused(credits: number): ServiceError {
+  return new ServiceError(
+    'IDEMPOTENCY_KEY_REUSED',
+    `A grant of ${credits} credits was made with this key: send a new key with each new grant.`,
+  );
+}
+
+/** Gives an organization the credits that new ones start with, unless its maker has had them before. Returns its balance. */
+export async function addStartingCredits(
+  tx: Tx,
+  author: Author,
+  { organizationId, userId, credits }: { organizationId: string; userId: string; credits: number },
+): Promise<number> {
+  if (credits === 0) return 0;
+  const microcredits = toMicrocredits(credits);
+  const grant = await grantStartingCredits(tx, organizationId, microcredits, userId);
+  if (!grant) return 0;
+  await recordGrant(tx, { ...author, actor: 'service' }, organizationId, microcredits, 'start');
+  return grant.balanceMicrocredits;
+}
+
+function recordGrant(tx: Tx, author: Author, organizationId: string, microcredits: number, key: string) {
+  return recordChange(tx, author, {
+    organizationId,
+    action: 'credits.grant',
+    resourceId: organizationId,
+    details: { credits: microcredits / MICROCREDITS_PER_CREDIT, key },
+  });
+}

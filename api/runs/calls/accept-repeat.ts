@@ -1,0 +1,147 @@
+// Accepts a run that does a stored one again: from its beginning (rerun), or a failed one from the step that failed (retry).
+import { getRequestOfRun } from '../../../db/runs/get-request-of-run.ts';
+import { getRunInput, type RunRow } from '../../../db/runs/runs.ts';
+import type { Continuation } from '../../../db/tables/run-input.ts';
+import { createTimedId } from '../../../db/timed-id.ts';
+import { DRAFT_VERSION, type Json } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import type { BlockOverrides } from '../../../flow/overrides.ts';
+import { toPlan } from '../../../flow/plan.ts';
+import type { AcceptDeps } from '../../deps.ts';
+import { invalidField } from '../../http/invalid-field.ts';
+import { takeBytes } from '../../http/take-bytes.ts';
+import { acceptAttachments } from './accept-run.ts';
+import type { CallRequest } from './call-request.ts';
+import { countCompletedSteps, findCalls, measureCollected, tooLarge } from './collect-outputs.ts';
+import { forkCursor } from './fork-cursor.ts';
+import { listOutputsRead } from './list-outputs-read.ts';
+import { lookUpInTurn } from './look-up-in-turn.ts';
+import { readCallback } from './read-callback.ts';
+import { MODEL_KEY_HEADER } from './read-model-keys.ts';
+import { requireMayRun } from './require-may-run.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
+import { type AcceptedCall, storeCall } from './store-call.ts';
+
+export type Repetition = 'rerun' | 'retry';
+type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_version_id' | 'status' | 'mode'>;
+
+/**
+ * Checks whatever a repetition can be refused for, then stores the new run, a job of the same version with the same input. The
+ * request's flow is in the version of the run. With `once`, a run that was done again already is refused. Returns undefined
+ * when another request has taken the Idempotency-Key meanwhile.
+ */
+export async function acceptRepeat(
+  deps: AcceptDeps,
+  request: CallRequest<unknown>,
+  run: RepeatedRun,
+  how: Repetition,
+  { once = false } = {},
+): Promise<AcceptedCall | undefined> {
+  requireRepeatable(run, how);
+  const { flow } = request;
+  const { definition, organizationId } = flow;
+  const executionId = run.execution_id;
+  const asked = await getRequestOfRun(deps.db, executionId);
+  requireModelKeys(asked.modelKeyProviders ?? [], Object.keys(request.modelKeys ?? {}));
+  const held: (() => void)[] = [];
+  const hold = async (bytes: number) => {
+    held.push(await takeBytes(deps.largeValues.answers, organizationId, bytes));
+  };
+  try {
+    const plan = how === 'retry' ? toPlan((await deps.definitions.get(run.flow_version_id)).steps) : [];
+    const calls = await findCalls(deps.db, executionId, plan);
+    await hold(asked.bytes + (await measureCollected(deps.db, calls)));
+    const { continuation: _, ...input } = await getRunInput(deps.db, executionId);
+    if (input.tools) throw needsCaller();
+    const overrides = input.block_overrides;
+    await requireValidOverrides(deps.validator.of(organizationId), definition, 'block_overrides', overrides);
+    const forHosts = lookUpInTurn(deps, organizationId);
+    const images = await acceptAttachments(forHosts, definition, overrides, input.attachments);
+    const callback = await readCallback(forHosts, {
+      callbackUrl: asked.callbackUrl ?? undefined,
+      callbackEvents: asked.callbackEvents ?? undefined,
+    });
+    // The first top-level step that the run has not completed: a block inside a loop is not retried alone.
+    const completed = await countCompletedSteps(deps.db, calls, plan);
+    const from = Math.max(0, Math.min(completed, plan.length - 1));
+    const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
+    requireMayRun(flow);
+    return await storeCall(deps, request, {
+      ...flow,
+      callId: createTimedId(),
+      mode: 'jobs',
+      input: { ...input, ...images, ...(continuation && { continuation }) },
+      callback,
+      repeats: { executionId, from, once },
+    });
+  } finally {
+    for (const giveBack of held) giveBack();
+  }
+}
+
+/** Takes the outputs of the steps before from the run. Throws BODY_TOO_LARGE unless all that the later steps may read fits. */
+async function continueFrom(
+  deps: AcceptDeps,
+  run: RepeatedRun,
+  overrides: BlockOverrides,
+  from: number,
+): Promise<Continuation> {
+  const { steps } = await deps.definitions.get(run.flow_version_id);
+  // The bytes are held already.
+  const { accumulatedOutputs: outputs } = await forkCursor(
+    deps,
+    run,
+    from,
+    async () => deps.db,
+    // No caller sends them.
+    Buffer.byteLength,
+  );
+  const absent = listOutputsRead(steps, overrides, from).find((stepId) => !Object.hasOwn(outputs, stepId));
+  if (absent !== undefined) throw tooLarge(absent);
+  const previous = steps[from - 1]?.step_id ?? '';
+  return { input: outputs[previous] as Json, from, outputs };
+}
+
+/** Throws INVALID_VERSION or CONFLICT for a run that cannot be done again so. */
+export function requireRepeatable(
+  { version, mode, status }: Pick<RepeatedRun, 'version' | 'mode' | 'status'>,
+  how: Repetition,
+): void {
+  if (version === DRAFT_VERSION)
+    throw new ServiceError(
+      'INVALID_VERSION',
+      'This is a run of a draft: run the draft (…/draft/runs) or the test case again instead.',
+    );
+  if (mode === 'step')
+    throw new ServiceError(
+      'CONFLICT',
+      'A session goes on with …/step, also after a failure; …/fork forks it.',
+    );
+  const instead =
+    status === 'tool_calls_required'
+      ? 'send the results of its tool calls with …/execute'
+      : '…/rerun runs it again from its beginning';
+  if (how === 'retry' && status !== 'failed')
+    throw new ServiceError(
+      'CONFLICT',
+      `Only a failed run can be retried, and this one is ${status}; ${instead}.`,
+    );
+}
+
+export function needsCaller(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    'This run was started with tools, whose results nobody would send to a job: run the flow again with …/execute. A resume that failed may be sent again as it was.',
+  );
+}
+
+/**
+ * Throws VALIDATION_ERROR unless there is a key for each provider: the organization does not pay for calls that were on keys
+ * of the caller.
+ */
+export function requireModelKeys(needed: string[], sent: string[]): void {
+  const absent = needed.filter((provider) => !sent.includes(provider));
+  if (absent.length === 0) return;
+  const message = `must hold a key for ${absent.join(', ')}, as the request for this run did: such keys are not stored`;
+  throw invalidField(MODEL_KEY_HEADER, message);
+}

@@ -1,0 +1,237 @@
+// Accepts a tool resume of /execute (docs/tool-calls.md): checks it in a fixed order, then stores the call.
+import { findRun, findRunInput, type RunRow } from '../../../db/runs/runs.ts';
+import { measureInput } from '../../../db/stored-values/stored-inputs.ts';
+import type { StoredRunInput } from '../../../db/tables/run-input.ts';
+import type { FlowDefinition, Json } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { UUID_PATTERN } from '../../../flow/limits.ts';
+import type { BlockOverrides } from '../../../flow/overrides.ts';
+import {
+  listToolSteps,
+  notPaused,
+  type PausePoint,
+  requireMatchingResults,
+  requireToolSteps,
+  type ToolCallMessage,
+} from '../../../flow/tool-calls.ts';
+import { linkToTrace } from '../../../platform/observability/tracing.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { codeReaderOf } from '../../flows/read-code-of.ts';
+import { holdStored } from '../../http/hold-stored.ts';
+import type { ExecuteRequest } from '../run-shapes/requests.ts';
+import { requireChoice } from '../run-shapes/tool-requests.ts';
+import { findAcceptedCall } from './accept-idempotently.ts';
+import { requireParameterNames } from './accept-run.ts';
+import type { CallRequest } from './call-request.ts';
+import { deriveCallId } from './derive-call-id.ts';
+import { findEarlierResume } from './find-earlier-resume.ts';
+import { isOfSameKind } from './get-session.ts';
+import { loadDefinition } from './load-definition.ts';
+import { requireImageSupport } from './require-image-support.ts';
+import { requireIterations } from './require-iterations.ts';
+import { requireMayRun } from './require-may-run.ts';
+import { requireReadOutputs } from './require-read-outputs.ts';
+import { requireSameStart } from './require-same-start.ts';
+import { requireTools } from './require-tools.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
+import { requireState } from './resume-state.ts';
+import { type AcceptedCall, storeCall } from './store-call.ts';
+
+/**
+ * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before, unless that
+ * failed for a reason that may pass.
+ * Returns undefined when another request has stored it, or taken its Idempotency-Key, in the meantime.
+ */
+export async function acceptResume(
+  deps: ApiDeps,
+  request: CallRequest<ExecuteRequest>,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
+  const { executionId = '', pausedAtStep = '' } = body;
+  const run = await findPaused(deps, request, executionId);
+  const definition = run
+    ? await loadDefinition(deps, run.flow_version_id, request.endLargeWork)
+    : flow.definition;
+  const validator = deps.validator.of(flow.organizationId);
+  const requireOverrides = (overrides: BlockOverrides, leaveLargeWork = request.leaveLargeWork) =>
+    requireValidOverrides(validator, definition, 'block_overrides', overrides, leaveLargeWork);
+  const sent = body.block_overrides as BlockOverrides | undefined;
+  if (sent) await requireOverrides(sent);
+  requireChoice(body);
+  requireParameterNames(body.parameters ?? {});
+  // Where no block takes tools, none is valid.
+  if (body.tools?.length && listToolSteps(definition).length === 0) requireToolSteps(definition);
+  requireToolStep(definition, pausedAtStep);
+  if (!run) throw notPaused();
+  // A run that was resumed before may have accepted this resume.
+  const answered = run.concluded_by === null ? await requireAnswerOfPause(deps, request, run) : undefined;
+
+  const bytes = await measureInput(deps.db, run.execution_id);
+  return holdStored(
+    deps,
+    flow.organizationId,
+    bytes,
+    async (db, turn) => {
+      const earlier = await findRunInput(db, run.execution_id);
+      if (!earlier) throw notPaused();
+      requireSameStart(earlier, body);
+      const overrides = sent ?? earlier.block_overrides;
+      if (!sent) await requireOverrides(overrides, turn.leaveLargeWork);
+      const resumed = { run, answered, definition, earlier, overrides };
+      return acceptAtPause({ ...deps, db }, { ...request, ...turn }, resumed);
+    },
+    request,
+  );
+}
+
+type ResumedRun = {
+  run: RunRow;
+  /** Its pause, where it is known already that the resume answers that. */
+  answered: PausePoint | undefined;
+  definition: FlowDefinition;
+  /** The input of its first call. */
+  earlier: StoredRunInput;
+  overrides: BlockOverrides;
+};
+
+/** Accepts a resume of a run that paused, whose stored input was read. */
+async function acceptAtPause(
+  deps: ApiDeps,
+  request: CallRequest<ExecuteRequest>,
+  { run, answered, definition, earlier, overrides }: ResumedRun,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
+  const { executionId = '', pausedAtStep = '', accumulatedOutputs = {} } = body;
+  const messages = body.toolCallMessages as ToolCallMessage[];
+  const outputs = accumulatedOutputs as { [stepId: string]: Json };
+  const { tools: sent, toolChoice, maxCredits } = body;
+  const asked = [pausedAtStep, messages, outputs, overrides, sent, toolChoice, maxCredits];
+  const callId = deriveCallId(executionId, [request.environment, ...asked]);
+  await requireStateAgain(deps, callId, request.endLargeWork, {
+    executionId,
+    messages,
+    resumeState: body.resumeState,
+    outputs: () => [outputs],
+  });
+  const resume = await findEarlierResume(deps, request, run, callId);
+  if (resume.accepted) return resume.accepted;
+
+  const pause = { executionId, ...(answered ?? (await requireAnswerOfPause(deps, request, resume.run))) };
+  const iterations = requireIterations(definition, overrides, pause, messages, body.iterationsUsed);
+  const from = definition.steps.findIndex(({ step_id }) => step_id === pausedAtStep);
+  const rest = { steps: definition.steps.slice(from) };
+  const tools = requireTools(deps, definition, overrides, body, rest.steps);
+  requireImageSupport(deps.registry, {
+    definition: rest,
+    overrides,
+    attachments: earlier.attachments ?? [],
+  });
+  const to = definition.steps.length;
+  const readCode = codeReaderOf(deps, flow.organizationId);
+  await requireReadOutputs(readCode, definition, overrides, { from, to, pausedAt: pausedAtStep }, outputs);
+  requireMayRun(flow);
+
+  const previous = definition.steps[from - 1];
+  // Tools hold for the call that they are sent with.
+  const { tools: _, tool_choice, ...kept } = earlier;
+  const input = {
+    ...kept,
+    block_overrides: overrides,
+    ...tools,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    continuation: {
+      ...(previous && { input: outputs[previous.step_id] ?? null }),
+      from,
+      outputs,
+      resume: { step_id: pausedAtStep, iterations, messages },
+    },
+  };
+  const { flow_version_id: flowVersionId, version } = run;
+  const continues = { executionId, from, to, concludes: true, ...resume.goesOn };
+  const { mode } = run;
+  const stored = { callId: resume.callId, mode, input, continues, flowVersionId, version, definition };
+  return storeCall(deps, request, stored);
+}
+
+/** Returns the pause of a run, unless the resume does not answer it. Reads no input of the run, which may be large. */
+async function requireAnswerOfPause(
+  deps: ApiDeps,
+  { body }: CallRequest<ExecuteRequest>,
+  { pause, flow_version_id: flowVersionId }: RunRow,
+): Promise<PausePoint> {
+  const { executionId = '', pausedAtStep, resumeState, accumulatedOutputs: outputs = {} } = body;
+  const messages = body.toolCallMessages as ToolCallMessage[];
+  if (!pause || pause.step_id !== pausedAtStep) throw notPaused();
+  requireMatchingResults(messages, pause.tool_call_ids);
+  if (resumeState !== undefined)
+    await requireState(deps.config.apiKeyPepper, resumeState, {
+      executionId,
+      flowVersionId,
+      step_id: pausedAtStep,
+      iterations: pause.iterations,
+      messages,
+      outputs: [outputs],
+    });
+  return pause;
+}
+
+/**
+ * Throws INVALID_RESUME for a resume that was accepted before and now comes with a token which this service has not signed for
+ * it. `outputs` may answer several candidates, made with the version that it was accepted in, of which one that matches is enough;
+ * undefined is not compared. The version of a session is not compared either: it goes on with whichever its path names by then.
+ */
+export async function requireStateAgain(
+  deps: ApiDeps,
+  callId: string,
+  endLargeWork: CallRequest<unknown>['endLargeWork'],
+  resume: {
+    executionId: string;
+    messages: ToolCallMessage[];
+    outputs: (accepted: FlowDefinition) => { [stepId: string]: Json }[] | undefined;
+    resumeState?: string | undefined;
+  },
+): Promise<void> {
+  const { executionId, messages, resumeState } = resume;
+  if (resumeState === undefined) return;
+  const accepted = await findAcceptedCall(deps, callId, endLargeWork);
+  if (!accepted) return;
+  const { mode, flowVersionId, definition, from } = accepted;
+  const outputs = resume.outputs(definition);
+  await requireState(
+    deps.config.apiKeyPepper,
+    resumeState,
+    {
+      executionId,
+      step_id: definition.steps[from ?? 0]?.step_id ?? '',
+      iterations: undefined,
+      messages,
+      flowVersionId: mode === 'step' ? undefined : flowVersionId,
+      outputs,
+    },
+    { isRepeated: true },
+  );
+}
+
+/** Throws PAUSED_STEP_INVALID unless the step is a block that can pause for tools. */
+export function requireToolStep(definition: FlowDefinition, stepId: string): void {
+  const valid = listToolSteps(definition);
+  if (!valid.includes(stepId))
+    throw new ServiceError(
+      'PAUSED_STEP_INVALID',
+      'pausedAtStep must be a block of this flow that calls tools: send back what the pause answered.',
+      { valid_steps: valid },
+    );
+}
+
+/** Finds the run that the caller names, if /execute started it with what the path names: the draft, a version or any version. */
+async function findPaused(
+  { db }: ApiDeps,
+  { flow, pinned }: CallRequest<ExecuteRequest>,
+  executionId: string,
+): Promise<RunRow | undefined> {
+  const { flowId, version } = flow;
+  const run = UUID_PATTERN.test(executionId) ? await findRun(db, flowId, executionId) : undefined;
+  if (run?.mode !== 'execute' || !isOfSameKind(run, flow)) return undefined;
+  linkToTrace(run.trace_context);
+  return !pinned || run.version === version ? run : undefined;
+}

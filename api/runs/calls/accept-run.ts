@@ -1,0 +1,79 @@
+// Accepts a new run of /execute or /jobs, with the checks that resumes and steps share.
+import type { RunMode } from '../../../db/schema.ts';
+import type { StoredRunInput } from '../../../db/tables/run-input.ts';
+import { createTimedId } from '../../../db/timed-id.ts';
+import type { FlowDefinition } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import type { BlockOverrides } from '../../../flow/overrides.ts';
+import { stay } from '../../../platform/limits/turn-to-leave.ts';
+import type { AcceptDeps } from '../../deps.ts';
+import { invalidField } from '../../http/invalid-field.ts';
+import { readAttachments } from '../run-shapes/attachments.ts';
+import type { JobRequest, RunRequest } from '../run-shapes/requests.ts';
+import type { CallRequest } from './call-request.ts';
+import { lookUpInTurn } from './look-up-in-turn.ts';
+import { readCallback } from './read-callback.ts';
+import { requireImageSupport } from './require-image-support.ts';
+import { requireMayRun } from './require-may-run.ts';
+import { requireTools } from './require-tools.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
+import { type AcceptedCall, storeCall } from './store-call.ts';
+
+/**
+ * Checks everything that a run can be refused for, then stores it: from here on it is not lost. Returns undefined when
+ * another request has taken its Idempotency-Key in the meantime.
+ */
+export async function acceptRun(
+  deps: AcceptDeps,
+  request: CallRequest<RunRequest>,
+  mode: RunMode,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
+  const { message, parameters = {}, block_overrides = {}, maxCredits, ...asked } = body;
+  if (message === undefined) throw invalidField('message', 'is required');
+  const { leaveLargeWork = stay } = request;
+  await request.requireRunnable?.();
+  requireParameterNames(parameters);
+  const overrides = block_overrides as BlockOverrides;
+  const validator = deps.validator.of(flow.organizationId);
+  await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides, leaveLargeWork);
+  const { attachments } = asked;
+  const forHosts = lookUpInTurn(deps, flow.organizationId, leaveLargeWork);
+  const images = await acceptAttachments(forHosts, flow.definition, overrides, attachments);
+  const tools = requireTools(deps, flow.definition, overrides, asked);
+  const callback = mode === 'jobs' ? await readCallback(forHosts, body as JobRequest) : undefined;
+  requireMayRun(flow);
+  const input = {
+    message,
+    parameters,
+    block_overrides,
+    ...(maxCredits !== undefined && { max_credits: maxCredits }),
+    ...images,
+    ...tools,
+  } as StoredRunInput;
+  return storeCall(deps, request, { callId: createTimedId(), mode, input, callback, ...flow });
+}
+
+/**
+ * Returns the attachments as they are stored; {} when there are none. The dependencies are those of `lookUpInTurn`. Throws the
+ * codes of attachments.
+ */
+export async function acceptAttachments(
+  deps: AcceptDeps,
+  definition: FlowDefinition,
+  overrides: BlockOverrides,
+  sent: unknown[] = [],
+): Promise<Pick<StoredRunInput, 'attachments'>> {
+  const attachments = await readAttachments(sent, deps.resolvePublic);
+  requireImageSupport(deps.registry, { definition, overrides, attachments });
+  return attachments.length > 0 ? { attachments } : {};
+}
+
+/** Throws PARAMETER_NAME_RESERVED. */
+export function requireParameterNames(parameters: object): void {
+  if (Object.hasOwn(parameters, 'attachments'))
+    throw new ServiceError(
+      'PARAMETER_NAME_RESERVED',
+      'parameters.attachments is reserved: give this parameter another name.',
+    );
+}

@@ -1,0 +1,245 @@
+// Accepts one call of a session: checks everything it can be refused for before the first byte.
+import type { RunRow } from '../../../db/runs/runs.ts';
+import type { Continuation } from '../../../db/tables/run-input.ts';
+import { createTimedId } from '../../../db/timed-id.ts';
+import type { FlowDefinition, Json } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import type { BlockOverrides } from '../../../flow/overrides.ts';
+import { noResultsExpected, requireMatchingResults, type ToolCallMessage } from '../../../flow/tool-calls.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { codeReaderOf } from '../../flows/read-code-of.ts';
+import { holdStored } from '../../http/hold-stored.ts';
+import { invalidField } from '../../http/invalid-field.ts';
+import type { StepRequest } from '../run-shapes/step-requests.ts';
+import { requireStateAgain } from './accept-resume.ts';
+import { acceptAttachments, requireParameterNames } from './accept-run.ts';
+import type { CallRequest } from './call-request.ts';
+import { deriveCallId, firstCallOf } from './derive-call-id.ts';
+import { findEarlierResume, type NewResume } from './find-earlier-resume.ts';
+import { getSession } from './get-session.ts';
+import { lookUpInTurn } from './look-up-in-turn.ts';
+import { measureSession, ofSteps, readInput, readOutputs } from './read-session.ts';
+import { requireFreshPause, staleTree } from './require-fresh-tree.ts';
+import { requireImageSupport } from './require-image-support.ts';
+import { requireIterations } from './require-iterations.ts';
+import { requireMayRun } from './require-may-run.ts';
+import { requireReadOutputs } from './require-read-outputs.ts';
+import { requireSameStart } from './require-same-start.ts';
+import { requireSoundTree } from './require-sound-tree.ts';
+import { requireStepIndex } from './require-step-index.ts';
+import { requireTools } from './require-tools.ts';
+import { requireValidOverrides } from './require-valid-overrides.ts';
+import { requireState } from './resume-state.ts';
+import { type AcceptedCall, type CallToStore, storeCall } from './store-call.ts';
+
+type Outputs = { [stepId: string]: Json };
+
+type CheckedCall = {
+  session: RunRow | undefined;
+  /** The id of the call, where it is a resume, and what it goes on after. */
+  resumes: Pick<NewResume, 'callId' | 'goesOn'> | undefined;
+  overrides: BlockOverrides;
+  tools: ReturnType<typeof requireTools>;
+  /** The end (exclusive) of the steps that it runs. */
+  to: number;
+  /** Whether the flow was published again since the session began. */
+  republished: boolean;
+};
+
+/**
+ * Stores one call of a session, and on the first call the session too. A tool resume that is sent again returns the call
+ * that was accepted before. Returns undefined when another request has taken its Idempotency-Key in the meantime.
+ */
+export async function acceptStep(
+  deps: ApiDeps,
+  request: CallRequest<StepRequest>,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
+  const { definition } = flow;
+  const { steps } = definition;
+  const { stepIndex, runRemaining = false } = body;
+  await request.requireRunnable?.();
+  const session = body.executionId == null ? undefined : await getSession(deps, flow, body.executionId);
+  const republished = session !== undefined && session.flow_version_id !== flow.flowVersionId;
+  requireStepIndex(definition, body, republished);
+  const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
+  const overrides = (body.blockOverrides ?? {}) as BlockOverrides;
+  const to = runRemaining ? steps.length : stepIndex + 1;
+  const tools = requireTools(deps, definition, overrides, body, steps.slice(stepIndex, to));
+  requireSoundTree(definition);
+  const validator = deps.validator.of(flow.organizationId);
+  await requireValidOverrides(validator, definition, 'blockOverrides', overrides, request.leaveLargeWork);
+  requireParameterNames(body.parameters ?? {});
+
+  const resumeId = session && messages && idOfResume(request, session);
+  if (resumeId)
+    await requireStateAgain(deps, resumeId, request.endLargeWork, {
+      executionId: session.execution_id,
+      messages,
+      outputs: (accepted) => outputsOfPause(accepted, body),
+      resumeState: body.resumeState,
+    });
+  const resumes = session && resumeId ? await findEarlierResume(deps, request, session, resumeId) : undefined;
+  if (resumes?.accepted) return resumes.accepted;
+
+  const known = resumes?.run ?? session;
+  if (messages && !known)
+    throw new ServiceError('INVALID_RESUME', 'A resume needs the executionId of the session.');
+  if (messages && !known?.pause) throw noResultsExpected(messages);
+  const checked = { session: known, resumes, overrides, tools, to, republished };
+  return holdStored(
+    deps,
+    flow.organizationId,
+    known ? await measureSession(deps, known, body) : 0,
+    (db, turn) => acceptChecked({ ...deps, db }, { ...request, ...turn }, checked),
+    request,
+  );
+}
+
+/** Accepts a call whose request alone is sound: reads what its session has for it, and stores it. */
+async function acceptChecked(
+  deps: ApiDeps,
+  request: CallRequest<StepRequest>,
+  { session, resumes, overrides, tools, to, republished }: CheckedCall,
+): Promise<AcceptedCall | undefined> {
+  const { flow, body, leaveLargeWork } = request;
+  const { definition } = flow;
+  const { steps } = definition;
+  const { stepIndex, maxCredits } = body;
+  const messages = body.toolCallMessages as ToolCallMessage[] | undefined;
+  const outputs = ofSteps(definition, await readOutputs(deps, session, request));
+  const replaced = body.inputOverrides as Outputs | undefined;
+  const continuation: Continuation = {
+    ...pipelineInput(definition, body, outputs, republished),
+    from: stepIndex,
+    outputs: outputs ?? {},
+    ...(replaced && { replaced }),
+  };
+  const pausedAt = messages && steps[stepIndex]?.step_id;
+  const range = { from: stepIndex, to, pausedAt };
+  const readCode = codeReaderOf(deps, flow.organizationId);
+  await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
+  const forHosts = lookUpInTurn(deps, flow.organizationId, leaveLargeWork);
+  const images = session ? {} : await acceptAttachments(forHosts, definition, overrides, body.attachments);
+  const kept = await readInput(deps, session, body);
+  if (session) requireSameStart(kept, body);
+  const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
+  const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
+  // The images of the session: this call may bring them to another model.
+  requireImageSupport(deps.registry, {
+    definition: { steps: steps.slice(stepIndex, to) },
+    overrides,
+    attachments: kept.attachments ?? [],
+  });
+  const run = { mode: 'step' as const, ...flow };
+  const concludes = to === steps.length;
+  if (!session) {
+    requireMayRun(flow);
+    const executionId = createTimedId();
+    const continues = { executionId, from: stepIndex, to, concludes };
+    const first = { ...run, callId: firstCallOf(executionId), continues };
+    return storeCall(
+      deps,
+      request,
+      { ...first, input: { ...input, continuation } },
+      { callId: executionId, input },
+    );
+  }
+
+  const executionId = session.execution_id;
+  const continues = { executionId, from: stepIndex, to, concludes };
+  if (resumes)
+    return resume(deps, request, session.pause, republished, {
+      ...run,
+      callId: resumes.callId,
+      continues: { ...continues, ...resumes.goesOn },
+      input: { ...input, continuation },
+    });
+  requireMayRun(flow);
+  return storeCall(deps, request, {
+    ...run,
+    callId: createTimedId(),
+    continues: stepIndex === 0 ? { ...continues, sessionInput: inherited } : continues,
+    input: { ...input, continuation },
+  });
+}
+
+/** Stores the call that runs the paused step again, with tool results. */
+async function resume(
+  deps: ApiDeps,
+  request: CallRequest<StepRequest>,
+  pause: RunRow['pause'],
+  republished: boolean,
+  run: CallToStore & { continues: NonNullable<CallToStore['continues']> },
+): Promise<AcceptedCall | undefined> {
+  const { flow, body } = request;
+  const messages = body.toolCallMessages as ToolCallMessage[];
+  const { definition, input, continues } = run;
+  const { from, executionId } = continues;
+  const step_id = definition.steps[from]?.step_id ?? '';
+  if (pause) requireFreshPause(definition, pause, from, republished);
+  if (pause?.step_id !== step_id) throw noResultsExpected(messages);
+  requireMatchingResults(messages, pause.tool_call_ids);
+  if (body.resumeState !== undefined)
+    await requireState(deps.config.apiKeyPepper, body.resumeState, {
+      executionId,
+      // The flow may have been published again since the pause.
+      flowVersionId: undefined,
+      step_id,
+      iterations: pause.iterations,
+      messages,
+      outputs: outputsOfPause(definition, body),
+    });
+  const { block_overrides: overrides } = input;
+  const answered = { executionId, ...pause };
+  const iterations = requireIterations(definition, overrides, answered, messages, body.iterationsUsed);
+  requireMayRun(flow);
+  const continuation = {
+    ...(input.continuation as Continuation),
+    resume: { step_id, iterations, messages },
+  };
+  return storeCall(deps, request, { ...run, input: { ...input, continuation } });
+}
+
+/**
+ * Returns the outputs that a resume sends back, and these without those of blocks inside steps. A pause has handed out one or the
+ * other: a client may have added such outputs, and what was a step may be inside another one in the version of today.
+ */
+function outputsOfPause(
+  definition: FlowDefinition,
+  { accumulatedOutputs }: StepRequest,
+): Outputs[] | undefined {
+  const sent = accumulatedOutputs as Outputs | undefined;
+  return sent && [sent, ofSteps(definition, sent) ?? {}];
+}
+
+/** Derives the id of a resume from its version and the fields that it neither ignores nor only checks. */
+function idOfResume({ environment, body }: CallRequest<StepRequest>, session: RunRow): string {
+  const { iterationsUsed, resumeState, message, parameters, attachments, ...read } = body;
+  const { callbackUrl, callbackEvents, ...asked } = read;
+  return deriveCallId(session.execution_id, [environment, asked]);
+}
+
+/** Returns the input of the step: the output of the step before, unless the request overrides it. */
+function pipelineInput(
+  definition: FlowDefinition,
+  { stepIndex, inputOverrides }: StepRequest,
+  outputs: Outputs | undefined,
+  republished: boolean,
+): { input?: Json } {
+  const previous = definition.steps[stepIndex - 1]?.step_id;
+  if (previous === undefined) return {};
+  if (!outputs)
+    throw invalidField(
+      'accumulatedOutputs',
+      'is required after step 0: the outputs of the earlier steps, by step_id',
+    );
+  const merged = { ...outputs, ...inputOverrides } as Outputs;
+  if (Object.hasOwn(merged, previous)) return { input: merged[previous] as Json };
+  if (republished)
+    throw staleTree(
+      definition,
+      `accumulatedOutputs has no output of the step ${JSON.stringify(previous)}. The flow was published again since the session began: if the step is new, start a new session (its steps are in detail.steps); otherwise send its output.`,
+    );
+  throw invalidField(`accumulatedOutputs.${previous}`, 'is required: the output of the step before this one');
+}

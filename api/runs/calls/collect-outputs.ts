@@ -1,0 +1,153 @@
+// The outputs that a fork carries: the latest of each step, of those that fit into a request of /step.
+import type { Db } from '../../../db/connect.ts';
+import { listCalls } from '../../../db/runs/list-calls.ts';
+import { getRunInput } from '../../../db/runs/runs.ts';
+import { findBroughtOutputs } from '../../../db/stored-values/find-brought-outputs.ts';
+import { measureOutputs, referenceLoader } from '../../../db/stored-values/load-references.ts';
+import { readResult } from '../../../db/stored-values/read-result.ts';
+import { type ComposedValues, composeValues } from '../../../flow/compose-values.ts';
+import type { Json } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import type { PlannedStep } from '../../../flow/plan.ts';
+import { INPUT_REF, isLeaf, MESSAGE_REF, type Value } from '../../../flow/value.ts';
+import { BODY_MAX_BYTES } from '../../http/receive-body.ts';
+
+/**
+ * The calls of a run that are looked through for outputs, the last one first. `brought`: the steps whose outputs the caller
+ * brought, null where only the input tells; `bytes`: the size of the input. `isAll`: whether the run has no other calls.
+ */
+type Calls = {
+  calls: (Awaited<ReturnType<typeof listCalls>>[number] & { bytes: number; brought: string[] | null })[];
+  isAll: boolean;
+};
+/** Where the latest output of a step is: made by the call, or brought by its caller when there is no `value`. */
+type Source = { callId: string; value?: Value | undefined };
+
+/** Finds the calls of a run from which outputs of these steps can be collected. */
+export async function findCalls(db: Db, executionId: string, steps: PlannedStep[]): Promise<Calls> {
+  const all = steps.length === 0 ? [] : await listCalls(db, executionId);
+  const ids = all.map(({ callId }) => callId);
+  const stepIds = steps.map(({ step_id }) => step_id);
+  const found = await findBroughtOutputs(db, ids, stepIds);
+  const calls = all.flatMap((call) => {
+    const brought = found.get(call.callId);
+    return brought ? [{ ...call, ...brought }] : [];
+  });
+  return { calls, isAll: calls.length === all.length };
+}
+
+/** Measures what is in memory at most while outputs are collected: as many as fit into a request, and the input of one call. */
+export async function measureCollected(db: Db, { calls }: Calls): Promise<number> {
+  if (calls.length === 0) return 0;
+  const ids = calls.map(({ callId }) => callId);
+  const read = calls.filter(({ brought }) => brought === null || brought.length > 0);
+  const input = Math.max(0, ...read.map(({ bytes }) => bytes));
+  return Math.min(await measureOutputs(db, ids), BODY_MAX_BYTES) + input;
+}
+
+/**
+ * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call. When
+ * all together have more than `room` bytes by `measure`, the last one comes first, then those that later blocks read (`read`),
+ * then the latest; each that has no room is left out, and so is one in a call that is not looked through. Throws CONFLICT when
+ * the last step has none, and BODY_TOO_LARGE when its output does not fit.
+ */
+export async function collectOutputs(
+  db: Db,
+  calls: Calls,
+  steps: PlannedStep[],
+  read: ReadonlySet<string>,
+  room: number,
+  measure: (json: string) => number,
+): Promise<{ [stepId: string]: Json }> {
+  const { sources, missing } = await findSources(db, calls, steps);
+  const last = steps.at(-1);
+  if (last && !sources.has(last.step_id)) {
+    if (!calls.isAll) throw tooFarBack(last.step_id);
+    const absent = steps.find(({ step_id }) => !sources.has(step_id)) ?? last;
+    throw notCompleted(
+      absent.step_id,
+      missing?.step_id === absent.step_id ? missing.message : 'it was not run',
+    );
+  }
+  const outputs = new Map<string, Json>();
+  const others = steps.slice(0, -1).toReversed();
+  const isRead = ({ step_id }: PlannedStep) => read.has(step_id);
+  const inOrder = [...others.filter(isRead), ...others.filter((step) => !isRead(step))];
+  let bytes = 0;
+  let leftOut = false;
+  let brought: { callId: string; outputs: { [stepId: string]: Json } } | undefined;
+  for (const { step_id } of last ? [last, ...inOrder] : []) {
+    const source = sources.get(step_id);
+    if (!source) continue;
+    const { callId, value } = source;
+    // Once there was no room for one output, others are measured before they are read.
+    if (leftOut && value && isLeaf(value))
+      if (bytes + (await measureOutputs(db, callId, [step_id])) > room) continue;
+    if (!value && brought?.callId !== callId) {
+      const { continuation } = await getRunInput(db, callId);
+      brought = { callId, outputs: continuation?.outputs ?? {} };
+    }
+    const output = value ? await readResult(db, callId, value) : (brought?.outputs[step_id] as Json);
+    const size = measure(JSON.stringify({ [step_id]: output }));
+    if (bytes + size > room) {
+      if (outputs.size === 0) throw tooLarge(step_id);
+      leftOut = true;
+      continue;
+    }
+    bytes += size;
+    outputs.set(step_id, output);
+  }
+  const carried = steps.filter(({ step_id }) => outputs.has(step_id));
+  return Object.fromEntries(carried.map(({ step_id }) => [step_id, outputs.get(step_id) as Json]));
+}
+
+/** Counts the steps up to the last one that has an output in the calls of a run, or was brought one by its caller. */
+export async function countCompletedSteps(db: Db, calls: Calls, steps: PlannedStep[]): Promise<number> {
+  const { sources } = await findSources(db, calls, steps);
+  return steps.findLastIndex(({ step_id }) => sources.has(step_id)) + 1;
+}
+
+/** Finds the latest output of each step without reading it, so that no more are in memory than are carried. */
+async function findSources(
+  db: Db,
+  calls: Calls,
+  steps: PlannedStep[],
+): Promise<{ sources: Map<string, Source>; missing: ComposedValues['missing'] }> {
+  const sources = new Map<string, Source>();
+  let missing: ComposedValues['missing'];
+  for (const { callId, from, to, completed, brought } of calls.calls) {
+    if (steps.every(({ step_id }) => sources.has(step_id))) break;
+    const ofCaller = brought ?? Object.keys((await getRunInput(db, callId)).continuation?.outputs ?? {});
+    const composed = await composeValues(
+      steps.slice(from, to),
+      new Set(completed),
+      referenceLoader(db, callId),
+      { ref: from > 0 ? INPUT_REF : MESSAGE_REF },
+    );
+    for (const { step_id } of steps) {
+      const value = composed.values.get(step_id);
+      if (!sources.has(step_id) && (value || ofCaller.includes(step_id)))
+        sources.set(step_id, { callId, value });
+    }
+    missing ??= composed.missing;
+  }
+  return { sources, missing };
+}
+
+/** The error for a fork whose run has no output of an earlier step. */
+export function notCompleted(stepId: string, reason: string): ServiceError {
+  const message = `The run has not completed the earlier step ${stepId}: ${reason}.`;
+  return new ServiceError('CONFLICT', message, { step_id: stepId });
+}
+
+/** The error for a fork whose run has too much in its calls to look for the output of the step before in all of them. */
+function tooFarBack(stepId: string): ServiceError {
+  const message = `The last calls of this run have no output of the step ${stepId}, and are so large that earlier ones are not looked through: fork it at an earlier step, or begin a new session.`;
+  return new ServiceError('CONFLICT', message, { step_id: stepId });
+}
+
+/** The error for a fork or retry that cannot carry an output that it needs. */
+export function tooLarge(stepId: string): ServiceError {
+  const message = `The output of ${stepId} does not fit into one request with the input of the run and the other outputs it needs.`;
+  return new ServiceError('BODY_TOO_LARGE', message, { step_id: stepId });
+}

@@ -1,0 +1,78 @@
+// Describes to callers how a run ended or paused (docs/running-flows.md, Answers).
+import { loadBlockOutput } from '../../../db/runs/block-runs.ts';
+import { listBlocksOfCall } from '../../../db/runs/list-recorded-blocks.ts';
+import { getRunInput } from '../../../db/runs/runs.ts';
+import { referenceLoader } from '../../../db/stored-values/load-references.ts';
+import { readResultText } from '../../../db/stored-values/read-result.ts';
+import { composeOutputs } from '../../../flow/compose-outputs.ts';
+import type { FlowDefinition, Json } from '../../../flow/definition.ts';
+import { toPlan } from '../../../flow/plan.ts';
+import type { CallIds, RunOutcome } from '../../../flow/run.ts';
+import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../../flow/tool-calls.ts';
+import { INPUT_REF, MESSAGE_REF } from '../../../flow/value.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { JsonText } from '../../http/write-json.ts';
+import { describeRunError } from '../run-shapes/describe-run-error.ts';
+import { signState } from './resume-state.ts';
+
+/** The call that ended or paused a run: all that describing it needs. */
+type EndedCall = CallIds & {
+  from: number | null;
+  flowVersionId: string;
+  definition: FlowDefinition;
+};
+
+/** Returns the fields of an answer that tell how a run ended or paused, `status` among them, for `writeJson`. */
+export async function describeOutcome(deps: ApiDeps, run: EndedCall, outcome: RunOutcome) {
+  const { status } = outcome;
+  switch (status) {
+    case 'completed':
+      return { status, result: new JsonText(await readResultText(deps.db, run.callId, outcome.result)) };
+    case 'failed':
+      return { status, result: null, ...describeRunError(outcome.error) };
+    case 'tool_calls_required':
+      return { status, ...(await describePause(deps, run, outcome.pause)) };
+  }
+}
+
+/** Returns the fields of a pause: what the caller has to answer and to echo. */
+export async function describePause({ config, db }: ApiDeps, run: EndedCall, pause: PausePoint) {
+  const { executionId, callId, flowVersionId, definition } = run;
+  const { step_id, iterations } = pause;
+  const [{ output, finishedAt }, accumulatedOutputs] = await Promise.all([
+    loadBlockOutput(db, callId, step_id),
+    accumulate(
+      db,
+      run,
+      definition.steps.findIndex((step) => step.step_id === step_id),
+    ),
+  ]);
+  const messages = output as ToolCallMessage[];
+  const state = { executionId, flowVersionId, step_id, iterations, messages, outputs: accumulatedOutputs };
+  return {
+    pausedAtStep: step_id,
+    iterationsUsed: iterations,
+    toolCallMessages: messages,
+    toolCalls: (messages.at(-1) as AssistantMessage).tool_calls,
+    accumulatedOutputs,
+    resumeState: await signState(config.apiKeyPepper, state, finishedAt),
+  };
+}
+
+/** Merges the outputs that the caller sent with those of the steps this call ran, up to `end` (exclusive) of the plan. */
+async function accumulate(
+  db: ApiDeps['db'],
+  run: EndedCall,
+  end: number,
+): Promise<{ [stepId: string]: Json }> {
+  const { callId, definition } = run;
+  const [{ continuation }, blocks] = await Promise.all([
+    getRunInput(db, callId),
+    listBlocksOfCall(db, callId),
+  ]);
+  const completed = blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key);
+  const steps = toPlan(definition.steps).slice(run.from ?? 0, end);
+  const input = { ref: run.from ? INPUT_REF : MESSAGE_REF };
+  const { outputs } = await composeOutputs(steps, new Set(completed), referenceLoader(db, callId), input);
+  return { ...continuation?.outputs, ...outputs };
+}

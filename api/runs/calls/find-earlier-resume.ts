@@ -1,0 +1,63 @@
+// A resume that is sent again (docs/tool-calls.md): it gets the answer of the first, or, where that failed for a reason that may
+// pass, goes on from the pause once more.
+import { findAnsweredPause } from '../../../db/runs/find-answered-pause.ts';
+import { listStoredCalls } from '../../../db/runs/list-stored-calls.ts';
+import type { RunRow } from '../../../db/runs/runs.ts';
+import type { ErrorCode } from '../../../flow/errors.ts';
+import type { RunOutcome } from '../../../flow/run.ts';
+import type { AcceptDeps } from '../../deps.ts';
+import { replay } from './accept-idempotently.ts';
+import type { CallRequest } from './call-request.ts';
+import { deriveCallId } from './derive-call-id.ts';
+import type { AcceptedCall, CallToStore } from './store-call.ts';
+
+/** How often a resume that fails again and again is tried; later it gets its last failure as its answer. */
+const TRIES_MAX = 32;
+
+/** Failures of what a run depends on, not of what it does: the same resume may succeed later, or with another model key. */
+const PASSING: ErrorCode[] = [
+  'MODEL_UNAVAILABLE',
+  'MODEL_NOT_CONFIGURED',
+  'MODEL_KEY_REJECTED',
+  'MODEL_KEY_GONE',
+  'BYOK_REJECTED',
+  'INSUFFICIENT_CREDITS',
+  'INTERNAL_ERROR',
+];
+
+/** A resume that is still to be accepted: the id of its call, the run as it waits, and what the call goes on after. */
+export type NewResume = {
+  accepted?: never;
+  callId: string;
+  run: RunRow;
+  goesOn: Pick<NonNullable<CallToStore['continues']>, 'after' | 'again'>;
+};
+
+/**
+ * Returns the call that an equal resume of `run` was accepted as before, marked as replayed; where there is none, or it failed for
+ * a reason that may pass and was the last call of the run, what a new one begins with. `callId` is the id of the first.
+ */
+export async function findEarlierResume(
+  deps: AcceptDeps,
+  request: Pick<CallRequest<unknown>, 'modelKeys' | 'flow' | 'endLargeWork'>,
+  run: RunRow,
+  callId: string,
+): Promise<{ accepted: AcceptedCall } | NewResume> {
+  const { execution_id: executionId, concluded_by: last } = run;
+  const ids: [string, ...string[]] = [callId];
+  for (let tries = 1; tries < TRIES_MAX; tries++) ids.push(deriveCallId(executionId, [callId, tries]));
+  const stored = await listStoredCalls(deps.db, ids);
+  const latest = ids.findLastIndex((id) => stored.has(id));
+  const accepted = latest < 0 ? undefined : await replay(deps, request, ids[latest] as string);
+  if (!accepted) return { callId, run, goesOn: { after: last } };
+  const next = ids[latest + 1];
+  const isOver = accepted.callId !== last || run.cancel_requested_at !== null || !mayPass(accepted.outcome);
+  const paused = isOver || !next ? undefined : await findAnsweredPause(deps.db, executionId, ids);
+  if (!paused || !next) return { accepted };
+  const waiting = { ...run, pause: paused.pause, concluded_by: paused.callId };
+  return { callId: next, run: waiting, goesOn: { after: last, again: true } };
+}
+
+function mayPass(outcome: RunOutcome | undefined): boolean {
+  return outcome?.status === 'failed' && PASSING.includes(outcome.error.code);
+}

@@ -1,0 +1,146 @@
+import { forOrganization } from '../../../db/connection/connection-turns.ts';
+import { findFlowForRun, findFlowOfRuns } from '../../../db/flows/find-flow-for-run.ts';
+import { DRAFT_VERSION, type FlowDefinition } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { findShapeProblems } from '../../../flow/find-shape-problems.ts';
+import { SLUG_PATTERN, UUID_PATTERN, VERSION_MAX } from '../../../flow/limits.ts';
+import { listBlocks } from '../../../flow/plan.ts';
+import { formatPath } from '../../../flow/step-path.ts';
+import type { ApiDeps } from '../../deps.ts';
+import type { Problem } from '../../flows/describe-file-problems.ts';
+import { findRefusedSchemas } from '../../flows/find-refused-schemas.ts';
+import type { ApiMiddleware, LoadedFlow } from '../../http/context.ts';
+import { accessOf, type Principal } from '../../http/principal.ts';
+import { readerSignal } from '../../http/reader-signal.ts';
+import { waitInTime } from '../../http/take-bytes.ts';
+import { invalidTree } from './require-sound-tree.ts';
+
+/** The slugs in the path and the version number; without one, the production version is meant. */
+type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
+
+/**
+ * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
+ * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody. Throws
+ * RATE_LIMITED when others are loaded for too long, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
+ */
+export async function loadRunnableFlow(
+  { db, definitions, largeValues }: Pick<ApiDeps, 'db' | 'definitions' | 'largeValues'>,
+  query: Parameters<typeof findFlowForRun>[1],
+  gone?: () => AbortSignal,
+): Promise<LoadedFlow | undefined> {
+  const foundAt = performance.now();
+  const found = await findFlowForRun(db, query);
+  if (!found) return undefined;
+  const { organizationId, flowVersionId } = found;
+  const look = async () => {
+    const definition = await definitions.get(flowVersionId);
+    const problems = await findProblems(definition, (sound) =>
+      findRefusedSchemas(largeValues.work, organizationId, sound, gone),
+    );
+    return { definition, problems };
+  };
+  const loaded = definitions.peek(flowVersionId);
+  const isKnown = loaded !== undefined && known.has(loaded);
+  const measure = () => definitions.measure(flowVersionId);
+  const enter = (signal: AbortSignal) => largeValues.flowLoads.enter(organizationId, measure, signal);
+  const end = isKnown ? undefined : await waitInTime(enter, gone?.());
+  const { definition, problems } = await look().finally(end);
+  if (problems.length > 0)
+    throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
+  return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };
+}
+
+/**
+ * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
+ * the same 404. Throws INVALID_VERSION for the draft of one that is there, and INVALID_TREE as `loadRunnableFlow` does.
+ */
+export function loadFlow(deps: ApiDeps): ApiMiddleware {
+  return async function loadFlow(ctx, next) {
+    const path: FlowPath = ctx.params;
+    const version = path.version === undefined ? 'production' : parseVersion(path.version);
+    const query = queryOf(path, ctx.state.principal);
+    if (query && version === DRAFT_VERSION) await refuseDraft(deps, query);
+    const found = query && (await loadRunnableFlow(deps, { ...query, version }, () => readerSignal(ctx.res)));
+    if (!query || !found) throw flowNotFound(version);
+    const { organization, project, flow } = query;
+    ctx.state.slugs = { organization, project, flow };
+    ctx.state.flow = found;
+    ctx.state.flowIds = found;
+    await forOrganization(found.organizationId, next);
+  };
+}
+
+/** Throws INVALID_VERSION for a flow that the caller can reach, published or not, and the 404 for any other. */
+async function refuseDraft({ db }: Pick<ApiDeps, 'db'>, query: NonNullable<ReturnType<typeof queryOf>>) {
+  const found = await findFlowOfRuns(db, { ...query, version: undefined, executionId: undefined });
+  throw found ? versionIsDraft() : flowNotFound();
+}
+
+/** The problems of definitions, which never change. */
+const known = new WeakMap<FlowDefinition, Problem[]>();
+
+/** Finds the problems of a definition, unless they are known: those of its shape, else those of its JSON Schemas. */
+async function findProblems(
+  definition: FlowDefinition,
+  ofSchemas: (definition: FlowDefinition) => Promise<Problem[]>,
+): Promise<Problem[]> {
+  const found = known.get(definition);
+  if (found) return found;
+  const ofShape: Problem[] = findShapeProblems(definition);
+  const problems = ofShape.length > 0 ? ofShape : await ofSchemas(definition);
+  known.set(definition, problems);
+  return problems;
+}
+
+/**
+ * Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same errors for
+ * flows that are not there and for drafts. With `deletedToo`, the flow of the path's run may have been deleted.
+ */
+export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMiddleware {
+  return async function loadFlowIds(ctx, next) {
+    const path: FlowPath = ctx.params;
+    const asked = path.version === undefined ? undefined : parseVersion(path.version);
+    const query = queryOf(path, ctx.state.principal);
+    const { executionId: asRun = '' } = ctx.params;
+    const executionId = deletedToo && UUID_PATTERN.test(asRun) ? asRun : undefined;
+    const version = asked === DRAFT_VERSION ? undefined : asked;
+    const found = query && (await findFlowOfRuns(db, { ...query, version, executionId }));
+    if (!found) throw flowNotFound(version);
+    if (asked === DRAFT_VERSION) throw versionIsDraft();
+    ctx.state.flowIds = found;
+    await forOrganization(found.organizationId, next);
+  };
+}
+
+/** Returns which flow the path asks for; undefined when no flow can be there. */
+function queryOf({ org: organization = '', project = '', flow = '' }: FlowPath, principal: Principal) {
+  if (![organization, project, flow].every((slug) => SLUG_PATTERN.test(slug))) return undefined;
+  return { organization, project, flow, within: accessOf(principal) };
+}
+
+/** The error for a flow that a caller cannot reach, or that has no such version; callers are not told which. */
+export function flowNotFound(version?: number | 'production'): ServiceError {
+  const none = 'There is no such flow for this caller';
+  if (version === undefined) return new ServiceError('FLOW_NOT_FOUND', `${none}.`);
+  const missing =
+    version === 'production'
+      ? 'no production version: publish it, and set its production version'
+      : 'no published version with this number';
+  return new ServiceError('FLOW_NOT_FOUND', `${none}, or it has ${missing}.`);
+}
+
+/** The error for a path that names the draft of a flow. */
+export function versionIsDraft(): ServiceError {
+  return new ServiceError(
+    'INVALID_VERSION',
+    'Version 0 is the draft: publish it, and run the version you get.',
+  );
+}
+
+/**
+ * Reads a version's number as it is written: without leading zeros. VERSION_MAX stands for every number and text that
+ * cannot be a version.
+ */
+function parseVersion(text: string): number {
+  return /^(0|[1-9]\d{0,9})$/.test(text) ? Math.min(Number(text), VERSION_MAX) : VERSION_MAX;
+}

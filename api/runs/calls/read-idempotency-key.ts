@@ -1,0 +1,33 @@
+// The Idempotency-Key header: a request that is repeated with the same key is carried out once.
+import type { IdempotencyKey } from '../../../db/runs/idempotency-keys.ts';
+import type { ApiMiddleware } from '../../http/context.ts';
+import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
+import { idempotencyHeaders } from '../run-shapes/requests.ts';
+import { digestRequest } from './digest-request.ts';
+
+/**
+ * Reads the header into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are the same when their path
+ * (with the version), body and environment are the same; neither the order of the body's keys nor a field of it that is null
+ * makes a difference.
+ */
+export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
+  return async function readIdempotencyKey(ctx, next) {
+    const headers = idempotencyHeaders.safeParse(
+      { 'Idempotency-Key': ctx.req.headers['idempotency-key'] },
+      PARSE_OPTIONS,
+    );
+    if (!headers.success) throw validationError(headers.error);
+    const key = headers.data['Idempotency-Key'];
+    if (key !== undefined) {
+      const { principal, flow, body } = ctx.state;
+      const digestOf = (content: unknown) => digestRequest(principal.environment, ctx.path, content);
+      const fields = Object.entries(body ?? {});
+      const held = fields.filter(([, value]) => value !== null);
+      const digest = digestOf(body && Object.fromEntries(held));
+      // The release before digested fields that are null, too.
+      const earlierDigest = held.length < fields.length ? digestOf(body) : undefined;
+      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest, earlierDigest };
+    }
+    await next();
+  };
+}

@@ -1,0 +1,71 @@
+// What a call reads of its session, however small its request is.
+
+import { getRunInput, type RunRow } from '../../../db/runs/runs.ts';
+import { measurePause } from '../../../db/stored-values/measure-outcome.ts';
+import { measureInput } from '../../../db/stored-values/stored-inputs.ts';
+import type { StoredRunInput } from '../../../db/tables/run-input.ts';
+import type { FlowDefinition, Json } from '../../../flow/definition.ts';
+import type { PausePoint } from '../../../flow/tool-calls.ts';
+import type { ApiDeps } from '../../deps.ts';
+import type { StepRequest } from '../run-shapes/step-requests.ts';
+import { findAcceptedCall } from './accept-idempotently.ts';
+import type { CallRequest } from './call-request.ts';
+import { describePause } from './describe-outcome.ts';
+
+type Outputs = { [stepId: string]: Json };
+
+/** Measures what the functions below read, in bytes. */
+export async function measureSession({ db }: ApiDeps, session: RunRow, body: StepRequest): Promise<number> {
+  const input = await measureInput(db, session.execution_id);
+  if (!pauseToRead(session, body) || !session.concluded_by) return input;
+  return input + (await measurePause(db, session.concluded_by));
+}
+
+/** Returns the outputs of the earlier steps: those of the request, or where a resume leaves them out, those before its pause. */
+export async function readOutputs(
+  deps: ApiDeps,
+  session: RunRow | undefined,
+  { body, endLargeWork }: CallRequest<StepRequest>,
+): Promise<Outputs | undefined> {
+  const pause = session && pauseToRead(session, body);
+  if (!pause) return body.accumulatedOutputs as Outputs | undefined;
+  const call = session?.concluded_by
+    ? await findAcceptedCall(deps, session.concluded_by, endLargeWork)
+    : undefined;
+  return call && (await describePause(deps, call, pause)).accumulatedOutputs;
+}
+
+/**
+ * Leaves out the outputs of blocks inside steps, which clients that keep every block_completed send along: no later step reads
+ * them, and a pause has room only for what is carried.
+ */
+export function ofSteps({ steps }: FlowDefinition, outputs: Outputs | undefined): Outputs | undefined {
+  if (!outputs) return undefined;
+  const carried = new Set(steps.map(({ step_id }) => step_id));
+  return Object.fromEntries(Object.entries(outputs).filter(([stepId]) => carried.has(stepId)));
+}
+
+/**
+ * Returns what later calls inherit from the session's input: all but overrides and tools. The first call sets the message and
+ * the parameters; a later call of step 0 sets the message.
+ */
+export async function readInput(
+  { db }: ApiDeps,
+  session: RunRow | undefined,
+  body: StepRequest,
+): Promise<Omit<StoredRunInput, 'block_overrides'>> {
+  const { stepIndex, message, parameters = {} } = body;
+  if (!session) return { message: message ?? '', parameters: parameters as { [key: string]: Json } };
+  const { block_overrides, tools, tool_choice, ...kept } = await getRunInput(db, session.execution_id);
+  return stepIndex === 0 && message !== undefined && body.toolCallMessages === undefined
+    ? { ...kept, message }
+    : kept;
+}
+
+/** Returns the pause whose outputs a resume leaves out. */
+function pauseToRead(
+  session: RunRow,
+  { toolCallMessages, accumulatedOutputs }: StepRequest,
+): PausePoint | undefined {
+  return toolCallMessages && !accumulatedOutputs ? (session.pause ?? undefined) : undefined;
+}

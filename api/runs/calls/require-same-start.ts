@@ -1,0 +1,34 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredRunInput } from '../../../db/tables/run-input.ts';
+import type { Attachment } from '../../../flow/attachment.ts';
+import { invalidField } from '../../http/invalid-field.ts';
+import { readUnresolved } from '../run-shapes/attachments.ts';
+
+type OfStart = Pick<StoredRunInput, 'parameters' | 'attachments'>;
+
+/**
+ * Throws VALIDATION_ERROR for parameters and attachments other than those that a run was started with: those hold for all of it,
+ * so clients may send them again, and what differs would be lost silently. Throws the codes of too many and malformed attachments.
+ */
+export function requireSameStart(
+  { parameters, attachments = [] }: OfStart,
+  sent: { parameters?: unknown; attachments?: unknown[] | undefined },
+): void {
+  const read = sent.attachments && readUnresolved(sent.attachments);
+  if (sent.parameters && !isDeepStrictEqual(sent.parameters, parameters)) throw differs('parameters');
+  if (read && !areSame(read, attachments)) throw differs('attachments');
+}
+
+function areSame(sent: ReturnType<typeof readUnresolved>, stored: Attachment[]): boolean {
+  // Runs from earlier releases have the URL as it was understood.
+  const ofSent = sent.map(({ attachment, url }) => ({ ...attachment, url: url.href }));
+  const ofStored = stored.map((kept) => ({ ...kept, url: new URL(kept.url).href }));
+  return isDeepStrictEqual(ofSent, ofStored);
+}
+
+function differs(field: string): Error {
+  return invalidField(
+    field,
+    'is not what the run was started with, which holds for all of it: leave it out, or start another run',
+  );
+}

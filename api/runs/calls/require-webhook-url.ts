@@ -1,0 +1,29 @@
+// Checks the destinations of webhooks (docs/webhooks.md).
+
+import { isListenerHost } from '../../../activities/deliveries/webhook-listeners.ts';
+import { parseHttpsUrl, URL_MAX_LENGTH } from '../../../platform/net/parse-https-url.ts';
+import type { ResolvePublic } from '../../../platform/net/resolve-public.ts';
+import { invalidField } from '../../http/invalid-field.ts';
+import { lookUpFailed } from '../run-shapes/look-up-failed.ts';
+
+/**
+ * Returns the URL as it will be called. Throws VALIDATION_ERROR for `field` unless it is https, and public or a listener's;
+ * DNS_UNAVAILABLE when its host cannot be looked up at the moment.
+ */
+export async function requireWebhookUrl(
+  { resolvePublic, config }: { resolvePublic: ResolvePublic; config: { webhookListeners: boolean } },
+  field: string,
+  text: string,
+): Promise<string> {
+  const checked = parseHttpsUrl(text);
+  if (!checked.url) throw invalidField(field, checked.message);
+  const { href, hostname } = checked.url;
+  // What is stored is checked again when the run is run again.
+  if (href.length > URL_MAX_LENGTH)
+    throw invalidField(field, `has more than ${URL_MAX_LENGTH} characters as it is called: ${href.length}`);
+  if (config.webhookListeners && isListenerHost(hostname)) return href;
+  const resolution = await resolvePublic(checked.url);
+  if (resolution.problem === 'no_answer') throw lookUpFailed(field, resolution.message);
+  if (resolution.problem) throw invalidField(field, `is refused: ${resolution.message}`);
+  return href;
+}

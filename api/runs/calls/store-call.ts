@@ -1,0 +1,228 @@
+// Stores a call of a run: from here on it is carried out, whatever process fails.
+import type { Db, Tx } from '../../../db/connect.ts';
+import { ConnectionFailed } from '../../../db/connection/connection-failed.ts';
+import { ConnectionShareUsed } from '../../../db/connection/connection-turns.ts';
+import { repeatLostWrite } from '../../../db/connection/repeat-lost-write.ts';
+import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
+import { insertKeyed } from '../../../db/runs/idempotency-keys.ts';
+import { insertCalls, type NewCall, VersionDeleted } from '../../../db/runs/insert-calls.ts';
+import { isAwaited } from '../../../db/runs/runs.ts';
+import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../../db/stored-values/store-inputs.ts';
+import { type Author, recordChange } from '../../../db/tenants/audit-entries.ts';
+import { DRAFT_VERSION } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { listBlocks } from '../../../flow/plan.ts';
+import type { RunOutcome } from '../../../flow/run.ts';
+import { currentTrace } from '../../../platform/observability/tracing.ts';
+import type { RunStart } from '../../../temporal/start-run.ts';
+import type { AcceptDeps } from '../../deps.ts';
+import type { LoadedFlow } from '../../http/context.ts';
+import { toRetryLater } from '../../http/retry-later.ts';
+import type { CallRequest } from './call-request.ts';
+import { flowNotFound } from './load-flow.ts';
+
+/** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
+export type AcceptedCall = RunStart & {
+  flowId: string;
+  blockCount: number;
+  /** Set when the request was answered before: it is a repetition. */
+  replayed?: true;
+  /** When storing it began, by the clock of `performance`; not of one that was found stored. */
+  storingSince?: number;
+  outcome?: RunOutcome | undefined;
+};
+
+/** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
+export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues' | 'repeats'> &
+  Pick<LoadedFlow, 'flowVersionId' | 'version' | 'definition'>;
+
+type StoredCall = CallToStore & { flowVersionId: string };
+
+/** The connection was lost while a call was stored: it may be there or not. `cause` says how. */
+export class PerhapsStored extends Error {
+  readonly executionId: string;
+
+  constructor(executionId: string, cause: unknown) {
+    super(`A call of run ${executionId} may have been stored or not.`, { cause });
+    this.executionId = executionId;
+  }
+}
+
+/**
+ * Stores a call, and on the first call of a session the `session` too; with it the snapshot of a draft that has none, and the
+ * entry in the audit log where starts are recorded. Returns undefined when another request has taken the Idempotency-Key, or
+ * stored the same resume, in the meantime. Throws PerhapsStored when nothing says whether the call is stored, and
+ * FLOW_NOT_FOUND when the flow and its version were deleted.
+ */
+export async function storeCall(
+  deps: AcceptDeps,
+  request: CallRequest<unknown>,
+  call: CallToStore,
+  session?: Pick<NewCall, 'callId' | 'input'>,
+): Promise<AcceptedCall | undefined> {
+  let mayBeStored = false;
+  try {
+    await holdModelKeys(deps, request, call.callId);
+    const accepted = await storeHeld(deps, request, call, session);
+    mayBeStored = accepted !== undefined;
+    return accepted;
+  } catch (error) {
+    mayBeStored = error instanceof PerhapsStored;
+    throw error;
+  } finally {
+    // Another request may have stored the same resume, whose id is derived from what it asks for.
+    const isOurs = call.continues?.after === undefined;
+    if (request.modelKeys && isOurs && !mayBeStored) deps.requestModelKeys.drop(call.callId);
+  }
+}
+
+/** Stores a call as `storeCall` does, whose model keys are held. */
+async function storeHeld(
+  deps: AcceptDeps,
+  request: CallRequest<unknown>,
+  call: CallToStore,
+  session?: Pick<NewCall, 'callId' | 'input'>,
+): Promise<AcceptedCall | undefined> {
+  const { flow, idempotencyKey } = request;
+  const { callId, mode, continues, repeats } = call;
+  const executionId = continues?.executionId ?? callId;
+  const author = continues && !session ? undefined : request.author;
+  const storingSince = performance.now();
+  let inputs = await repeatLostWrite(() =>
+    storeInputs(deps.db, flow.organizationId, listInputs(call, session), request.endLargeWork),
+  );
+  let known = call.flowVersionId;
+  let flowVersionId = known ?? '';
+  let tries = 0;
+  const insert = async (db: Db | Tx) => {
+    flowVersionId = known ?? (await snapshotDraft(db, flow.flowId, call.definition));
+    const isNew = await insertCalls(db, toRows(deps, request, { ...call, flowVersionId }, session), inputs);
+    if (isNew && author) await recordStart(db as Tx, author, flow, executionId, call.version);
+    return isNew;
+  };
+  // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
+  const store = () =>
+    repeatLostWrite(() => {
+      tries += 1;
+      if (idempotencyKey) return insertKeyed(deps.db, callId, idempotencyKey, insert);
+      const isSingle = !repeats && (!continues || session !== undefined);
+      const inOneStatement = isSingle && known !== undefined && !author && inputs.size === 0;
+      const stored = inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
+      // A repetition and a call of a session have ids of their own: the one that is stored already is this one.
+      return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
+    });
+  const accepted = await store()
+    .catch((error: unknown) => {
+      if (error instanceof InputBeingDeleted) inputs = NONE_STORED;
+      else if (!(error instanceof VersionDeleted)) throw error;
+      else if (call.version === DRAFT_VERSION) known = undefined;
+      else throw flowNotFound(call.version);
+      return store();
+    })
+    .catch((error: unknown) => {
+      throw toStoringError(error, executionId, tries);
+    });
+  if (!accepted) return undefined;
+  const stored = { ...call, flowVersionId };
+  deps.inProcessRuns?.contexts.set(callId, toContext(request, stored));
+  return { ...toAccepted(request, stored), storingSince };
+}
+
+/** Makes the rows of a call and, on the first call of a session, of the session before it. */
+function toRows(
+  deps: AcceptDeps,
+  { flow, environment, keyId, requestId, modelKeys }: CallRequest<unknown>,
+  { callId, mode, input, callback, continues, repeats, flowVersionId }: StoredCall,
+  session: Pick<NewCall, 'callId' | 'input'> | undefined,
+): NewCall[] {
+  const { organizationId, projectId, flowId } = flow;
+  const row = { organizationId, projectId, flowId, flowVersionId, mode, environment, keyId, requestId };
+  const modelKeyProviders = modelKeys && Object.keys(modelKeys);
+  const underWayMax = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
+  const asked = { callId, input, callback, continues, repeats, modelKeyProviders, underWayMax };
+  const rows: NewCall[] = [{ ...row, ...asked }];
+  if (session) rows.unshift({ ...row, ...session, status: 'in_progress' });
+  return rows;
+}
+
+async function recordStart(
+  tx: Tx,
+  author: Author,
+  { organizationId, flowId }: LoadedFlow,
+  executionId: string,
+  version: number,
+): Promise<void> {
+  const change = { organizationId, action: 'run.start', resourceId: executionId } as const;
+  await recordChange(tx, author, { ...change, details: { flow_id: flowId, version } });
+}
+
+/** Makes the part of a call that a worker in this process need not read from the database. */
+function toContext({ flow, requestId }: CallRequest<unknown>, { flowVersionId, mode, input }: StoredCall) {
+  return {
+    organizationId: flow.organizationId,
+    flowVersionId,
+    requestId,
+    input,
+    completed: new Set<string>(),
+    cancelled: false,
+    mode,
+    startedAt: new Date(),
+    awaited: isAwaited(mode),
+  };
+}
+
+function toAccepted({ slugs, flow, environment }: CallRequest<unknown>, call: StoredCall): AcceptedCall {
+  const { callId, mode, continues, repeats, version, definition, flowVersionId } = call;
+  return {
+    executionId: continues?.executionId ?? callId,
+    callId,
+    from: continues?.from ?? (repeats?.from || null),
+    to: continues?.to ?? null,
+    ...slugs,
+    version,
+    mode,
+    environment,
+    flowVersionId,
+    definition,
+    flowId: flow.flowId,
+    blockCount: listBlocks(definition).length,
+    callback: call.callback !== undefined,
+    trace: currentTrace(),
+  };
+}
+
+/** Makes the error of storing a call, the last of so many tries. */
+function toStoringError(error: unknown, executionId: string, tries: number): unknown {
+  // Nothing was carried out, but perhaps by an earlier try whose answer was lost.
+  const isRefused =
+    error instanceof ConnectionShareUsed || (error instanceof ConnectionFailed && !error.mayBeCarriedOut);
+  if (isRefused && tries === 1) return error;
+  // A call that was refused is not stored.
+  return error instanceof ServiceError ? toRetryLater(error) : new PerhapsStored(executionId, error);
+}
+
+/** Lists all inputs that storing a call writes. */
+function listInputs(
+  { callId, input, continues }: CallToStore,
+  session: Pick<NewCall, 'callId' | 'input'> | undefined,
+): Pick<NewCall, 'callId' | 'input'>[] {
+  const { executionId = '', sessionInput } = continues ?? {};
+  const ofSession = sessionInput && { callId: executionId, input: sessionInput };
+  return [{ callId, input }, session, ofSession].filter((one) => one !== undefined);
+}
+
+/**
+ * Holds the model keys of the request. Called before the call is stored, so that the worker finds them. Throws RATE_LIMITED and
+ * SERVICE_BUSY.
+ */
+export async function holdModelKeys(
+  { requestModelKeys }: Pick<AcceptDeps, 'requestModelKeys'>,
+  { modelKeys, flow }: Pick<CallRequest<unknown>, 'modelKeys' | 'flow'>,
+  callId: string,
+): Promise<void> {
+  if (!modelKeys) return;
+  const hold = () => requestModelKeys.hold(flow.organizationId, callId, modelKeys);
+  await repeatLostWrite(hold).catch((error: unknown) => {
+    throw toRetryLater(error);
+  });
+}

@@ -1,0 +1,179 @@
+// The shapes of answers about runs, as the API reference shows them. Those of requests: requests.ts.
+import { z } from 'zod';
+import { RUN_MODES, RUN_STATUSES } from '../../../db/schema.ts';
+import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
+import { parsedObject } from '../../flows/written-flow.ts';
+import { errorCode } from '../../http/headers.ts';
+import { pageOf } from '../../http/page-schema.ts';
+import { streamInterrupted } from '../../http/stream-interruption.ts';
+import { attachmentsField } from './attachments.ts';
+import { blockRetrying, blockStarted, blockUnderWay } from './block-under-way.ts';
+import { blockRun, iterations, receipt } from './receipt.ts';
+import { blockOverrides, outputsByStep } from './requests.ts';
+import { stuck } from './stuck-field.ts';
+import { toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
+
+const count = z.int().min(0);
+
+export const executionId = z.uuid().meta({ description: 'The id of the run.' });
+const flowId = z.uuid();
+const traceId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .optional()
+  .meta({
+    description: 'The trace of the request that started the run; absent while the service makes no traces.',
+  });
+const blockCount = count.meta({ description: 'Number of blocks in the flow.' });
+const failure = {
+  code: errorCode,
+  step_id: z.string().optional().meta({ description: 'The block or step that failed, where there is one.' }),
+  iterations,
+  errorMessage: z.string().meta({ description: 'What went wrong, and in which block.' }),
+  failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']),
+};
+// Not z.null(): the types of openapi-fetch leave out what can only be null.
+const noResult = z.unknown().meta({ description: 'null' });
+const result = z.unknown().meta({ description: 'The output of the last step, any JSON.' });
+
+/** The fields of an answer when the run waits for tool results. */
+const pauseFields = {
+  pausedAtStep: z.string().meta({ description: 'The step_id of the paused block; echo.' }),
+  iterationsUsed: count.meta({ description: 'Tool-call round-trips of this block so far; echo.' }),
+  toolCallMessages: toolCallMessages.meta({ description: 'The conversation: append tool results and echo.' }),
+  toolCalls,
+  accumulatedOutputs: outputsByStep.meta({ description: 'Outputs of the earlier steps; echo.' }),
+  resumeState: z.string().meta({ description: 'Opaque: echo it to have the rest verified.' }),
+};
+export const pausePoint = z.object(pauseFields);
+
+const ofExecute = { flowId, blockCount, traceId, ...z.object(receipt).partial().shape };
+/** One shape for each `status`, so that clients made from the reference know which fields they have. */
+export const executeResponse = z
+  .discriminatedUnion('status', [
+    z
+      .object({ executionId, status: z.literal('completed'), result, ...ofExecute })
+      .meta({ id: 'ExecuteCompleted' }),
+    z
+      .object({ executionId, status: z.literal('failed'), result: noResult, ...failure, ...ofExecute })
+      .meta({ id: 'ExecuteFailed' }),
+    z
+      .object({ executionId, status: z.literal('tool_calls_required'), ...pauseFields, ...ofExecute })
+      .meta({ id: 'ExecutePaused', description: 'The run waits for tool results.' }),
+  ])
+  .meta({ id: 'ExecuteResponse' });
+
+export const jobAccepted = z
+  .object({ executionId, status: z.literal('started'), flowId, blockCount, traceId })
+  .meta({ id: 'JobAccepted' });
+
+export const runState = z
+  .object({
+    executionId,
+    status: z
+      .enum(RUN_STATUSES)
+      .meta({ description: 'A run that is `tool_calls_required` or `in_progress` waits for its caller.' }),
+    ...z.object(failure).partial().shape,
+    flowId,
+    blockCount,
+    version: count.meta({ description: 'The version that runs; 0 is the draft.' }),
+    mode: z
+      .enum(RUN_MODES)
+      .meta({ description: 'The endpoint that started the run; `test`: a test case started it.' }),
+    environment: z.enum(['live', 'test']).meta({
+      description: '`test` for runs of `test` keys, of drafts and of test cases; `live` for all others.',
+    }),
+    keyId: z.string().nullable().meta({
+      description:
+        'The key_id of the API key that started the run; null when a user or a test case did, and for runs from before it was kept.',
+    }),
+    traceId,
+    repeats: z.uuid().nullable().meta({ description: 'The run that this one does again; usually null.' }),
+    startedAt: z.iso.datetime(),
+    finishedAt: z.iso.datetime().nullable().meta({ description: 'null while the run goes on.' }),
+    durationMs: count.nullable(),
+    cost: z.number().meta({ description: 'Credits spent so far.' }),
+    stuck: stuck.optional(),
+  })
+  .meta({ id: 'RunState' });
+
+const ofRun = runState.omit({
+  code: true,
+  step_id: true,
+  iterations: true,
+  errorMessage: true,
+  failureReason: true,
+  stuck: true,
+});
+/** The deliveries that report the end of a run; its caller may have asked for none. */
+const deliveries = z
+  .array(z.object({ id: z.uuid(), event: z.enum(WEBHOOK_EVENTS), status: z.enum(DELIVERY_STATUSES) }))
+  .meta({ description: 'The webhook deliveries of the run.' });
+/** The block executions, which `?receipt=false` leaves out. */
+const blocks = receipt.blocks.optional();
+
+/** Makes the shape of a run of one status, with its blocks. */
+function stateOf<T extends z.ZodRawShape>(id: string, status: (typeof RUN_STATUSES)[number], fields: T) {
+  return ofRun.extend({ status: z.literal(status), ...fields, blocks }).meta({ id });
+}
+
+export const jobState = z
+  .discriminatedUnion('status', [
+    stateOf('JobStarted', 'started', {
+      blocksUnderWay: z
+        .array(blockUnderWay)
+        .meta({ description: 'The blocks that take longer than a second, or were refused.' }),
+    }),
+    stateOf('JobCompleted', 'completed', { result, deliveries }),
+    stateOf('JobFailed', 'failed', { ...failure, deliveries }),
+    stateOf('JobPaused', 'tool_calls_required', pauseFields),
+    stateOf('JobInProgress', 'in_progress', pausePoint.partial().shape),
+  ])
+  .meta({ id: 'JobState' });
+
+export const runList = pageOf('RunList', 'runs', runState);
+
+/** A run in a list over many flows, each of which would have to be loaded to count its blocks. */
+const listedRun = runState
+  .omit({ blockCount: true })
+  .extend({
+    organization: z.string().meta({ description: 'The slug of the organization.' }),
+    project: z.string().meta({ description: 'The slug of the project.' }),
+    flow: z.string().meta({ description: 'The slug of the flow.' }),
+  })
+  .meta({ id: 'ListedRun' });
+export const listedRuns = pageOf('ListedRuns', 'runs', listedRun);
+
+export const runEvents = z
+  .union([
+    runState.meta({ description: 'run_started' }),
+    runState.extend({ blocks: receipt.blocks }).meta({
+      description:
+        'run_completed and run_failed (GET …/jobs has the result); run_tool_calls_required and run_in_progress when the run waits for its caller',
+    }),
+    blockRun.meta({ description: 'block_completed, block_failed, block_paused' }),
+    blockStarted.meta({ description: 'block_started, before the end of each block' }),
+    blockRetrying.meta({ description: 'block_retrying, when a provider refused a block' }),
+    streamInterrupted,
+  ])
+  .meta({
+    id: 'RunEvent',
+    description: 'The `data` of an event, by the name of the event; `id` grows within a run.',
+  });
+
+export const stepCursor = z
+  .object({
+    executionId: z.null().meta({ description: 'null starts a new session.' }),
+    version: z.int().meta({
+      description:
+        'Send the session to …/v{version}/step; 0 is the draft, whose sessions are sent to …/draft/step.',
+    }),
+    stepIndex: z.int(),
+    accumulatedOutputs: outputsByStep.meta({ description: 'Outputs of the earlier steps.' }),
+    message: z.string(),
+    parameters: parsedObject,
+    blockOverrides: blockOverrides.optional().meta({ description: 'Present when the run had some.' }),
+    attachments: attachmentsField,
+    ...toolFields,
+  })
+  .meta({ id: 'StepCursor' });

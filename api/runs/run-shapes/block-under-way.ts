@@ -1,0 +1,73 @@
+// The blocks of a run that are under way, as callers see them: in the run's state and in its events.
+import { z } from 'zod';
+import type { BlockUnderWayRow } from '../../../db/runs/blocks-under-way.ts';
+import { PROCESSOR_TYPES } from '../../../flow/definition.ts';
+import { iterationsOf } from '../../../flow/plan.ts';
+import { iterations } from './receipt.ts';
+import type { BlockNews } from './tell-blocks.ts';
+
+const block = {
+  step_id: z.string(),
+  key: z.string(),
+  iterations,
+  name: z.string(),
+  processor_type: z.enum(PROCESSOR_TYPES),
+};
+const refusal = {
+  attempts: z.int().min(1).meta({ description: 'The attempts so far, the one under way included.' }),
+  errorMessage: z.string().meta({
+    description:
+      'What the provider answered to the attempt before, or that there was no process for the code.',
+  }),
+  nextAttemptAt: z.iso.datetime(),
+};
+
+export const blockUnderWay = z
+  .object({
+    ...block,
+    status: z.enum(['running', 'retrying']).meta({
+      description:
+        '`retrying`: its provider refused it, or there was no process for its code; the next attempt is at `nextAttemptAt`.',
+    }),
+    startedAt: z.iso.datetime(),
+    attempts: refusal.attempts,
+    errorMessage: refusal.errorMessage.optional(),
+    nextAttemptAt: refusal.nextAttemptAt.optional(),
+  })
+  .meta({ id: 'BlockUnderWay', description: 'A block that takes longer than a second, or was refused.' });
+
+export const blockStarted = z.object(block).meta({ id: 'BlockStarted' });
+export const blockRetrying = z.object({ ...block, ...refusal }).meta({ id: 'BlockRetrying' });
+
+/** Describes a block to those who follow its run. */
+function describeBlock(row: Pick<BlockUnderWayRow, 'step_id' | 'block_key' | 'name' | 'processor_type'>) {
+  const { step_id, block_key: key, name, processor_type } = row;
+  const iterations = iterationsOf(key);
+  return { step_id, key, ...(iterations.length > 0 && { iterations }), name, processor_type };
+}
+
+/** Describes news of a block under way, as the data of its event. */
+export function describeBlockNews(news: BlockNews) {
+  if (news.name === 'block_started') return describeBlock(news.row);
+  const { row } = news;
+  return { ...describeBlock(row), attempts: row.attempts, ...describeRefusal(row) };
+}
+
+/** Describes the provider's last refusal, and when the next attempt is due; {} before there was one. */
+function describeRefusal({ last_error, next_attempt_at }: BlockUnderWayRow) {
+  return {
+    ...(last_error !== null && { errorMessage: last_error }),
+    ...(next_attempt_at && { nextAttemptAt: next_attempt_at.toISOString() }),
+  };
+}
+
+/** Describes a block under way in the state of its run. */
+export function describeBlockUnderWay(row: BlockUnderWayRow) {
+  return {
+    ...describeBlock(row),
+    status: row.next_attempt_at ? ('retrying' as const) : ('running' as const),
+    startedAt: row.started_at.toISOString(),
+    attempts: row.attempts,
+    ...describeRefusal(row),
+  };
+}

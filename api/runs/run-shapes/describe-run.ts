@@ -1,0 +1,34 @@
+import type { RunRow } from '../../../db/runs/runs.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { describeRunError } from './describe-run-error.ts';
+import { traceIdField } from './trace-id-field.ts';
+
+type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>;
+
+/** Describes a run to callers, without its result and blocks. `cost` is in credits, so far. */
+export async function describeRun({ definitions }: Pick<ApiDeps, 'definitions'>, run: DescribedRow) {
+  const { flowId, ...state } = describeState(run);
+  const blockCount = run.block_count ?? (await definitions.countBlocks(run.flow_version_id));
+  return { flowId, blockCount, ...state };
+}
+
+/** Describes a run as `describeRun` does, without its flow's number of blocks, for which the flow may have to be loaded. */
+export function describeState(run: DescribedRow) {
+  return {
+    executionId: run.execution_id,
+    status: run.status,
+    ...(run.error && describeRunError(run.error)),
+    flowId: run.flow_id,
+    version: run.version,
+    mode: run.mode,
+    environment: run.environment,
+    keyId: run.key_id,
+    repeats: run.repeats,
+    ...traceIdField(run.trace_context),
+    startedAt: run.started_at.toISOString(),
+    finishedAt: run.finished_at?.toISOString() ?? null,
+    durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,
+    cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
+  };
+}

@@ -1,0 +1,108 @@
+// The shapes of requests that start runs: they validate requests and make the API reference (docs/running-flows.md).
+import { z } from 'zod';
+import { IDEMPOTENCY_KEY_HOURS } from '../../../db/runs/idempotency-keys.ts';
+import { blockFields, parsedObject, processorConfig } from '../../flows/written-flow.ts';
+import { attachmentsField } from './attachments.ts';
+import { callbackFields } from './callback-fields.ts';
+import { maxCredits } from './max-credits.ts';
+import { resumeFields, toolFields } from './tool-requests.ts';
+
+const blockOverride = z
+  .strictObject({
+    ...blockFields,
+    processor_config: processorConfig.omit({ tools_enabled: true }).optional(),
+  })
+  .meta({
+    id: 'BlockOverride',
+    description: 'Replaces fields of one block for this run only. Its type and code cannot be replaced.',
+  });
+
+export const blockOverrides = z.record(z.string(), blockOverride);
+export const outputsByStep = parsedObject;
+
+export const runFields = {
+  message: z.string().meta({ description: 'The primary input.' }),
+  parameters: parsedObject
+    .optional()
+    .meta({ description: 'Extra inputs for blocks. The key `attachments` is reserved.' }),
+  attachments: attachmentsField,
+  block_overrides: blockOverrides.optional().meta({ description: 'Overrides by step_id.' }),
+  maxCredits,
+};
+const ignored = z.unknown().optional().meta({ description: 'Ignored: only /jobs calls back.' });
+
+const echo = z
+  .unknown()
+  .optional()
+  .meta({ description: 'On resume: ignored, and accepted so that a pause can be sent back whole.' });
+/** The fields of a pause that a resume does not read: callers send back what they were answered, by GET …/jobs/… too. */
+export const echoed = {
+  status: echo,
+  toolCalls: echo,
+  flowId: echo,
+  blockCount: echo,
+  traceId: echo,
+  cost: echo,
+  blocks: echo,
+  version: echo,
+  mode: echo,
+  environment: echo,
+  keyId: echo,
+  repeats: echo,
+  startedAt: echo,
+  finishedAt: echo,
+  durationMs: echo,
+};
+/** The same of a session, whose pause is an event too. `version` is a field of its requests. */
+const { version: _, ...ofRun } = echoed;
+export const echoedOfSession = { ...ofRun, runId: echo, stepId: echo, pausedAtStep: echo };
+
+export const executeRequest = z
+  .strictObject({
+    ...runFields,
+    message: runFields.message.optional().meta({ description: 'The primary input; ignored on resume.' }),
+    ...toolFields,
+    executionId: z.string().toLowerCase().optional().meta({ description: 'On resume: echo.' }),
+    pausedAtStep: z.string().optional().meta({ description: 'On resume: echo.' }),
+    ...resumeFields,
+    accumulatedOutputs: outputsByStep.optional().meta({ description: 'On resume: echo.' }),
+    callbackUrl: ignored,
+    callbackEvents: ignored,
+    ...echoed,
+  })
+  .meta({
+    id: 'ExecuteRequest',
+    description:
+      'A fresh call needs `message`. A resume needs `executionId`, `pausedAtStep` and `toolCallMessages`.',
+  });
+export type ExecuteRequest = z.infer<typeof executeRequest>;
+export const jobRequest = z
+  .strictObject({
+    ...runFields,
+    ...callbackFields,
+    tools: z
+      .array(z.unknown())
+      .optional()
+      .meta({ description: 'Refused with 405: tool calls need /execute or /step.' }),
+    toolChoice: toolFields.toolChoice.meta({
+      description: 'Without tools only `auto` and `none` are accepted, and neither changes anything.',
+    }),
+  })
+  .meta({ id: 'JobRequest' });
+export type JobRequest = z.infer<typeof jobRequest>;
+export type RunRequest = ExecuteRequest | JobRequest;
+
+const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(IDEMPOTENCY_KEY_MAX_LENGTH)
+  .regex(/^[!-~]*$/, 'must be visible ASCII characters, without spaces')
+  .optional();
+
+export const idempotencyHeaders = z.object({
+  'Idempotency-Key': idempotencyKey.meta({
+    description: `Send a new value with each new request, and the same value when you repeat one: within ${IDEMPOTENCY_KEY_HOURS} hours the repeated request gets the run and answer of the first.`,
+  }),
+});

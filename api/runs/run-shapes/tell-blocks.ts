@@ -1,0 +1,42 @@
+// Tells the reader of a stream which blocks begin, and which are refused. These events have no id: they are told again to a reader
+// who comes back.
+import type { BlockUnderWayRow } from '../../../db/runs/blocks-under-way.ts';
+
+type Begun = Pick<BlockUnderWayRow, 'step_id' | 'block_key' | 'name' | 'processor_type'>;
+export type BlockNews =
+  | { name: 'block_started'; row: Begun }
+  | { name: 'block_retrying'; row: BlockUnderWayRow };
+
+type BlockTeller = {
+  /** Yields block_started unless it was told; the event that tells of the block's end comes next. */
+  end(row: Begun): Generator<BlockNews>;
+  /** Yields the news of blocks under way. */
+  tell(rows: BlockUnderWayRow[]): Generator<BlockNews>;
+};
+
+/** Creates the teller of one stream. */
+export function createBlockTeller(): BlockTeller {
+  /** By the key of a block under way: the time of the next attempt that was told last. */
+  const told = new Map<string, number>();
+
+  function* begin(row: Begun): Generator<BlockNews> {
+    if (told.has(row.block_key)) return;
+    told.set(row.block_key, 0);
+    yield { name: 'block_started', row };
+  }
+
+  return {
+    *end(row) {
+      yield* begin(row);
+      told.delete(row.block_key);
+    },
+    *tell(rows) {
+      for (const row of rows) {
+        yield* begin(row);
+        const next = row.next_attempt_at?.getTime() ?? 0;
+        if (next !== 0 && told.get(row.block_key) !== next) yield { name: 'block_retrying', row };
+        told.set(row.block_key, next);
+      }
+    },
+  };
+}

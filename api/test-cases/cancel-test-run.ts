@@ -1,0 +1,41 @@
+import { inTransaction } from '../../db/connect.ts';
+import { findTestRun } from '../../db/test-runs/test-results.ts';
+import { listTestCaseRunsUnderWay } from '../../db/test-runs/test-run-cancellation.ts';
+import { cancelRunWorkflow, cancelTestRunWorkflow } from '../../temporal/cancel-workflow.ts';
+import type { Caller } from '../auth/caller.ts';
+import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import type { ApiDeps } from '../deps.ts';
+import { describeTestRun, type TestRun } from './describe-test-run.ts';
+import { markTestRunCancelled } from './mark-test-run-cancelled.ts';
+
+/**
+ * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that
+ * `had` ended before stays as it is. May be repeated, and is recorded once. Throws NOT_FOUND, in words about `what` the caller
+ * asked for.
+ */
+export async function cancelTestRun(
+  deps: ApiDeps,
+  { access, author }: Caller,
+  testRunId: string,
+  what = 'test run',
+): Promise<{ had: 'ended' | 'not ended'; testRun: TestRun }> {
+  const { db } = deps;
+  const row = await findTestRun(db, testRunId);
+  const flow = await requireVisibleFlow(deps, row?.flow_id, access, what);
+  const { flowId, organizationId } = flow;
+  if (row?.status !== 'started')
+    return { had: 'ended', testRun: await describeTestRun(deps, testRunId, flow) };
+  await inTransaction(db, async (tx) => {
+    await requireVisibleFlow({ db: tx }, flowId, access, what);
+    await markTestRunCancelled(tx, author, { id: testRunId, organizationId, flowId });
+  });
+  await tellEngine(deps, testRunId);
+  return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flow) };
+}
+
+/** Tells the test run first, so that it begins no further case, then the runs of its cases. */
+async function tellEngine(deps: ApiDeps, testRunId: string): Promise<void> {
+  if (!(await cancelTestRunWorkflow(deps, testRunId))) return;
+  for (const run of await listTestCaseRunsUnderWay(deps.db, testRunId))
+    if (!(await cancelRunWorkflow(deps, run))) return;
+}

@@ -1,0 +1,132 @@
+// run_test_case and run_all_tests run the draft of a flow as callers would run it, and judge the answers.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { inTransaction } from '../../db/connect.ts';
+import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
+import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import { measureDraft } from '../../db/flows/flow-designs.ts';
+import { requireQuotaOfTests } from '../../db/runs/runs-under-way.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { findTestCase, listTestCases } from '../../db/test-runs/test-cases.ts';
+import { insertTestRun } from '../../db/test-runs/test-runs.ts';
+import { createTimedId } from '../../db/timed-id.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { tellEngineFailure } from '../../temporal/engine-outage.ts';
+import { startTestRun } from '../../temporal/start-test-run.ts';
+import { untilClosed } from '../../temporal/until-closed.ts';
+import type { Caller } from '../auth/caller.ts';
+import { requireLockedFlow, requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import type { ApiDeps } from '../deps.ts';
+import { loadDraftOf } from '../flows/flow-of-path.ts';
+import { codeReaderOf } from '../flows/read-code-of.ts';
+import { requireRunnable } from '../flows/require-runnable.ts';
+import { holdStored } from '../http/hold-stored.ts';
+import { toRetryLater } from '../http/retry-later.ts';
+import { requireMayRun } from '../runs/calls/require-may-run.ts';
+import { describeTestRun, type TestRun } from './describe-test-run.ts';
+
+/** Less than the 60 s that MCP clients wait by default. */
+export const TOOL_WAIT_MS = 45_000;
+/** How long the answer of a test case may then take to be read. */
+const ANSWER_WAIT_MS = 5_000;
+
+export const NO_TEST_CASES =
+  'The flow has no test cases: create one first, with create_test_case (MCP) or POST …/test-cases.';
+
+/** How long to wait for the end, and the signal that aborts when nobody waits any more, or the process stops. */
+type Wait = { waitMs?: number; gone?: AbortSignal };
+
+/** Runs one case; answers its result, or how it stands after `waitMs`. */
+export async function runTestCase(
+  deps: ApiDeps,
+  caller: Caller,
+  testCaseId: string,
+  wait?: Wait,
+): Promise<TestRun> {
+  const testCase = await findTestCase(deps.db, testCaseId);
+  const flow = await requireVisibleFlow(deps, testCase?.flow_id, caller.access, 'test case');
+  return runTests(deps, caller, flow, [testCaseId], wait);
+}
+
+/** Runs all cases of a flow; answers their results, or how they stand after `waitMs`. */
+export async function runAllTests(
+  deps: ApiDeps,
+  caller: Caller,
+  flowId: string,
+  wait?: Wait,
+): Promise<TestRun> {
+  const flow = await requireVisibleFlow(deps, flowId, caller.access);
+  const testCases = await listTestCases(deps.db, flowId);
+  if (testCases.length === 0) throw new ServiceError('CONFLICT', NO_TEST_CASES);
+  const ids = testCases.map(({ id }) => id);
+  return runTests(deps, caller, flow, ids, wait);
+}
+
+async function runTests(
+  deps: ApiDeps,
+  caller: Caller,
+  flow: VisibleFlow,
+  testCaseIds: string[],
+  { waitMs = TOOL_WAIT_MS, gone = new AbortController().signal }: Wait = {},
+): Promise<TestRun> {
+  const { db } = deps;
+  const { flowId, organizationId } = flow;
+  // It counts the time in line, too.
+  const over = waitMs > 0 && AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
+  const bytes = await measureDraft(db, flowId);
+  const draft = await holdStored(deps, organizationId, bytes, () => loadDraftOf(db, flowId));
+  await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
+  requireMayRun(flow);
+  const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
+  const testRunId = randomUUID();
+  const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
+  const leave = over ? deps.openRequests.call(organizationId) : () => undefined;
+  await startAndWait().finally(leave);
+  // The tests were run and charged: whoever waited for them is told, and soon.
+  return describeTestRun(deps, testRunId, flow, {
+    needsAnswer: false,
+    gone: AbortSignal.timeout(ANSWER_WAIT_MS),
+  });
+
+  async function startAndWait(): Promise<void> {
+    const place = await deps.admission.enter(organizationId, () => gone);
+    const started = await storeAndStart().finally(place.end);
+    if (started && over) await waitForTestRun(deps, testRunId, over);
+  }
+
+  async function storeAndStart(): Promise<boolean> {
+    await repeatLostWrite(async () => {
+      await inTransaction(db, async (tx) => {
+        const now = await requireLockedFlow(tx, caller, flow);
+        const flowVersionId = await snapshotDraft(tx, flowId, draft);
+        const testRun = { id: testRunId, flowId, flowVersionId, startedBy: caller.author.actor, tests };
+        if (!(await insertTestRun(tx, testRun).catch(refuse))) return;
+        // Perhaps the organization was suspended while the request waited for its place, as a key may have been revoked.
+        requireMayRun(now);
+        // Its cases are runs that are under way too. Once it is accepted, none of them is refused.
+        await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(refuse);
+        const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
+        await recordChange(tx, caller.author, { ...change, details: { flow_id: flowId } });
+      });
+    });
+    // The tests are stored: if the workflow does not start now, the reconciler starts it.
+    return startTestRun(deps, testRunId).then(
+      () => true,
+      (error: unknown) => {
+        tellEngineFailure(error, { test_run_id: testRunId }, 'A test run could not be started yet.');
+        return false;
+      },
+    );
+  }
+}
+
+/** Waits until the test run has ended, in whatever way: the result is in its rows. Gives up when `over` aborts. */
+async function waitForTestRun({ client }: ApiDeps, testRunId: string, over: AbortSignal): Promise<void> {
+  if (over.aborted) return;
+  await Promise.race([untilClosed(client, testRunId, over), once(over, 'abort')]).catch(() => undefined);
+}
+
+function refuse(error: unknown): never {
+  throw toRetryLater(error);
+}

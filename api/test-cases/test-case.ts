@@ -1,0 +1,175 @@
+// Test cases of flows and test runs: the functions behind the MCP tools of the same names and the endpoint that cancels a
+// test run. They take the caller (api/auth/caller.ts) and the tool's input, and answer the tool's output. This file
+// creates, replaces, lists and deletes test cases.
+import { z } from 'zod';
+import { inTransaction } from '../../db/connect.ts';
+import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
+import {
+  deleteTestCaseRow,
+  findTestCase,
+  findTestCaseByName,
+  listTestCases,
+  loadTestCases,
+  saveTestCase,
+  updateTestCase,
+} from '../../db/test-runs/test-cases.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import type { TestInput } from '../../flow/test-case.ts';
+import type { Caller } from '../auth/caller.ts';
+import { notVisible, requireLockedFlow, requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import type { ApiDeps } from '../deps.ts';
+import { nameSchema, parsedJson } from '../flows/written-flow.ts';
+import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/cut-json.ts';
+import { isNamed, requireMatch } from '../http/etag.ts';
+import { workInParts } from '../http/work-in-parts.ts';
+import { requireParameterNames } from '../runs/calls/accept-run.ts';
+import { expectation, requireExpectation } from './expectation.ts';
+import { testCaseETag } from './test-case-etag.ts';
+
+/** The most characters of a test case: a test run copies all cases of its flow. */
+const CASE_MAX_CHARS = 500_000;
+/** The values of a listed case that may be long: message, parameters, expectation. */
+const VALUES_EACH = 3;
+
+export const newTestCase = z.strictObject({
+  flow_id: z.guid(),
+  name: nameSchema.meta({ description: 'Unique in the flow: replaces the case of the same name.' }),
+  message: z.string().meta({ description: 'The message to the flow.' }),
+  parameters: z.record(z.string(), parsedJson).optional(),
+  expectation,
+});
+export const savedTestCase = z.strictObject({
+  test_case_id: z.guid(),
+  created: z.boolean().meta({ description: 'false when it replaced the case of that name.' }),
+});
+
+export const listedTestCase = z.strictObject({
+  test_case_id: z.string(),
+  name: z.string(),
+  message: z.string(),
+  parameters: parsedJson,
+  expectation: parsedJson,
+});
+
+/** Lists the test cases of a flow, with long values cut. They are read as by `workInParts`. Throws RATE_LIMITED. */
+export async function describeTestCases(
+  deps: Pick<ApiDeps, 'db' | 'largeValues'>,
+  { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
+): Promise<z.input<typeof listedTestCase>[]> {
+  const testCases = await listTestCases(deps.db, flowId);
+  const share = shareOf(testCases.length * VALUES_EACH, VALUE_MAX_CHARS);
+  const described: z.input<typeof listedTestCase>[] = [];
+  await workInParts(deps, organizationId, testCases, async (part) => {
+    const ids = part.map(({ id }) => id);
+    for (const { id, name, input, expectation } of await loadTestCases(deps.db, ids))
+      described.push({
+        test_case_id: id,
+        name,
+        message: cutText(input.message, share),
+        parameters: cutJson(input.parameters, share),
+        expectation: cutJson(expectation, share),
+      });
+  });
+  return described;
+}
+
+/** Creates a test case, or replaces the flow's case of that name, unless the header If-None-Match names that one. */
+export async function createTestCase(
+  deps: ApiDeps,
+  caller: Caller,
+  input: z.output<typeof newTestCase>,
+  ifNoneMatch = '',
+): Promise<z.input<typeof savedTestCase>> {
+  const { access, author } = caller;
+  const flow = await requireVisibleFlow(deps, input.flow_id, access);
+  const { flowId, organizationId } = flow;
+  const testCase = await checkTestCase(deps, organizationId, input);
+  return inTransaction(deps.db, async (tx) => {
+    await requireLockedFlow(tx, caller, flow);
+    const replaced = ifNoneMatch && (await findTestCaseByName(tx, flowId, testCase.name));
+    if (replaced && isNamed(ifNoneMatch, testCaseETag(replaced)))
+      throw new ServiceError(
+        'PRECONDITION_FAILED',
+        'The flow has a test case of this name, and stays as it is: choose another name, or leave If-None-Match out to ' +
+          'replace that one.',
+        { etag: testCaseETag(replaced) },
+      );
+    const { id, created } = await saveTestCase(tx, testCase);
+    const action = created ? 'test_case.create' : 'test_case.replace';
+    const details = { flow_id: flowId };
+    await recordChange(tx, author, { organizationId, action, resourceId: id, details });
+    return { test_case_id: id, created };
+  });
+}
+
+/**
+ * Replaces a test case of the flow, name and all. Throws NOT_FOUND, CONFLICT when another case has the name, and
+ * PRECONDITION_FAILED when it is not the case that the header If-Match names.
+ */
+export async function changeTestCase(
+  deps: ApiDeps,
+  caller: Caller,
+  testCaseId: string,
+  input: z.output<typeof newTestCase>,
+  ifMatch = '',
+): Promise<void> {
+  const { access, author } = caller;
+  const flow = await requireVisibleFlow(deps, input.flow_id, access);
+  const { flowId, organizationId } = flow;
+  const testCase = await checkTestCase(deps, organizationId, input);
+  await inTransaction(deps.db, async (tx) => {
+    await requireLockedFlow(tx, caller, flow);
+    const replaced = await findTestCase(tx, testCaseId);
+    if (replaced) requireMatch(ifMatch, testCaseETag(replaced), 'test case');
+    if (!(await updateTestCase(tx, testCaseId, testCase))) throw notVisible('test case');
+    const change = { organizationId, action: 'test_case.replace', resourceId: testCaseId };
+    await recordChange(tx, author, { ...change, details: { flow_id: flowId } });
+  });
+}
+
+/** Checks a case before its flow is locked, and completes its expectation. Throws VALIDATION_ERROR, and SCHEMA_INVALID. */
+async function checkTestCase(
+  deps: ApiDeps,
+  organizationId: string,
+  { flow_id: flowId, name, message, parameters = {}, expectation }: z.output<typeof newTestCase>,
+) {
+  requireParameterNames(parameters);
+  const expected = await requireExpectation(
+    { ...deps, validator: deps.validator.of(organizationId) },
+    expectation,
+  );
+  const input = { message, parameters } as TestInput;
+  if (JSON.stringify([input, expected]).length > CASE_MAX_CHARS)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `A test case can have at most ${CASE_MAX_CHARS} characters of JSON, input and expectation together.`,
+    );
+  return { flowId, name, input, expectation: expected };
+}
+
+/** Deletes a test case, only the one that the header If-Match names; the results of its runs stay. */
+export async function deleteTestCase(
+  deps: ApiDeps,
+  caller: Caller,
+  testCaseId: string,
+  ifMatch = '',
+): Promise<void> {
+  const { access, author } = caller;
+  const testCase = await findTestCase(deps.db, testCaseId);
+  const flow = await requireVisibleFlow(deps, testCase?.flow_id, access, 'test case');
+  const { flowId, organizationId } = flow;
+  await inTransaction(deps.db, async (tx) => {
+    await requireLockedFlow(tx, caller, flow, 'test case');
+    const deleted = await findTestCase(tx, testCaseId);
+    if (deleted) requireMatch(ifMatch, testCaseETag(deleted), 'test case');
+    if (!(await deleteTestCaseRow(tx, testCaseId))) throw notVisible('test case');
+    const details = { flow_id: flowId };
+    await recordChange(tx, author, {
+      organizationId,
+      action: 'test_case.delete',
+      resourceId: testCaseId,
+      details,
+    });
+  });
+}

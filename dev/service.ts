@@ -1,0 +1,83 @@
+// The service as a process of a local start: `api/serve-with-worker.ts`, API and worker in one.
+import { readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SERVE_END_MAX_SECONDS } from '../platform/process/end-times.ts';
+import { askService } from './ask-service.ts';
+import { type Child, startChild } from './processes/child.ts';
+
+const ROOT = path.dirname(import.meta.dirname);
+const NODE_FLAGS = [
+  // A small young generation, which costs no time that can be measured (docs/performance.md, Memory).
+  '--max-semi-space-size=4',
+  // The heap is collected once it is half as large again as what is in use. By itself V8 lets it grow to four times.
+  '--heap-growing-percent=50',
+  // V8 has four helpers, which on fewer processors keep the main thread waiting for one.
+  `--v8-pool-size=${Math.min(4, availableParallelism())}`,
+];
+/**
+ * Settings of the C library. By itself it keeps memory apart for each thread, of which the service has dozens, and what large
+ * blocks have left; neither would be given back.
+ */
+const MALLOC = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
+const READY_TIMEOUT_MS = 120_000;
+/** The service ends by itself before it is killed. */
+const STOP_TIMEOUT_MS = (SERVE_END_MAX_SECONDS + 5) * 1_000;
+
+type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
+
+/** Starts the service and waits until it reports that it is ready. Throws an Error with the end of its log. */
+export async function startService({ stateFolder, env, baseUrl }: ServiceOptions): Promise<Child> {
+  const listeningFile = path.join(stateFolder, 'service-listens');
+  // That of an earlier service may have the same number.
+  rmSync(listeningFile, { force: true });
+  const child = startChild({
+    stateFolder,
+    name: 'service',
+    order: 1,
+    command: process.execPath,
+    args: [
+      ...NODE_FLAGS,
+      ...['--import', path.join(ROOT, 'worker/disable-workflow-watchdog.ts')],
+      path.join(ROOT, 'api/serve-with-worker.ts'),
+    ],
+    env: { ...MALLOC, ...env, RESTART_COMPILED: '1', LISTENING_FILE: listeningFile },
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  });
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (!listens(child.pid, listeningFile) || !(await isReady(baseUrl))) {
+    if (child.hasExited() || performance.now() > deadline) {
+      const problem = child.hasExited()
+        ? await child.exited
+        : `was not ready after ${READY_TIMEOUT_MS / 1000} s`;
+      const end = child.describeLog();
+      await child.stop();
+      throw new Error(`The service ${problem}. ${end}`);
+    }
+    await sleep(100);
+  }
+  return child;
+}
+
+/** Whether the service listens: until then, another program may answer at its port. Its file has the number of its process. */
+function listens(pid: number, file: string): boolean {
+  try {
+    return Number(readFileSync(file, 'utf8')) === pid;
+  } catch {
+    return false;
+  }
+}
+
+async function isReady(baseUrl: string): Promise<boolean> {
+  try {
+    return (await askService(`${baseUrl}/readyz`, { timeoutMs: 5_000 })).status === 200;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,41 @@
+// A misspelt variable would be as if it were not set, without a word.
+import { findNearestName } from '../../flow/find-nearest-name.ts';
+import { SECRET_VARIABLES } from './read-environment.ts';
+import { variables } from './variables.ts';
+
+/** Those of `npm start`, of the `weir` command and of the tests. */
+const OTHERS = [
+  'WEIR_API_KEY',
+  'WEIR_EMBEDDED_IDENTITY_PROVIDER',
+  'WEIR_FAULTS',
+  'WEIR_PROJECT',
+  'WEIR_STATE_DIR',
+  'WEIR_TEMPORAL_CLI',
+  'WEIR_TOKEN',
+  'WEIR_URL',
+  'WEIR_WEBHOOK_SECRET',
+];
+const PREFIX = 'WEIR_';
+const KNOWN = [...Object.keys(variables.shape), ...SECRET_VARIABLES.map((name) => `${name}_FILE`), ...OTHERS]
+  .filter((name) => name.startsWith(PREFIX))
+  .map((name) => name.slice(PREFIX.length));
+/** Kubernetes gives containers the addresses of all services: those of `weir-api` are WEIR_API_SERVICE_HOST, WEIR_API_PORT, … */
+const OF_SERVICE = '_SERVICE_HOST';
+
+/** Describes each variable that is called WEIR_… and that nothing reads, with the one that was probably meant. */
+export function describeUnknown(env: NodeJS.ProcessEnv): string[] {
+  const names = Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => name.slice(PREFIX.length));
+  const services = names
+    .filter((name) => name.endsWith(OF_SERVICE))
+    .map((name) => name.slice(0, -OF_SERVICE.length));
+  const isAddress = (name: string) =>
+    services.some((service) => name.startsWith(`${service}_SERVICE_`) || name.startsWith(`${service}_PORT`));
+  return names
+    .filter((name) => !KNOWN.includes(name) && !isAddress(name))
+    .map((name) => {
+      const meant = findNearestName(name, KNOWN);
+      return `${PREFIX}${name} is set, but Weir has no such variable.${meant ? ` Did you mean ${PREFIX}${meant}?` : ''}`;
+    });
+}

@@ -1,0 +1,115 @@
+// Compiles schemas with Ajv under our rules: RE2 for patterns, formats that cannot backtrack, nothing shared between schemas.
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { RE2JS, RE2JSException } from 're2js';
+import type { Json, JsonSchema } from '../../flow/definition.ts';
+import { dialectOf } from './keywords.ts';
+import { VALUE_PROBLEMS_MAX } from './limits.ts';
+
+/** Why a schema does not compile; `path` points into the schema, or `culprit` is the wrong string in it. */
+export class CompilationError extends Error {
+  readonly path: string | undefined;
+  readonly culprit: string | undefined;
+  constructor(message: string, place: { path?: string; culprit?: string }) {
+    super(message);
+    this.path = place.path;
+    this.culprit = place.culprit;
+  }
+}
+
+/** `path` is a JSON Pointer into the value, '' for the root. */
+export type SchemaProblem = { path: string; message: string };
+
+/** Finds the problems of a value, at most 10. */
+export type CompiledSchema = (value: Json) => SchemaProblem[];
+
+const OPTIONS: Options = {
+  strict: false,
+  allErrors: true,
+  // Properties inherited from Object.prototype do not count.
+  ownProperties: true,
+  logger: false,
+};
+// `uri-template`, `uri-reference` and `url` are left out: their expressions can backtrack.
+const STRICT_FORMATS = [
+  'date',
+  'time',
+  'date-time',
+  'duration',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+  'json-pointer',
+] as const;
+const FAST_FORMATS = ['uri', 'email'] as const;
+
+const metaSchemas = { '2020-12': new Ajv2020(OPTIONS), 'draft-07': new Ajv(OPTIONS) };
+
+/** Compiles a schema that `requireUsableSchema` accepted; throws CompilationError. */
+export function compileSchema(schema: JsonSchema): CompiledSchema {
+  const dialect = dialectOf(schema);
+  const meta = metaSchemas[dialect];
+  if (!meta.validateSchema(schema)) {
+    const [error] = meta.errors ?? [];
+    throw new CompilationError(error ? messageOf(error) : 'it is not a JSON Schema', {
+      path: error?.instancePath,
+    });
+  }
+  const options = {
+    ...OPTIONS,
+    meta: false,
+    validateSchema: false,
+    code: { regExp: compilePattern },
+  } as const;
+  const ajv = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
+  formats.default(ajv, { mode: 'full', formats: [...STRICT_FORMATS] });
+  formats.default(ajv, { mode: 'fast', formats: [...FAST_FORMATS] });
+  const validate = compile(ajv, schema);
+  return (value) => {
+    if (validate(value)) return [];
+    return (validate.errors ?? []).slice(0, VALUE_PROBLEMS_MAX).map((error) => ({
+      path: error.instancePath,
+      message: messageOf(error),
+    }));
+  };
+}
+
+function compile(ajv: Ajv, schema: JsonSchema): ValidateFunction {
+  try {
+    return ajv.compile(schema);
+  } catch (error) {
+    if (error instanceof CompilationError || error instanceof RangeError) throw error;
+    if (error instanceof Ajv.MissingRefError) {
+      const culprit = error.missingRef.slice(error.missingRef.indexOf('#'));
+      throw new CompilationError('nothing in the schema is at this reference', { culprit });
+    }
+    throw new CompilationError(error instanceof Error ? error.message : String(error), {});
+  }
+}
+
+/** Compiles a pattern. Ajv uses `toString` as a pattern's identity, so each needs its own. */
+function compilePattern(pattern: string): { test(text: string): boolean; toString(): string } {
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return { test: (text) => compiled.test(text), toString: () => `re2:${pattern}` };
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    const message = `the pattern is not supported (look-around and back-references are not): ${error.message}`;
+    throw new CompilationError(message, { culprit: pattern });
+  }
+}
+compilePattern.code = 'compilePattern';
+
+function messageOf({ keyword, message = 'is not valid', params }: ErrorObject): string {
+  const detail: unknown =
+    params.additionalProperty ?? params.unevaluatedProperty ?? params.propertyName ?? params.allowedValues;
+  if (keyword === 'const') return `must be ${cut(params.allowedValue)}`;
+  return detail === undefined ? message : `${message}: ${cut(detail)}`;
+}
+
+function cut(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

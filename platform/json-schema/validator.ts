@@ -1,0 +1,78 @@
+// platform/json-schema/ enforces users' JSON Schemas (2020-12, draft-07) with Ajv in threads that can be killed (docs/blocks.md,
+// JSON Schemas). A schema and a value go in, problems come out; organizations take turns at the threads.
+import type { Json, JsonSchema } from '../../flow/definition.ts';
+import type { SchemaProblem } from './compile-schema.ts';
+import { findInSchema, invalidSchema, requireUsableSchema } from './require-usable-schema.ts';
+import { createSlowSchemas } from './slow-schemas.ts';
+import { createThreadPool, type ThreadPool, ThreadStopped } from './thread-pool.ts';
+
+/** The validator as one organization uses it, in turn with others. */
+export type OrganizationValidator = {
+  /** Throws SCHEMA_INVALID with what is wrong and where (`extra.path`, a JSON Pointer into the schema). */
+  requireValidSchema(schema: JsonSchema): Promise<void>;
+  /**
+   * [] when the value, or JSON text as bytes, is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over
+   * 200 ms, and ThreadStarved when the machine is too busy to check anything; any other error is the service's own.
+   */
+  validate(schema: JsonSchema, value: Json | Buffer): Promise<SchemaProblem[]>;
+  /** The same, or undefined when the organization's turn does not come within an instant. */
+  validateBriefly(schema: JsonSchema, value: Json | Buffer): Promise<SchemaProblem[] | undefined>;
+  /** Whether the organization has a turn now or within an instant. */
+  hasRoom(): Promise<boolean>;
+};
+
+export type Validator = {
+  of(organization: string): OrganizationValidator;
+  close(): Promise<void>;
+};
+
+/** Creates a validator of at most 4 threads, started when first needed; one organization has at most 2. */
+export function createValidator(pool: ThreadPool = createThreadPool()): Validator {
+  const slowSchemas = createSlowSchemas();
+
+  async function run(
+    organization: string,
+    schema: JsonSchema,
+    json?: string,
+    isBrief = false,
+  ): Promise<SchemaProblem[] | undefined> {
+    const text = requireUsableSchema(schema);
+    const reason = slowSchemas.find(organization, text, json?.length);
+    if (reason) throw invalidSchema('', reason);
+    const request = json === undefined ? { schema: text } : { schema: text, value: json };
+    const reply = await pool.run(organization, request, { isBrief }).catch((error) => {
+      if (!(error instanceof ThreadStopped)) throw error;
+      if (error.by === 'schema') slowSchemas.remember(organization, text, error.message);
+      else slowSchemas.remember(organization, text, error.message, json?.length);
+      throw invalidSchema('', error.message);
+    });
+    if (!reply) return undefined;
+    if ('problems' in reply) return reply.problems;
+    const { message, path, culprit } = reply.invalid;
+    throw invalidSchema(path ?? (culprit === undefined ? '' : findInSchema(schema, culprit)), message);
+  }
+
+  return {
+    of: (organization) => ({
+      async requireValidSchema(schema) {
+        await run(organization, schema);
+      },
+      async validate(schema, value) {
+        return (await run(organization, schema, toText(value))) as SchemaProblem[];
+      },
+      validateBriefly: async (schema, value) => run(organization, schema, toText(value), true),
+      hasRoom: () => pool.hasRoom(organization),
+    }),
+    close: () => pool.close(),
+  };
+}
+
+function toText(value: Json | Buffer): string {
+  if (Buffer.isBuffer(value)) return value.toString();
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // It is nested too deeply.
+    throw invalidSchema('', `the value cannot be passed on: ${error}`);
+  }
+}

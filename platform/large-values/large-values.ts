@@ -1,0 +1,82 @@
+// platform/large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes, turns at work
+// that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
+import { type ByteBudget, createByteBudget } from '../limits/byte-budget.ts';
+import { createLargeWork, type LargeWorkNow } from '../limits/large-work.ts';
+import { createPresence, type Presence } from '../limits/presence.ts';
+import { createTurns } from '../limits/turns.ts';
+import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
+import { type CodeReader, createCodeReader } from './code-reader.ts';
+import { createDefinitionTurns, type DefinitionTurns } from './definition-turns.ts';
+import { createLargeJson, type LargeJson } from './large-json.ts';
+
+const MB = 1024 * 1024;
+/** The bytes of request bodies, and of answers, that one organization may have in hand. */
+export const REQUESTS_SHARE_BYTES = 32 * MB;
+/** The bytes of inputs, and of models' answers, that one organization may have in hand. */
+export const ACTIVITIES_SHARE_BYTES = 32 * MB;
+/** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly: hence the reserve. */
+const REQUESTS = { total: 128 * MB, share: REQUESTS_SHARE_BYTES, reserve: 32 * MB };
+/** An organization may hold prompts and answers for as long as its models take. */
+const ACTIVITIES = { total: 64 * MB, share: ACTIVITIES_SHARE_BYTES, reserve: 32 * MB };
+/** Definitions of one organization that are looked at, and drafts of it that are checked, at a time. */
+const FLOW_LOADS_MAX = 2;
+const DRAFT_CHECKS_MAX = 1;
+/** Large ones of both kinds, of all organizations; the reserve is for those that have none of these. */
+const LARGE_DEFINITIONS = { places: 4, reserve: 2 };
+
+export type LargeValues = {
+  /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
+  bodies: ByteBudget;
+  /** Stored outputs, drafts and versions, from when they are read, and other long answers, until the answer is sent. */
+  answers: ByteBudget;
+  /** The inputs of activities. Whoever holds one waits for no prompt. */
+  inputs: ByteBudget;
+  /** The texts that are sent to models, in characters: each takes three to seven bytes until its call has ended. */
+  prompts: ByteBudget;
+  /** The answers of models. An activity takes its input and its prompt before its answer, so that no two wait for each other. */
+  modelAnswers: ByteBudget;
+  /** Turns at parsing and writing, which block the process. */
+  work: LargeWorkNow;
+  /** Looks at definitions that are about to run. */
+  flowLoads: DefinitionTurns;
+  /** Checks of drafts that are about to be published. */
+  draftChecks: DefinitionTurns;
+  json: LargeJson;
+  readCode: CodeReader;
+  /** The organizations whose runs and blocks this process has begun lately. */
+  presence: Presence;
+  /** Ends the thread. */
+  close(): Promise<void>;
+};
+
+/** Creates what a process may hold, and observes it in metrics. Its thread starts with the first large text. */
+export function createLargeValues(): LargeValues {
+  const presence = createPresence();
+  const json = createLargeJson({ presence });
+  const createBudget = ({ total, share, reserve }: typeof REQUESTS) =>
+    createByteBudget(total, share, reserve);
+  const bodies = createBudget(REQUESTS);
+  const answers = createBudget(REQUESTS);
+  const inputs = createBudget(ACTIVITIES);
+  const prompts = createBudget(ACTIVITIES);
+  const modelAnswers = createBudget(ACTIVITIES);
+  const largeDefinitions = createTurns(LARGE_DEFINITIONS);
+  const stopMeasuring = observeMemory({ bodies, answers, inputs, prompts, model_answers: modelAnswers });
+  return {
+    bodies,
+    answers,
+    inputs,
+    prompts,
+    modelAnswers,
+    work: createLargeWork(presence),
+    flowLoads: createDefinitionTurns(FLOW_LOADS_MAX, largeDefinitions),
+    draftChecks: createDefinitionTurns(DRAFT_CHECKS_MAX, largeDefinitions),
+    json,
+    readCode: createCodeReader(json),
+    presence,
+    close() {
+      stopMeasuring();
+      return json.close();
+    },
+  };
+}

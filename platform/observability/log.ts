@@ -1,0 +1,80 @@
+// platform/observability/ is how operators see what the service does: lines of the log here, spans and metrics beside it. It uses
+// nothing of the project; `biome.json` says who may use it.
+import { createRequire } from 'node:module';
+import { isatty } from 'node:tty';
+import pino, { type Logger } from 'pino';
+import type { prettyFactory } from 'pino-pretty';
+import { currentLogContext } from './log-context.ts';
+import { traceFields } from './tracing.ts';
+
+/** The values of WEIR_LOG_LEVEL: lines of the level and of all after it are written. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** The longest message, stack and cause of one error. */
+const ERROR_MAX_CHARS = 8_000;
+
+type Write = (line: string) => void;
+let write: Write = writeTo(process.stderr.fd);
+
+/**
+ * The log of this process: one JSON object per line on standard error, readable lines on a terminal. A line has `time` (ISO
+ * 8601), `level`, `msg`, the fields of its log context (`withLogContext`), and `err` (type, message, stack) where there is an
+ * error. Secrets, and the content of requests and runs, are never logged.
+ */
+export const log: Logger = pino(
+  {
+    level: LOG_LEVELS.find((level) => level === process.env.WEIR_LOG_LEVEL) ?? 'info',
+    base: { pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: describeError },
+    mixin: () => ({ ...currentLogContext(), ...traceFields() }),
+  },
+  { write: (line: string) => write(line) },
+);
+
+/** Hands the lines of the log to `other` instead, for tests. Returns a function that undoes it. */
+export function redirectLog(other: Write): () => void {
+  const before = write;
+  write = other;
+  return () => {
+    write = before;
+  };
+}
+
+/** Makes a line of the log readable, as on a terminal; what is not one stays as it is. */
+export function readableLine(line: string, { color = false }: { color?: boolean } = {}): string {
+  pretty ??= createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+  const options = { ignore: 'pid', translateTime: 'SYS:HH:MM:ss.l', singleLine: true };
+  formats[Number(color)] ??= pretty.prettyFactory({ ...options, colorize: color });
+  return formats[Number(color)]?.(line) ?? line;
+}
+/** Loaded when it is first needed: programs whose log is not read by people do without it. */
+let pretty: typeof import('pino-pretty') | undefined;
+const formats: ReturnType<typeof prettyFactory>[] = [];
+
+/** Lines are written at once, so that none is lost when the process ends. */
+function writeTo(fd: number): Write {
+  const destination = pino.destination({ dest: fd, sync: true });
+  // There is nowhere left to report it.
+  destination.on('error', () => undefined);
+  if (!isatty(fd)) return (line) => void destination.write(line);
+  return (line) => void destination.write(readableLine(line, { color: true }));
+}
+
+/** Describes an error of any type in bounded size. */
+function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error, message: cut(error) };
+  const { message, stack, code, cause } = error as NodeJS.ErrnoException;
+  return {
+    type: error.constructor.name,
+    message: cut(message),
+    ...(code !== undefined && { code }),
+    ...(stack !== undefined && { stack: cut(stack) }),
+    ...(cause !== undefined && { cause: cut(cause instanceof Error ? cause.message : cause) }),
+  };
+}
+
+function cut(text: unknown): string {
+  return String(text).slice(0, ERROR_MAX_CHARS);
+}

@@ -1,0 +1,47 @@
+// platform/observability/metrics/ measures what the service does. The instruments are in the `…-metrics.ts` files, for whoever has
+// something to count; here they are connected to what asks for them.
+import { findAnyFreePort } from '../find-any-free-port.ts';
+import { type EngineMetrics, engineMetricsOver } from './engine-metrics.ts';
+import { bindInstruments } from './instruments.ts';
+import { hasOtlp } from './otlp-settings.ts';
+
+type RunningMetrics = {
+  isOn: boolean;
+  /** Where the engine's SDK is to send its own metrics; undefined: nowhere. */
+  engine?: EngineMetrics | undefined;
+  /** The port of /metrics, where it is served. */
+  port?: number | undefined;
+  /** Sends what has not been sent yet, for 5 s at most; never rejects. */
+  shutdown(): Promise<void>;
+};
+
+const OFF: RunningMetrics = { isOn: false, shutdown: async () => undefined };
+
+/**
+ * Serves metrics at `port`, and pushes them over OTLP where the standard `OTEL_*` variables say so (docs/operating/metrics.md),
+ * once per process. `service` is the name of the process there, unless OTEL_SERVICE_NAME says otherwise. While nobody asks
+ * for metrics, no package is loaded and nothing is measured. Rejects with a sentence when the port cannot be had.
+ */
+export async function startMetrics(
+  service: string,
+  { host, port }: { host: string; port: number | undefined },
+): Promise<RunningMetrics> {
+  const otlp = hasOtlp(process.env);
+  if (port === undefined && !otlp) return OFF;
+  const { openMeterProvider } = await import('./open-meter-provider.ts');
+  const { observeProcess } = await import('./observe-process.ts');
+  const served = port === undefined ? undefined : { host, port, enginePort: await findAnyFreePort() };
+  const provider = await openMeterProvider(service, { otlp, served });
+  bindInstruments(provider.meter);
+  const stopObserving = observeProcess();
+  return {
+    isOn: true,
+    engine: engineMetricsOver(served?.enginePort, process.env, provider.attributes),
+    port: provider.port,
+    async shutdown() {
+      await provider.shutdown();
+      stopObserving();
+      bindInstruments(undefined);
+    },
+  };
+}

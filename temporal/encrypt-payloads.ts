@@ -1,0 +1,84 @@
+// Encrypts payloads: what Temporal stores of a workflow can be read only with a configured key, and only as that workflow's.
+import { hkdfSync } from 'node:crypto';
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../platform/config/config.ts';
+import { openBytes, sealBytes } from '../platform/secrets/seal-bytes.ts';
+
+/** The encoding of encrypted payloads, as the Temporal Web UI shows it. */
+const ENCODING = 'binary/encrypted';
+const PURPOSE = 'weir temporal payload';
+const DERIVED_KEYS_MAX = 2_000;
+const Serialized = proto.temporal.api.common.v1.Payload;
+
+/** Encrypts and decrypts payloads. `findOwner` reads the workflow id of an encrypted one: undefined when it is not encrypted. */
+export type EncryptingCodec = PayloadCodec & { findOwner(payload: Payload): string | undefined };
+
+/**
+ * Creates the codec. It encrypts under the first key, unless nothing is to be encrypted, and decrypts under all; what is not
+ * encrypted it leaves as it is. A payload is bound to the workflow that it was written for: elsewhere it is refused.
+ */
+export function encryptPayloads({ keys, encrypts }: Config['temporalEncryption']): EncryptingCodec {
+  const [newest] = keys;
+  const derived = new LRUCache<string, Uint8Array>({ max: DERIVED_KEYS_MAX });
+
+  /** Each workflow has its own key, since one key is safe for 2³² payloads, which a busy service writes in weeks. */
+  function keyOf(id: string, workflowId: string): Uint8Array {
+    const name = `${id}/${workflowId}`;
+    const known = derived.get(name);
+    if (known) return known;
+    const main = keys.find((candidate) => candidate.id === id);
+    if (!main) throw new Error(`${describe(workflowId, id)}, which is not in WEIR_TEMPORAL_KEYS.`);
+    const key = new Uint8Array(hkdfSync('sha256', main.key, '', `${PURPOSE} ${workflowId}`, 32));
+    derived.set(name, key);
+    return key;
+  }
+
+  function encrypt(payload: Payload, id: string, workflowId: string): Payload {
+    return {
+      metadata: {
+        encoding: Buffer.from(ENCODING),
+        'encryption-key-id': Buffer.from(id),
+        'workflow-id': Buffer.from(workflowId),
+      },
+      data: sealBytes(keyOf(id, workflowId), Serialized.encode(payload).finish(), workflowId),
+    };
+  }
+
+  function decrypt(payload: Payload, context: SerializationContext | undefined): Payload {
+    const workflowId = findOwner(payload);
+    if (workflowId === undefined) return payload;
+    if (context?.workflowId !== undefined && context.workflowId !== workflowId)
+      throw new Error(`A payload of workflow ${workflowId} is refused in workflow ${context.workflowId}.`);
+    const id = textOf(payload, 'encryption-key-id');
+    const key = keyOf(id, workflowId);
+    try {
+      return Serialized.decode(openBytes(key, Buffer.from(payload.data ?? []), workflowId));
+    } catch (cause) {
+      const why = 'WEIR_TEMPORAL_KEYS has another key with that id, or the payload was changed';
+      throw new Error(`${describe(workflowId, id)} and cannot be decrypted: ${why}.`, { cause });
+    }
+  }
+
+  return {
+    encode: async (payloads, context) =>
+      encrypts && newest
+        ? payloads.map((payload) => encrypt(payload, newest.id, context?.workflowId ?? ''))
+        : payloads,
+    decode: async (payloads, context) => payloads.map((payload) => decrypt(payload, context)),
+    findOwner,
+  };
+}
+
+function findOwner(payload: Payload): string | undefined {
+  return textOf(payload, 'encoding') === ENCODING ? textOf(payload, 'workflow-id') : undefined;
+}
+
+function textOf({ metadata }: Payload, name: string): string {
+  return Buffer.from(metadata?.[name] ?? []).toString();
+}
+
+function describe(workflowId: string, id: string): string {
+  return `A payload of workflow ${workflowId} is encrypted under the key ${id}`;
+}

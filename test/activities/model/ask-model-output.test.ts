@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { readModelJson } from '../../../activities/model/read-model-json.ts';
+import type { JsonSchema } from '../../../flow/definition.ts';
+import { schemaResponseFormat } from '../../../platform/models/schema-format.ts';
+
+const closed = { type: 'object', additionalProperties: false };
+const a = { a: { type: 'string' } };
+
+describe('schemaResponseFormat', () => {
+  const cases: [string, JsonSchema, boolean | undefined][] = [
+    ['closed, all required', { ...closed, properties: a, required: ['a'] }, true],
+    ['open', { type: 'object', properties: a, required: ['a'] }, false],
+    ['an optional property', { ...closed, properties: a }, false],
+    ['an open object inside', { ...closed, properties: { a: { type: 'object' } }, required: ['a'] }, false],
+    [
+      'an open nullable object inside',
+      { ...closed, properties: { a: { type: ['object', 'null'] } }, required: ['a'] },
+      false,
+    ],
+    [
+      'an open object in an array',
+      { ...closed, properties: { a: { type: 'array', items: { type: 'object' } } }, required: ['a'] },
+      false,
+    ],
+    [
+      'an open object behind $ref',
+      {
+        ...closed,
+        properties: { a: { $ref: '#/$defs/b' } },
+        required: ['a'],
+        $defs: { b: { type: 'object' } },
+      },
+      false,
+    ],
+    [
+      'a choice of closed parts',
+      { ...closed, properties: { a: { anyOf: [closed, { type: 'null' }] } }, required: ['a'] },
+      true,
+    ],
+    ['a part without type', { ...closed, properties: { a: {} }, required: ['a'] }, false],
+    [
+      'a keyword outside strict mode',
+      { ...closed, properties: { a: { type: 'string', minLength: 1 } }, required: ['a'] },
+      false,
+    ],
+    ['a root array', { type: 'array', items: { type: 'string' } }, undefined],
+    ['a boolean schema', true, undefined],
+    ['a root without type', { anyOf: [closed] }, undefined],
+  ];
+  for (const [name, schema, strict] of cases) {
+    it(`is ${strict === undefined ? 'not native' : `strict: ${strict}`} for ${name}`, () => {
+      assert.equal(schemaResponseFormat(schema)?.json_schema.strict, strict);
+    });
+  }
+
+  it('is not strict below ten levels', () => {
+    let schema: JsonSchema = closed;
+    for (let level = 0; level < 10; level++)
+      schema = { ...closed, properties: { a: schema }, required: ['a'] };
+    assert.equal(schemaResponseFormat(schema)?.json_schema.strict, false);
+  });
+});
+
+describe('readModelJson', () => {
+  const cases: [string, unknown][] = [
+    ['{"a":1}', { a: 1 }],
+    [' null ', null],
+    ['```json\n{"a":1}\n```', { a: 1 }],
+    ['Sure!\n```\n[1]\n```\nAnything else?', [1]],
+    ['{"a":"```"}', { a: '```' }],
+    ['Ada was 36.', undefined],
+    ['```json\n{"a":\n```', undefined],
+    ['```', undefined],
+    ['', undefined],
+  ];
+  const changed = ['1e400', '[{"a":-1e400}]', '```\n{"a":1e400}\n```', '9007199254740993'];
+  for (const [text, expected] of [
+    ...cases,
+    ...changed.map((text): [string, undefined] => [text, undefined]),
+  ]) {
+    it(`reads ${JSON.stringify(text)} as ${JSON.stringify(expected)}`, () => {
+      assert.deepEqual(readModelJson(text), expected);
+    });
+  }
+
+  it('keeps a __proto__ key as data', () => {
+    assert.deepEqual(Object.keys(readModelJson('{"__proto__":{"a":1}}') as object), ['__proto__']);
+  });
+});

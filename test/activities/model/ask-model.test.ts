@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { estimateUsage } from '../../../activities/model/estimate-usage.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
+import type { JsonSchema } from '../../../flow/definition.ts';
+import { ANSWER_TOKENS_DEFAULT } from '../../../flow/limits.ts';
+import { createRegistry } from '../../../platform/models/registry.ts';
+import { captureMetrics } from '../../capture-metrics.ts';
+import { answer, hang } from '../../fakes/model-server.ts';
+import { fails, useAskModel } from './ask-model-harness.ts';
+
+const personSchema = {
+  type: 'object',
+  properties: { name: { type: 'string' }, age: { type: 'integer' } },
+  required: ['name', 'age'],
+  additionalProperties: false,
+};
+const person = { name: 'Ada', age: 36 };
+
+describe('askModel', () => {
+  const harness = useAskModel();
+
+  describe('a call without outputSchema', () => {
+    it('sends the prompt under the key and name of the provider and answers with text, usage and cost', async () => {
+      const metrics = captureMetrics();
+      assert.deepEqual(await harness.callAfter(answer('A mathematician.')), {
+        output: 'A mathematician.',
+        model: 'openai/gpt-4o-mini',
+        promptTokens: 10,
+        completionTokens: 5,
+        costMicrocredits: 10 * 15 + 5 * 60,
+      });
+      const labels = 'gen_ai.provider.name=openai,gen_ai.request.model=gpt-4o-mini';
+      const cost = (10 * 15 + 5 * 60) / MICROCREDITS_PER_CREDIT;
+      assert.deepEqual(await metrics.read('weir.model.cost'), { [labels]: cost });
+      metrics.stop();
+      assert.equal(harness.server.calls[0]?.headers.authorization, 'Bearer key-of-the-test');
+      assert.deepEqual(harness.server.calls[0]?.body, {
+        model: 'gpt-4o-mini',
+        messages: [{ role: 'user', content: 'Who was Ada?' }],
+        max_completion_tokens: ANSWER_TOKENS_DEFAULT,
+      });
+    });
+
+    for (const [model, limit] of [
+      ['openai/gpt-5', 'max_completion_tokens'],
+      ['anthropic/claude-haiku-4-5', 'max_tokens'],
+    ] as const) {
+      it(`passes temperature, and max_tokens as ${limit} to ${model}`, async () => {
+        harness.server.will(answer('Yes.'));
+        await harness.call({ model, processor_config: { temperature: 0, max_tokens: 7 } });
+        assert.partialDeepStrictEqual(harness.server.calls[0]?.body, { temperature: 0, [limit]: 7 });
+      });
+
+      it(`passes what else a block sets to ${model}, and its system message before the prompt`, async () => {
+        const settings = { top_p: 0.5, stop: ['END'], seed: 7, reasoning_effort: 'low' as const };
+        harness.server.will(answer('Yes.'));
+        await harness.call({ model, processor_config: { ...settings, system: 'Be brief.' } });
+        const system = { role: 'system', content: 'Be brief.' };
+        assert.partialDeepStrictEqual(harness.server.calls[0]?.body, {
+          ...settings,
+          messages: [system, { role: 'user' }],
+        });
+      });
+
+      it(`tells ${model} in ${limit} how long an answer was reserved for, where the block says nothing`, async () => {
+        harness.server.will(answer('no'), answer('{}'));
+        await harness.call({ model, outputSchema: { type: 'object' } });
+        for (const { body } of harness.server.calls) assert.equal(body[limit], ANSWER_TOKENS_DEFAULT);
+        const price = createRegistry().capabilities(model).price.output;
+        assert((harness.reserved[0] ?? 0) >= ANSWER_TOKENS_DEFAULT * price * 100);
+      });
+    }
+
+    for (const usage of [null, { prompt_tokens: -1, completion_tokens: 'many' }]) {
+      it(`counts tokens that the provider reports as ${JSON.stringify(usage)} as 0`, async () => {
+        const reply = await harness.callAfter(answer('Yes.', { usage }));
+        assert.partialDeepStrictEqual(reply, { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 });
+      });
+    }
+
+    for (const [count, counted] of [
+      [1e308, 1_000_000_000],
+      [2 ** 53, 1_000_000_000],
+      [12.5, 13],
+      ['12', 0],
+    ] as const)
+      it(`counts ${JSON.stringify(count)} tokens as ${counted}`, async () => {
+        const usage = { prompt_tokens: count, completion_tokens: count };
+        const reply = await harness.callAfter(answer('Yes.', { usage }));
+        assert.partialDeepStrictEqual(reply, { promptTokens: counted, completionTokens: counted });
+      });
+
+    it('keeps the organization of OPENAI_ORG_ID to itself', async () => {
+      process.env.OPENAI_ORG_ID = 'org-of-someone';
+      try {
+        await harness.callAfter(answer('Yes.'));
+      } finally {
+        delete process.env.OPENAI_ORG_ID;
+      }
+      assert.equal(harness.server.calls[0]?.headers['openai-organization'], undefined);
+    });
+  });
+
+  describe('reservations', () => {
+    it('are made before each request: what the block has cost, and what the request may cost', async () => {
+      harness.server.will(answer('no JSON'), answer(JSON.stringify(person)));
+      await harness.call({ outputSchema: personSchema, processor_config: { max_tokens: 1_000 } });
+      const [first = 0, second = 0] = harness.reserved;
+      const [asked, repaired] = harness.server.calls.map(({ body }) => {
+        const { messages, response_format } = body;
+        return estimateUsage({ messages, response_format }, 1_000).promptTokens * 15 + 1_000 * 60;
+      });
+      assert.equal(first, asked);
+      assert.equal(second, 10 * 15 + 5 * 60 + (repaired ?? 0));
+      assert.equal(harness.reserved.length, 2);
+    });
+  });
+
+  describe('cancellation', () => {
+    it("rejects with the signal's reason and hangs up", async () => {
+      const reason = new Error('cancelled by the run');
+      const controller = new AbortController();
+      harness.server.will(hang);
+      const called = harness.server.nextCall();
+      const failure = assert.rejects(harness.call({}, controller.signal), reason);
+      const response = await called;
+      const hungUp = once(response, 'close');
+      controller.abort(reason);
+      await failure;
+      await hungUp;
+    });
+
+    it('does not call when the signal was aborted before', async () => {
+      await assert.rejects(harness.call({}, AbortSignal.abort(new Error('too late'))), /too late/);
+      assert.equal(harness.server.calls.length, 0);
+    });
+  });
+
+  describe('structured output', () => {
+    const withSchema = (outputSchema: JsonSchema, model = 'openai/gpt-4o-mini') =>
+      harness.call({ outputSchema, model });
+
+    it('asks for the native format where the model has it', async () => {
+      harness.server.will(answer(JSON.stringify(person)));
+      assert.deepEqual((await withSchema(personSchema)).output, person);
+      assert.partialDeepStrictEqual(harness.server.calls[0]?.body, {
+        messages: [{ role: 'user', content: 'Who was Ada?' }],
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'output', schema: personSchema, strict: true },
+        },
+      });
+    });
+
+    it('instructs a model that lacks it, and reads a fenced answer', async () => {
+      harness.server.will(answer(`Here you are:\n\`\`\`json\n${JSON.stringify(person)}\n\`\`\``));
+      assert.deepEqual((await withSchema(personSchema, 'anthropic/claude-haiku-4-5')).output, person);
+      const [call] = harness.server.calls;
+      assert.equal(call?.body.response_format, undefined);
+      assert.match(JSON.stringify(call?.body.messages), /"role":"system".*JSON Schema.*\\"age\\"/);
+    });
+
+    it('repairs once: the same conversation, the answer, what was wrong; usage is the sum', async () => {
+      harness.server.will(answer('{"name":"Ada","age":"36"}'), answer(JSON.stringify(person)));
+      const reply = await withSchema(personSchema);
+      assert.partialDeepStrictEqual(reply, { output: person, promptTokens: 20, completionTokens: 10 });
+      assert.equal(reply.costMicrocredits, 20 * 15 + 10 * 60);
+      const messages = harness.server.calls[1]?.body.messages as
+        | { role: string; content: string }[]
+        | undefined;
+      const [prompt, wrong, repair] = messages ?? [];
+      assert.deepEqual(prompt, { role: 'user', content: 'Who was Ada?' });
+      assert.deepEqual(wrong, { role: 'assistant', content: '{"name":"Ada","age":"36"}' });
+      assert.equal(repair?.role, 'user');
+      assert.match(repair?.content ?? '', /\/age must be integer/);
+      assert.deepEqual(
+        harness.server.calls[1]?.body.response_format,
+        harness.server.calls[0]?.body.response_format,
+      );
+    });
+
+    it("charges a repair on the service's key for itself alone, after an answer with an own key", async () => {
+      harness.server.will(answer('{"name":"Ada"}'), answer(JSON.stringify(person)));
+      let requests = 0;
+      const begin = async () => {
+        requests += 1;
+        return { ...harness.server.provider, ...(requests === 1 && { own: true as const }) };
+      };
+      const block = { outputSchema: personSchema };
+      const { costMicrocredits } = await harness.call(block, undefined, { begin });
+      assert.deepEqual([requests, costMicrocredits], [2, 10 * 15 + 5 * 60]);
+    });
+
+    it('names no model in its usage that is not known', async () => {
+      await assert.rejects(harness.call({ model: 'runs' }));
+      assert.equal(harness.usage.model, undefined);
+    });
+
+    it('is MODEL_OUTPUT_INVALID with what did not match after one failed repair', async () => {
+      harness.server.will(answer('Ada was 36.'), answer('{"name":"Ada"}'));
+      await assert.rejects(
+        withSchema(personSchema),
+        fails('MODEL_OUTPUT_INVALID', /the value must have required property 'age'/),
+      );
+      assert.equal(harness.server.calls.length, 2);
+    });
+
+    it('refuses numbers that would become null, and says so in the repair', async () => {
+      harness.server.will(answer('{"name":"Ada","age":1e400}'), answer('{"name":"Ada","age":36}'));
+      assert.deepEqual((await withSchema(personSchema)).output, { name: 'Ada', age: 36 });
+      const messages = harness.server.calls[1]?.body.messages as { content: string }[];
+      assert.match(messages.at(-1)?.content ?? '', /no number beyond 1\.8e308/);
+    });
+
+    it('refuses JSON nested deeper than 64 levels', async () => {
+      const deep = '['.repeat(10_000) + ']'.repeat(10_000);
+      harness.server.will(answer(deep), answer(deep));
+      await assert.rejects(withSchema({ type: 'array' }), fails('MODEL_OUTPUT_INVALID', /64 levels/));
+    });
+  });
+});

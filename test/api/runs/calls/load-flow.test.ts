@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { ApiDeps } from '../../../../api/deps.ts';
+import { loadRunnableFlow } from '../../../../api/runs/calls/load-flow.ts';
+import { createFlowDefinitions } from '../../../../db/flows/flow-definitions.ts';
+import { insertFlow } from '../../../../db/flows/flows.ts';
+import { getVersion, publishVersion } from '../../../../db/flows/versions.ts';
+import { createDefinitionTurns } from '../../../../platform/large-values/definition-turns.ts';
+import { SMALL_BYTES } from '../../../../platform/limits/byte-budget.ts';
+import { createLargeWork, type LargeWork } from '../../../../platform/limits/large-work.ts';
+import { createPresence } from '../../../../platform/limits/presence.ts';
+import { createTurns } from '../../../../platform/limits/turns.ts';
+import { passthrough } from '../../../blocks.ts';
+import { createProject } from '../../../db/project-fixture.ts';
+import { createTestDatabase, type TestDatabase } from '../../../db/test-database.ts';
+import { waitUntil } from '../../../wait-until.ts';
+
+/** Two definitions of one owner at a time, and one large one of all. */
+function createLargeValues() {
+  const flowLoads = createDefinitionTurns(2, createTurns({ places: 1, reserve: 0 }));
+  return { work: createLargeWork(createPresence()), flowLoads };
+}
+
+describe('the versions that requests run', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+  afterEach(() => mock.restoreAll());
+
+  it('are loaded two at a time for one organization, so that those that wait hold no memory', async () => {
+    const { db } = database;
+    const loading: ((definition: { steps: [] }) => void)[] = [];
+    const definitions = {
+      get: () => new Promise((resolve) => loading.push(resolve)),
+      peek: () => undefined,
+      measure: async () => 0,
+    };
+    const largeValues = createLargeValues();
+    const deps = { db, definitions, largeValues } as unknown as ApiDeps;
+    async function load(versions: number) {
+      const { organization, project } = await createProject(db);
+      const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+      for (let version = 0; version < versions; version++) await publishVersion(db, flow.id, '');
+      const query = { organization: organization.slug, project: 'main', flow: 'flow' };
+      return Array.from({ length: versions }, (_, index) =>
+        loadRunnableFlow(deps, { ...query, within: { projectId: project.id }, version: index + 1 }),
+      );
+    }
+    const many = await load(4);
+    await waitUntil(() => loading.length === 2);
+    const other = await load(1);
+    await waitUntil(() => loading.length === 3);
+    for (let loaded = 0; loaded < 5; loaded++) {
+      await waitUntil(() => loading.length > loaded);
+      loading[loaded]?.({ steps: [] });
+    }
+    const found = await Promise.all([...many, ...other]);
+    assert.deepEqual(
+      found.map((flow) => flow?.version),
+      [1, 2, 3, 4, 1],
+    );
+  });
+
+  it('are run without waiting for others that are loaded, once they are known', async () => {
+    const { db } = database;
+    const { organization, project } = await createProject(db);
+    const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+    for (let version = 0; version < 3; version++) await publishVersion(db, flow.id, '');
+    const known = await getVersion(db, flow.id, 1);
+    const cached = createFlowDefinitions(db);
+    const loading: ((definition: { steps: [] }) => void)[] = [];
+    const definitions = {
+      get: (id: string) =>
+        id === known.id ? cached.get(id) : new Promise((resolve) => loading.push(resolve)),
+      peek: cached.peek,
+      measure: cached.measure,
+    };
+    const largeValues = createLargeValues();
+    const deps = { db, definitions, largeValues } as unknown as ApiDeps;
+    const query = { organization: organization.slug, project: 'main', flow: 'flow' };
+    const load = (version: number) =>
+      loadRunnableFlow(deps, { ...query, within: { projectId: project.id }, version });
+    await load(1);
+    const others = [load(2), load(3)];
+    await waitUntil(() => loading.length === 2);
+    assert.equal((await load(1))?.version, 1);
+    for (const loaded of loading) loaded({ steps: [] });
+    await Promise.all(others);
+  });
+
+  it('wait for the large ones of other organizations where they are large, until their caller has gone', async () => {
+    const { db } = database;
+    const loading: ((definition: { steps: [] }) => void)[] = [];
+    const definitions = {
+      get: () => new Promise((resolve) => loading.push(resolve)),
+      peek: () => undefined,
+      measure: async () => SMALL_BYTES,
+    };
+    const deps = { db, definitions, largeValues: createLargeValues() } as unknown as ApiDeps;
+    async function load(gone = new AbortController().signal) {
+      const { organization, project } = await createProject(db);
+      const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+      await publishVersion(db, flow.id, '');
+      const query = { organization: organization.slug, project: 'main', flow: 'flow', version: 1 };
+      return { found: loadRunnableFlow(deps, { ...query, within: { projectId: project.id } }, () => gone) };
+    }
+    const first = await load();
+    await waitUntil(() => loading.length === 1);
+    const caller = new AbortController();
+    const hungUp = await load(caller.signal);
+    const third = await load();
+    caller.abort();
+    await assert.rejects(hungUp.found, { code: 'REQUEST_TIMEOUT' });
+    assert.equal(loading.length, 1);
+    loading[0]?.({ steps: [] });
+    await first.found;
+    await waitUntil(() => loading.length === 2);
+    loading[1]?.({ steps: [] });
+    assert.equal((await third.found)?.version, 1);
+  });
+
+  it('are looked at for those who wait on, though another caller has gone', async () => {
+    const { db } = database;
+    const { organization, project } = await createProject(db);
+    const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
+    await publishVersion(db, flow.id, '');
+    const steps = Array.from({ length: 3 }, (_, index) => passthrough(`s${index}`, { inputSchema: {} }));
+    const definition = { steps };
+    const definitions = { get: async () => definition, peek: () => undefined, measure: async () => 0 };
+    let now = 0;
+    let step = 11;
+    mock.method(performance, 'now', () => (now += step));
+    const turns: (() => void)[] = [];
+    const work: LargeWork = {
+      take: (_owner, _bytes, { signal } = {}) =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason));
+          turns.push(() => resolve(() => undefined));
+        }),
+    };
+    const deps = { db, definitions, largeValues: { ...createLargeValues(), work } } as unknown as ApiDeps;
+    const query = { organization: organization.slug, project: 'main', flow: 'flow', version: 1 };
+    const caller = new AbortController();
+    const load = (gone: AbortSignal) =>
+      loadRunnableFlow(deps, { ...query, within: { projectId: project.id } }, () => gone);
+    const hungUp = load(caller.signal);
+    await waitUntil(() => turns.length === 1);
+    const other = load(new AbortController().signal);
+    await waitUntil(() => turns.length === 2);
+    caller.abort();
+    await assert.rejects(hungUp, { code: 'REQUEST_TIMEOUT' });
+    // The rest needs no further turn.
+    step = 0;
+    turns[1]?.();
+    assert.equal((await other)?.version, 1);
+  });
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { describeUnknown } from '../../../platform/config/describe-unknown.ts';
+
+describe('a variable that nothing reads', () => {
+  it('is named, with the one that was meant', () => {
+    assert.deepEqual(describeUnknown({ WEIR_RATELIMIT_PER_KEY: '10', WEIR_SECRET_KEYS_FILE: '/keys' }), [
+      'WEIR_RATELIMIT_PER_KEY is set, but Weir has no such variable. Did you mean WEIR_RATE_LIMIT_PER_KEY?',
+      'WEIR_SECRET_KEYS_FILE is set, but Weir has no such variable. Did you mean WEIR_SECRETS_KEYS_FILE?',
+    ]);
+    assert.deepEqual(describeUnknown({ WEIR_QUOTAS: '10' }), [
+      'WEIR_QUOTAS is set, but Weir has no such variable.',
+    ]);
+  });
+
+  it('is none of the variables of others, nor an address that Kubernetes gives', () => {
+    const env = {
+      PATH: '/bin',
+      WEIR_URL: 'http://127.0.0.1:8787',
+      WEIR_API_SERVICE_HOST: '10.0.0.1',
+      WEIR_API_SERVICE_PORT: '8787',
+      WEIR_API_PORT: 'tcp://10.0.0.1:8787',
+      WEIR_API_PORT_8787_TCP_ADDR: '10.0.0.1',
+    };
+    assert.deepEqual(describeUnknown(env), []);
+  });
+});

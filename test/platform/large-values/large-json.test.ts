@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
+import { readCode } from '../../../platform/javascript/read-code.ts';
+import {
+  createLargeJson,
+  LARGE_JSON_BYTES,
+  type LargeJson,
+} from '../../../platform/large-values/large-json.ts';
+import { countThreads } from '../../count-threads.ts';
+import { holdTimers } from '../limits/hold-timers.ts';
+
+const LONG = 'x'.repeat(LARGE_JSON_BYTES);
+
+/** Each rule holds in the thread and where the caller runs. */
+for (const [place, largeBytes] of [
+  ['in the thread', 0],
+  ['at once', Number.POSITIVE_INFINITY],
+] as const)
+  describe(`JSON texts read ${place}`, () => {
+    let largeJson: LargeJson;
+    before(() => {
+      largeJson = createLargeJson({ largeBytes });
+    });
+    after(() => largeJson.close());
+
+    it('are measured: too many values, and the bytes and values of one member', async () => {
+      const json = `{"a":[${'0,'.repeat(500_000)}0],"b":"b"}`;
+      assert.deepEqual(await largeJson.measure('o', Buffer.from(json), { member: 'b' }), {
+        values: 500_001,
+        keys: 1,
+        excess: 'holds more than 500000 values',
+        member: { bytes: 3, excess: undefined },
+      });
+      assert.match(
+        (await largeJson.measure('o', Buffer.from(json), { member: 'a' })).member?.excess ?? '',
+        /500000/,
+      );
+      assert.equal((await largeJson.measure('o', Buffer.from(json), { member: 'c' })).member, undefined);
+      assert.equal((await largeJson.measure('o', Buffer.from('{"a":0}'), {})).excess, undefined);
+    });
+
+    it('are refused when they are not JSON', async () => {
+      await assert.rejects(largeJson.check('o', Buffer.from('{"a":'), {}), SyntaxError);
+      await assert.rejects(largeJson.readCompletion('o', Buffer.from('<html>'), {}), SyntaxError);
+      assert.deepEqual(await largeJson.check('o', Buffer.from('{"a":0}'), {}), { values: 1, keys: 1 });
+    });
+
+    it('give the long text of a model’s answer as JSON, and the rest without what nobody reads', async () => {
+      const content = `${LONG}"\u0000\u{1F600}\uD800`;
+      const choice = { message: { content, tool_calls: [] }, finish_reason: 'stop' };
+      const usage = { prompt_tokens: 1, completion_tokens: 2 };
+      const json = Buffer.from(JSON.stringify({ id: 'i', choices: [choice, choice], usage }));
+      const taken = await largeJson.readCompletion('o', json, {});
+      assert.equal(Buffer.from(taken.content ?? []).toString(), JSON.stringify(content));
+      const left = { message: { content: '', tool_calls: [] }, finish_reason: 'stop' };
+      assert.deepEqual(taken.answer, { id: 'i', model: undefined, choices: [left], usage, error: undefined });
+      const text = await largeJson.readCompletion('o', json, { asText: true });
+      assert.deepEqual(text, {
+        answer: { id: 'i', model: undefined, choices: [choice], usage, error: undefined },
+      });
+    });
+
+    it('give only the length of a text that no output may have', async () => {
+      const content = 'x'.repeat(OUTPUT_MAX_BYTES + 1);
+      const json = Buffer.from(JSON.stringify({ choices: [{ message: { content } }] }));
+      const { answer, ...rest } = await largeJson.readCompletion('o', json, {});
+      assert.deepEqual(rest, { tooLong: OUTPUT_MAX_BYTES + 1 });
+      assert.equal(JSON.stringify(answer), '{"choices":[{"message":{"content":""}}]}');
+    });
+
+    for (const answer of [null, 1, 'text', [], {}, { choices: [] }, { choices: 1 }, { choices: [null] }])
+      it(`are a model's answer of any shape: ${JSON.stringify(answer)}`, async () => {
+        const read = await largeJson.readCompletion('o', Buffer.from(JSON.stringify(answer)), {});
+        const { choices } = (answer ?? {}) as { choices?: unknown };
+        assert.deepEqual((read.answer as { choices?: unknown } | null)?.choices, choices);
+      });
+
+    it('are read in the callers’ turns', async () => {
+      const ended = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => largeJson.check(`o${index}`, Buffer.from(`[${index}]`), {})),
+      );
+      assert.equal(ended.length, 20);
+    });
+  });
+
+describe('the thread for large JSON texts', () => {
+  it('rests after each text for as long as that took, a second at most', async () => {
+    const timers = holdTimers();
+    const largeJson = createLargeJson({ largeBytes: 0 });
+    const read = (owner: string) => largeJson.check(owner, Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
+    try {
+      const first = read('a');
+      await setImmediate();
+      timers.pass(5_000);
+      await first;
+      const rest = timers.last();
+      assert.equal(rest?.ms, 1_000);
+      const second = read('b');
+      await setImmediate();
+      // It does not count for the second, which waits.
+      timers.pass(500);
+      rest.end();
+      await setImmediate();
+      timers.pass(300);
+      await second;
+      assert.equal(timers.last()?.ms, 300);
+    } finally {
+      mock.restoreAll();
+      await largeJson.close();
+    }
+  });
+
+  it('reads code of any length, as it is read where the caller runs', async () => {
+    const largeJson = createLargeJson();
+    const sources = [
+      'return outputs.a',
+      'return (1 + );',
+      'outputs.a\n}',
+      `outputs.a;${'['.repeat(200_000)}`,
+    ];
+    for (const source of sources)
+      assert.deepEqual(await largeJson.readCode('o', Buffer.from(source), {}), readCode(source));
+    await largeJson.close();
+  });
+
+  it('fails nothing when it cannot do the work, or was ended', async () => {
+    const largeJson = createLargeJson({ largeBytes: 0 });
+    // An answer that is nested too deeply to be passed on.
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const json = Buffer.from(`{"choices":[${deep}]}`);
+    const { answer } = await largeJson.readCompletion('o', json, {});
+    assert.ok(Array.isArray((answer as { choices: unknown[] }).choices[0]));
+    const running = largeJson.check('o', Buffer.from(`[${'0,'.repeat(400_000)}0]`), {});
+    await largeJson.close();
+    assert.deepEqual(await running, { values: 400_001, keys: 0 });
+    assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { values: 1, keys: 0 });
+  });
+
+  it('fails nothing when the system allows no more threads', async () => {
+    const largeJson = createLargeJson({ largeBytes: 0, program: new URL('http://127.0.0.1/') });
+    assert.deepEqual(await largeJson.check('o', Buffer.from('[]'), {}), { values: 1, keys: 0 });
+    await largeJson.close();
+  });
+
+  it('ends when nothing was to be read for a while, and not before', async () => {
+    const read = async (idleMaxMs?: number) => {
+      const largeJson = createLargeJson({ largeBytes: 0, idleMaxMs });
+      for (let texts = 0; texts < 3; texts += 1) {
+        await largeJson.check('o', Buffer.from('[]'), {});
+        await setTimeout(20);
+      }
+      await largeJson.close();
+    };
+    assert.equal(await countThreads(() => read(1)), 3);
+    assert.equal(await countThreads(read), 1);
+  });
+
+  it('forgets who no longer waits', async () => {
+    const largeJson = createLargeJson({ largeBytes: 0 });
+    const first = largeJson.check('a', Buffer.from('[]'), {});
+    const gone = new AbortController();
+    const second = largeJson.check('b', Buffer.from('[]'), { signal: gone.signal });
+    gone.abort(new Error('gone'));
+    await assert.rejects(second, { message: 'gone' });
+    await first;
+    await largeJson.close();
+  });
+});

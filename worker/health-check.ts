@@ -1,0 +1,183 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { Db } from '../db/connect.ts';
+import { findAddressRefusal } from '../db/connection/find-address-refusal.ts';
+import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
+import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of-connections.ts';
+import { listReleaseMigrations } from '../db/list-release-migrations.ts';
+import type { Config } from '../platform/config/config.ts';
+import { describeNetworkError } from '../platform/net/describe-network-error.ts';
+import { log } from '../platform/observability/log.ts';
+import { dependencyUp } from '../platform/observability/metrics/process-metrics.ts';
+import { askEngine } from '../temporal/ask-engine.ts';
+import { describeNothing } from '../temporal/describe-nothing.ts';
+import { findNamespaceRefusal } from '../temporal/find-namespace-refusal.ts';
+import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../temporal/list-pollers.ts';
+
+/** A part that takes longer counts as away, so that every probe is answered within 2 s. */
+const CHECK_TIMEOUT_MS = 1_500;
+/** Liveness probes often time out after one second, and then end the process. */
+const LIVE_TIMEOUT_MS = 500;
+/** A refusal that comes and goes is told once in this time. */
+const QUIET_MS = 60_000;
+/** The parts are asked once in this time, however many probes come. */
+const KEEP_MS = 1_000;
+
+/** The parts that are away, and why, in words that may be public. */
+type Away = { database?: string; engine?: string; workers?: string; objects?: string };
+/** Sentences that name lacks which only an operator can mend. */
+type Mend = { database?: string; engine?: string };
+/** `crowded`: in which words PostgreSQL refused one more connection. */
+type Check = { away: Away; mend: Mend; crowded: string[]; done: Promise<unknown>; at: number };
+type Deps = { config: Config; client: Client; db: Db; migrations: Promise<string[]> };
+
+export type HealthCheck = {
+  /** Answers within half a second; a part that has not answered by then counts as away. */
+  lookBriefly(): Promise<Away>;
+  look(): Promise<Away>;
+  /** Ends the metric. */
+  close(): void;
+};
+
+/** Creates the check of what the process needs, which is also the metric `weir.dependency.up`. */
+export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck {
+  const deps = { ...given, migrations: listReleaseMigrations() };
+  let last: Check | undefined;
+  let found: Away | undefined;
+  const told: Mend = {};
+  let quietUntil = 0;
+  /** Tells the log once, as long as it lasts, what an operator has to mend, and once a minute that connections are used up. */
+  function tell({ away, mend, crowded }: Check): void {
+    for (const part of ['database', 'engine'] as const) {
+      // Nothing is known of a part that is silent or slow: it may lack what it lacked before.
+      if (away[part]?.startsWith(NO_ANSWER)) continue;
+      const reason = mend[part];
+      if (reason && told[part] !== reason)
+        log.error({ reason }, 'The service is not ready until this is mended.');
+      told[part] = reason;
+    }
+    if (crowded.length === 0 || performance.now() < quietUntil) return;
+    quietUntil = performance.now() + QUIET_MS;
+    log.warn({ reason: crowded[0] }, `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`);
+  }
+  function check(): Check {
+    if (last && performance.now() - last.at <= KEEP_MS) return last;
+    const started = startCheck(deps);
+    last = started;
+    void started.done.then(() => {
+      found = started.away;
+      tell(started);
+    });
+    return started;
+  }
+  // The log says so even where nobody asks.
+  check();
+  const close = dependencyUp.observe(() => {
+    // Each export has what was asked for at the one before: exports do not wait for answers.
+    check();
+    const parts = PARTS.filter((part) => part !== 'objects' || deps.db.objects);
+    return found ? parts.map((part) => ({ value: found?.[part] ? 0 : 1, labels: { dependency: part } })) : [];
+  });
+  return {
+    async lookBriefly() {
+      const { away, done } = check();
+      await Promise.race([done, setTimeout(LIVE_TIMEOUT_MS)]);
+      return away;
+    },
+    async look() {
+      const { away, done } = check();
+      await done;
+      return away;
+    },
+    close,
+  };
+}
+
+/** Makes the answer of /readyz: 503 when this process does not serve, or nothing could be recorded or begin. */
+export function toReadiness(away: Away, process: { serves: boolean; isStopping: boolean }) {
+  const ready = process.serves && !away.database && !away.engine;
+  return {
+    status: ready ? 200 : 503,
+    body: { status: ready ? 'ready' : 'not ready', ...(process.isStopping && { stopping: true }), away },
+  };
+}
+
+const NO_ANSWER = 'does not answer';
+const NO_WORKFLOW = 'answers, but serves no workflow: its store may be full or away';
+const NO_CONNECTION = 'has no free connection (max_connections)';
+const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
+
+/** Asks all parts at once; each counts as away until it has answered. */
+function startCheck({ config, client, db, migrations }: Deps): Check {
+  const away: Away = { database: NO_ANSWER, engine: NO_ANSWER };
+  const mend: Mend = {};
+  const crowded: string[] = [];
+  if (db.objects) away.objects = NO_ANSWER;
+  const database = migrations
+    .then((needed) => findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS, needed))
+    .then((refusal) => {
+      if (refusal === undefined) delete away.database;
+      else away.database = refusal;
+      if (refusal === NOT_MIGRATED) mend.database = `The database ${refusal}.`;
+    })
+    .catch(async (error: unknown) => {
+      if (isOutOfConnections(error)) {
+        crowded.push((error as Error).message);
+        away.database = NO_CONNECTION;
+        // Requests go on over the connections that are open already.
+        await sql`select 1`.execute(db);
+        delete away.database;
+        return;
+      }
+      const { code = '' } = error instanceof pg.DatabaseError ? error : {};
+      const refusal = findAddressRefusal(error);
+      if (refusal) mend.database = `The database ${refusal}.`;
+      away.database = refusal ?? (code ? `refuses service (SQLSTATE ${code})` : describeSilence(error));
+    });
+  const objects = db.objects?.findProblem(CHECK_TIMEOUT_MS).then((problem) => {
+    if (problem === undefined) delete away.objects;
+    else away.objects = problem;
+  });
+  const { namespace } = config.temporal;
+  const queue = findLackOfWorkers({ config, client }).then((lack) => {
+    if (lack) away.workers = lack;
+    away.engine = NO_WORKFLOW;
+  });
+  const nothing = client.withDeadline(Date.now() + CHECK_TIMEOUT_MS, () =>
+    describeNothing(client.workflowService, namespace),
+  );
+  const engine = Promise.all([queue, nothing]).then(
+    () => {
+      delete away.engine;
+    },
+    (error: unknown) => {
+      const refusal = findNamespaceRefusal(error, namespace);
+      if (!refusal) return;
+      away.engine = refusal;
+      mend.engine = `The engine ${refusal}.`;
+    },
+  );
+  const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
+  return { away, mend, crowded, done, at: performance.now() };
+}
+
+function describeSilence(error: unknown): string {
+  const reason = describeNetworkError(error, '');
+  return reason ? `${NO_ANSWER}: ${reason}` : NO_ANSWER;
+}
+
+/** Says what keeps runs from beginning, as far as workers do. */
+async function findLackOfWorkers({
+  config,
+  client,
+}: Pick<Deps, 'config' | 'client'>): Promise<string | undefined> {
+  const namespace = config.temporal.namespace;
+  const queue = { namespace, name: config.taskQueue, type: WORKFLOW_TASKS } as const;
+  const list = () => listPollers(client.workflowService, queue);
+  const polled = await askEngine(client, list, CHECK_TIMEOUT_MS);
+  if (!polled.pollers.some(isSeen)) return 'no worker asks for work';
+  const unserved = listUnserved(polled).map(({ state }) => state);
+  return unserved.length > 0 ? `no worker of the ${unserved.join(' or ')} version asks for work` : undefined;
+}
