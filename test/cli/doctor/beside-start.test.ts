@@ -6,7 +6,7 @@ import path from 'node:path';
 import { takeStartLock } from '../../../dev/processes/start-lock.ts';
 import type { LocalEnvironment } from '../../../dev/state-folder.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
-import { PEPPER, weirIn } from '../cli-harness.ts';
+import { PEPPER, spawnWeir } from '../cli-harness.ts';
 
 type Finding = { check: string; state: string; message: string; mend?: string };
 
@@ -43,7 +43,7 @@ describe('weir doctor beside npm start', () => {
   }
   async function examine(env: { [name: string]: string } = {}) {
     const given = { PATH: process.env.PATH ?? '', WEIR_STATE_DIR: folder, ...env };
-    const { stdout } = await weirIn(given, ['doctor', '--json']);
+    const { stdout } = await spawnWeir(given, ['doctor', '--json']);
     const { findings } = JSON.parse(stdout) as { findings: Finding[] };
     const messages = (state: string) =>
       findings.filter((finding) => finding.state === state).map(({ message }) => message);

@@ -13,7 +13,7 @@ import { startProgram } from '../../faults/processes.ts';
 import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
 import { createOrganization } from '../../organization.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { PEPPER, weirIn } from '../cli-harness.ts';
+import { PEPPER, spawnWeir } from '../cli-harness.ts';
 
 type Finding = { check: string; state: string; message: string; mend?: string };
 
@@ -50,7 +50,7 @@ describe('weir doctor', () => {
     WEIR_DATABASE_CONNECTIONS: '2',
   });
   async function examine(change: { [name: string]: string } = {}) {
-    const { code, stdout, stderr } = await weirIn({ ...env(), ...change }, ['doctor', '--json']);
+    const { code, stdout, stderr } = await spawnWeir({ ...env(), ...change }, ['doctor', '--json']);
     assert.equal(stderr, '');
     const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
     assert.equal(code, ok ? 0 : 1);
@@ -95,7 +95,7 @@ describe('weir doctor', () => {
     };
     await writeFile(path.join(folder, 'env.json'), JSON.stringify(state));
     const { PATH } = env();
-    const { code, stdout } = await weirIn({ PATH, WEIR_STATE_DIR: folder }, ['doctor', '--json']);
+    const { code, stdout } = await spawnWeir({ PATH, WEIR_STATE_DIR: folder }, ['doctor', '--json']);
     const errors = (JSON.parse(stdout).findings as Finding[]).filter((finding) => finding.state === 'error');
     assert.equal(code, 1);
     assert.deepEqual(
@@ -218,7 +218,7 @@ describe('weir doctor', () => {
   });
 
   it('fits into 80 columns', async () => {
-    const { stdout } = await weirIn({ ...env(), DATABASE_URL: 'postgres://127.0.0.1:1/weir' }, ['doctor']);
+    const { stdout } = await spawnWeir({ ...env(), DATABASE_URL: 'postgres://127.0.0.1:1/weir' }, ['doctor']);
     assert.match(stdout, /^✗ database {7}PostgreSQL at 127\.0\.0\.1:1 cannot be used/m);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   });
