@@ -8,10 +8,11 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { inspectDatabase } from '../../../db/inspect-database.ts';
 import type { LocalEnvironment } from '../../../dev/state-folder.ts';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
 import { startProgram } from '../../faults/processes.ts';
-import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
+import { SECRETS_KEYS, type Weir } from '../../harness.ts';
 import { createOrganization } from '../../organization.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { PEPPER, spawnWeir } from '../cli-harness.ts';
 
@@ -23,8 +24,8 @@ describe('weir doctor', () => {
   let frozen: Server;
   let frozenAt: string;
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ env: provider.env });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
     // Takes connections, and never says a word.
     frozen = createServer((socket) => socket.on('error', () => undefined));
     frozen.listen(0, '127.0.0.1');
@@ -34,7 +35,6 @@ describe('weir doctor', () => {
   after(async () => {
     frozen.close();
     await weir.stop();
-    await provider.close();
   });
 
   const env = () => ({
