@@ -1,11 +1,6 @@
-// The `weir` command: runs what program.ts declares. It ends with 2 when it was called wrongly, and with 1 when it failed.
-import { CommanderError } from 'commander';
-import { createProgram } from './program.ts';
-import { describeError } from './terminal/describe-error.ts';
+// main of the `weir` command.
+import { runCommand } from './run-command.ts';
 import { note } from './terminal/print-line.ts';
-import { UsageError } from './terminal/usage-error.ts';
-
-const USAGE_ERROR = 2;
 
 // A pipe such as `weir operator runs list | head` closes stdout early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -15,13 +10,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 // Nothing is left to say it to.
 process.stderr.on('error', () => undefined);
-try {
-  await createProgram().parseAsync();
-} catch (error) {
-  // Commander has printed the error, or the help.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
-  else {
-    note(describeError(error));
-    process.exitCode = error instanceof UsageError ? USAGE_ERROR : 1;
-  }
-}
+await runCommand(process.argv.slice(2));

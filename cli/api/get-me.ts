@@ -15,6 +15,11 @@ export function getMe(): Promise<Me> {
   return asked;
 }
 
+/** Has the next command ask anew. */
+export function forgetMe(): void {
+  asked = undefined;
+}
+
 const named = z.looseObject({ id: z.string(), slug: z.string(), name: z.string() });
 const text = z.string().nullable();
 /** The fields of the answer that commands read. A newer service may have other roles and scopes. */

@@ -10,15 +10,15 @@ const RENEW_MS = 60_000;
 export type LocalIdentity = NonNullable<LocalEnvironment['identity']>;
 type LocalToken = { access_token: string; expires_in: number };
 
-let held: { token: string; until: number } | undefined;
+let held: { issuer: string; token: string; until: number } | undefined;
 
 /** Gets a token for the management API, and keeps it in this process until a minute before it expires. */
 export async function localToken(identity: LocalIdentity): Promise<string> {
-  if (!held || held.until < Date.now()) {
-    const { audience: resource } = identity;
+  const { issuer, audience: resource } = identity;
+  if (held?.issuer !== issuer || held.until < Date.now()) {
     const form = { grant_type: 'client_credentials', resource, scope: MANAGEMENT_SCOPE };
     const { access_token: token, expires_in } = await getLocalToken(identity, form);
-    held = { token, until: Date.now() + expires_in * 1_000 - RENEW_MS };
+    held = { issuer, token, until: Date.now() + expires_in * 1_000 - RENEW_MS };
   }
   return held.token;
 }

@@ -1,10 +1,12 @@
-// Runs the `weir` command as a process; those of the operator on a database of their own.
+// Runs `weir` commands in this process, or as processes of their own; those of the operator on a database of their own.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { runCommand } from '../../cli/run-command.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 export const ROOT = path.join(import.meta.dirname, '../..');
@@ -13,10 +15,53 @@ export const PEPPER = 'pepper'.repeat(6);
 export type Outcome = { code: number | null; stdout: string; stderr: string };
 type Environment = { [name: string]: string };
 
-export async function weirIn(env: Environment, args: string[], stdin = ''): Promise<Outcome> {
+let lastCommand: Promise<unknown> = Promise.resolve();
+
+/** Runs a command in this process, with nothing but `env` in its environment. Commands run one after the other. */
+export function weirIn(env: Environment, args: string[], stdin = ''): Promise<Outcome> {
+  const outcome = lastCommand.then(() => runHere(env, args, stdin));
+  lastCommand = outcome.catch(() => undefined);
+  return outcome;
+}
+
+async function runHere(env: Environment, args: string[], stdin: string): Promise<Outcome> {
+  const { env: ownEnv, stdin: ownStdin, exitCode } = process;
+  const input = Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY: false });
+  const output = [captureWrites(process.stdout), captureWrites(process.stderr)] as const;
+  // The session of the person who runs the tests is not used.
+  process.env = { XDG_CONFIG_HOME: '/nonexistent', ...env };
+  process.exitCode = undefined;
+  Object.defineProperty(process, 'stdin', { value: input, configurable: true });
+  try {
+    await runCommand(args);
+    const [stdout, stderr] = output.map((stream) => stream.text());
+    return { code: Number(process.exitCode ?? 0), stdout: stdout ?? '', stderr: stderr ?? '' };
+  } finally {
+    for (const stream of output) stream.restore();
+    Object.defineProperty(process, 'stdin', { value: ownStdin, configurable: true });
+    process.env = ownEnv;
+    process.exitCode = exitCode;
+  }
+}
+
+/** Keeps what is written to a stream, which looks like a pipe meanwhile. */
+function captureWrites(stream: NodeJS.WriteStream) {
+  let written = '';
+  const { write, isTTY } = stream;
+  stream.isTTY = false;
+  stream.write = (chunk: string | Uint8Array, ...more: unknown[]) => {
+    written += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const done = more.find((argument) => typeof argument === 'function');
+    if (done) setImmediate(done as () => void);
+    return true;
+  };
+  return { text: () => written, restore: () => void Object.assign(stream, { write, isTTY }) };
+}
+
+/** Runs a command as a process of its own. */
+export async function spawnWeir(env: Environment, args: string[], stdin = ''): Promise<Outcome> {
   const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [path.join(ROOT, 'cli/weir.js'), ...args], {
-    // The session of whoever runs the tests is not theirs.
     env: { XDG_CONFIG_HOME: '/nonexistent', ...env, NODE_COMPILE_CACHE },
   });
   const code = new Promise<number | null>((resolve) => child.on('close', resolve));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { weirIn } from './cli-harness.ts';
+import { spawnWeir } from './cli-harness.ts';
 
 /** Prints the packages that a program has loaded, once it ends. */
 const LISTING = `import { registerHooks } from 'node:module';
@@ -13,7 +13,7 @@ process.on('exit', () => console.error(JSON.stringify([...packages])));`;
 describe('weir', () => {
   it('loads none of the packages with which the service serves: each of its commands starts anew', async () => {
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(LISTING)}`;
-    const { stderr } = await weirIn({ NODE_OPTIONS }, ['--help']);
+    const { stderr } = await spawnWeir({ NODE_OPTIONS }, ['--help']);
     const loaded: string[] = JSON.parse(stderr);
     assert.ok(loaded.includes('commander'), stderr);
     const serving = [

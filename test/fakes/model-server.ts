@@ -18,6 +18,8 @@ export type FakeModelServer = {
   will(...behaviours: Behaviour[]): void;
   /** Drops the behaviours that no call has got. */
   forget(): void;
+  /** Drops all behaviours and calls, and ends the calls that have no answer. */
+  reset(): void;
   /** Resolves with the response of the next call, when its behaviour has been played. */
   nextCall(): Promise<ServerResponse>;
   close(): Promise<void>;
@@ -96,6 +98,11 @@ export async function startFakeModelServer(): Promise<FakeModelServer> {
     calls,
     will: (...behaviours) => void script.push(...behaviours),
     forget: () => void script.splice(0),
+    reset() {
+      script.length = 0;
+      calls.length = 0;
+      server.closeAllConnections();
+    },
     async nextCall() {
       const [response] = await once(played, 'call');
       return response;

@@ -8,6 +8,7 @@ import { blockKey, toPlan } from '../../flow/plan.ts';
 import { isPause } from '../../flow/tool-calls.ts';
 import { type Load, MESSAGE_REF, resolveValue, toLeaf, type Value } from '../../flow/value.ts';
 import { passthrough } from '../blocks.ts';
+import { propertyRuns } from '../full-size.ts';
 
 type Process = (stepId: string, input: Json) => Json | Promise<Json>;
 
@@ -188,7 +189,7 @@ describe('interpret', () => {
         const composed = await composeOutputs(toPlan(steps), new Set(whole.keys), load, { ref: MESSAGE_REF });
         assert.deepEqual(composed.outputs, Object.fromEntries(store));
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 });

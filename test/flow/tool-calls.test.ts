@@ -13,6 +13,7 @@ import {
   type ToolCallMessage,
 } from '../../flow/tool-calls.ts';
 import { llm, passthrough } from '../blocks.ts';
+import { propertyRuns } from '../full-size.ts';
 
 const user: ToolCallMessage = { role: 'user', content: 'hi' };
 const said: ToolCallMessage = { role: 'assistant', content: 'said' };
@@ -123,7 +124,7 @@ describe('requireMatchingResults', () => {
         if (matches) check();
         else assert.throws(check, { code: 'TOOL_RESULTS_MISMATCH' });
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

@@ -4,14 +4,15 @@ import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import { toPlan } from '../../flow/plan.ts';
 import { createBlocksAhead } from '../../workflows/blocks-ahead.ts';
 import { beside, code, llm, passthrough } from '../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../harness.ts';
+import type { Tenant, Weir } from '../harness.ts';
+import { getSharedWeir } from '../shared-weir.ts';
 import { waitUntil } from '../wait-until.ts';
 
 describe('short blocks that follow each other', () => {
   let weir: Weir;
   let tenant: Tenant;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
   });
   after(() => weir.stop());

@@ -1,9 +1,11 @@
 // Scripts that try to stop, crash, read or deceive the sandbox. After each the pool still works.
+
 import assert from 'node:assert/strict';
 import { createSandbox, type Sandbox } from '../../../activities/code/sandbox.ts';
 import type { Json } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { createLargeJson } from '../../../platform/large-values/large-json.ts';
+import { attacks } from '../../full-size.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 type Expected = { output: Json } | { code: string; message?: RegExp };
@@ -209,7 +211,7 @@ describe('hostile user code', () => {
     assert.equal(({} as { admin?: boolean }).admin, undefined);
   });
 
-  for (const [name, source, expected] of SCRIPTS) {
+  for (const [name, source, expected] of attacks(SCRIPTS)) {
     it(name, async () => {
       const patient = 'code' in expected && expected.code.includes('TIMEOUT') ? 300 : PATIENCE_MS;
       const result = await run(source, patient).catch((error: unknown) => error);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
 import { ACTIVITIES_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { code } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 const LARGE = 'x'.repeat(300_000);
@@ -12,7 +13,7 @@ describe('the body of a webhook', () => {
   let tenant: Tenant;
   let flow: string;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
   });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
 import { ACTIVE_API_KEYS_MAX, insertApiKey, revokeApiKey } from '../../../db/tenants/api-keys.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('API keys', () => {
@@ -10,7 +11,7 @@ describe('API keys', () => {
   let tenant: Tenant;
   let flow: string;
   before(async () => {
-    weir = await startWeir({ worker: false });
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
   });

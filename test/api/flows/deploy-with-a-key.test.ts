@@ -1,9 +1,11 @@
 // A pipeline that holds nothing but an API key with scopes, from an empty project to a flow in production, its runs and its usage.
+
 import assert from 'node:assert/strict';
 import { code } from '../../blocks.ts';
 import { auditUsage } from '../../db/usage/audit-usage.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
 import { createScopedKey } from '../../scoped-key.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 const STEPS = [code('greet', 'return `Hello, ${message}`;')];
@@ -11,7 +13,7 @@ const STEPS = [code('greet', 'return `Hello, ${message}`;')];
 describe('an API key with the scopes deploy, run and read', () => {
   let weir: Weir;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
   });
   after(() => weir.stop());
 

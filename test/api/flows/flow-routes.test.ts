@@ -8,7 +8,7 @@ import { CANCELLED, type RunError } from '../../../flow/run.ts';
 import { code, useManagement } from '../organizations/management-harness.ts';
 
 describe('flows over HTTP', () => {
-  const { management, call } = useManagement();
+  const { management, call } = useManagement({ worker: false });
 
   const flows = () => `/projects/${management.acme.projectId}/flows`;
   const flowPath = () => `${flows()}/${management.acme.flowId}`;

@@ -1,10 +1,12 @@
 // The line of a user's request in the log says who they are and, where it is about one, for which organization they asked.
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { captureLog } from '../../capture-log.ts';
-import { type IdentityProvider, MCP_AUDIENCE, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import { type IdentityProvider, MCP_AUDIENCE } from '../../fakes/identity-provider.ts';
+import type { Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('the line of a user’s request in the log', () => {
@@ -13,13 +15,12 @@ describe('the line of a user’s request in the log', () => {
   let acme: Organization;
   let captured: ReturnType<typeof captureLog>;
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ worker: false, env: provider.env });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
     acme = await createOrganization(weir, provider);
   });
   after(async () => {
     await weir.stop();
-    await provider.close();
   });
   beforeEach(() => {
     captured = captureLog();

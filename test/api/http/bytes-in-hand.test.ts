@@ -1,4 +1,5 @@
 // Large values are in hand in turns between organizations: what waits for them holds nothing else up.
+
 import assert from 'node:assert/strict';
 import { reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
@@ -6,7 +7,8 @@ import type { Step } from '../../../flow/definition.ts';
 import { ACTIVITIES_SHARE_BYTES, REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
-import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Answer, Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 const LARGE = 'x'.repeat(256 * 1024);
@@ -19,7 +21,7 @@ describe('large values of one organization', () => {
   before(async () => {
     // What waits for its turn here may wait for longer than it is given.
     AbortSignal.timeout = () => new AbortController().signal;
-    weir = await startWeir();
+    weir = await getSharedWeir();
     [hostile, innocent] = [await weir.createTenant(), await weir.createTenant()];
   });
   after(async () => {

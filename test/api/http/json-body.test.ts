@@ -6,14 +6,15 @@ import { mock } from 'node:test';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../../flow/limits.ts';
 import { LARGE_BYTES, LARGE_VALUES } from '../../../platform/limits/large-work.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('request bodies', () => {
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
   });

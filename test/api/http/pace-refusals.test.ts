@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { ApiContext } from '../../../api/http/context.ts';
 import { createRefusalPace, paceRefusals } from '../../../api/http/pace-refusals.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import { startWeir, type Tenant } from '../../harness.ts';
+import type { Tenant } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('refusals', () => {
   it('of one owner wait beyond 200 at one moment, and are then 200 a second', () => {
@@ -102,7 +103,7 @@ describe('refusals', () => {
   });
 
   it('over HTTP let valid requests and other organizations go first', async () => {
-    const weir = await startWeir({ worker: false });
+    const weir = await getSharedWeir();
     try {
       const [busy, other] = [await weir.createTenant(), await weir.createTenant()];
       const flow = await weir.createFlow(busy, []);

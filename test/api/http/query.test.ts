@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { apiRoutes } from '../../../api/app.ts';
 import { handlersOf } from '../../../api/http/query.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('query parameters', () => {
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
   before(async () => {
-    weir = await startWeir({ worker: false });
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, []);
   });
@@ -37,6 +38,7 @@ describe('query parameters', () => {
       const { code, errors } = refused.body.detail;
       assert.deepEqual([refused.status, code, errors[0].field], [422, 'VALIDATION_ERROR', 'recipt'], path);
     }
-    assert.deepEqual((await weir.db.selectFrom('run').select('execution_id').execute()).length, 0);
+    const runs = weir.db.selectFrom('run').where('organization_id', '=', tenant.organizationId);
+    assert.deepEqual(await runs.select('execution_id').execute(), []);
   });
 });

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('malformed HTTP requests', () => {
   let weir: Weir;
   before(async () => {
-    weir = await startWeir({ worker: false });
+    weir = await getSharedWeir();
   });
   after(() => weir.stop());
 

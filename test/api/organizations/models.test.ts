@@ -4,7 +4,7 @@ import { createScopedKey } from '../../scoped-key.ts';
 import { code, useManagement } from './management-harness.ts';
 
 describe('GET /models', () => {
-  const { management, call } = useManagement();
+  const { management, call } = useManagement({ worker: false });
   const list = (query: string, key?: string, headers = {}) =>
     management.weir.call('GET', `/models?${query}`, { key: key ?? management.acme.token.member, headers });
   const own = () => `organization_id=${management.acme.organizationId}`;

@@ -1,8 +1,10 @@
 // Ids in the paths of the management API that do not belong together, and those that are malformed.
+
 import assert from 'node:assert/strict';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
+import type { Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { MANAGEMENT, O, P, parameters, sendTo } from './management-routes.ts';
 
 /** Without a resource in the path, a foreign caller simply sees their own. */
@@ -13,13 +15,12 @@ describe('the paths of the management API', () => {
   let weir: Weir;
   let other: Organization;
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ env: provider.env, worker: false });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
     other = await createOrganization(weir, provider);
   });
   after(async () => {
     await weir.stop();
-    await provider.close();
   });
 
   const send = (route: string, values: Record<string, string>, key: string | undefined, body?: unknown) =>

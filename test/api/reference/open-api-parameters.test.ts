@@ -1,11 +1,13 @@
 // Parameters as clients that are made from the document send them.
+
 import assert from 'node:assert/strict';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('Parameters of the API reference', () => {
   let weir: Weir;
   before(async () => {
-    weir = await startWeir({ worker: false });
+    weir = await getSharedWeir();
   });
   after(() => weir.stop());
 

@@ -7,13 +7,14 @@ import { openApiPath } from '../../../api/reference/open-api.ts';
 import { RUN_STATUSES } from '../../../db/schema.ts';
 import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { ERROR_CODES } from '../../../flow/errors.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('API reference', () => {
   let weir: Weir;
   before(async () => {
-    weir = await startWeir({ worker: false });
+    weir = await getSharedWeir();
   });
   after(() => weir.stop());
 

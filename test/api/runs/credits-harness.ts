@@ -1,4 +1,5 @@
 // Runs whose model calls cost a known amount, against a model that a test scripts.
+
 import assert from 'node:assert/strict';
 import { estimateUsage } from '../../../activities/model/estimate-usage.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
@@ -6,8 +7,9 @@ import type { Step } from '../../../flow/definition.ts';
 import { createRegistry } from '../../../platform/models/registry.ts';
 import { llm } from '../../blocks.ts';
 import { audit } from '../../db/credits/ledger-fixture.ts';
-import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { answer, type FakeModelServer } from '../../fakes/model-server.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 export const MODEL = 'demo/chat';
@@ -40,12 +42,11 @@ type Credits = {
 export function useCredits(): Credits {
   const harness = { pay, account, execute, released } as Credits;
   before(async () => {
-    harness.models = await startFakeModelServer();
-    harness.weir = await startWeir({ env: { DEMO_BASE_URL: harness.models.provider.baseUrl } });
+    harness.models = (await getSharedWeir()).models;
+    harness.weir = await getSharedWeir();
   });
   after(async () => {
     await harness.weir.stop();
-    await harness.models.close();
   });
   beforeEach(() => {
     harness.models.calls.length = 0;

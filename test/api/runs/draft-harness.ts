@@ -1,10 +1,12 @@
 // A Weir with one tenant, and an API key of it that edits drafts and runs them.
+
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { llm } from '../../blocks.ts';
-import { callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
-import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { callTools, type FakeModelServer } from '../../fakes/model-server.ts';
+import type { Answer, Tenant, Weir } from '../../harness.ts';
 import { createScopedKey } from '../../scoped-key.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { readMessages, type SseMessage } from '../../sse.ts';
 
 /** A flow that was never published: the paths of its draft and of its runs. */
@@ -38,8 +40,8 @@ export async function collect(response: Response): Promise<SseMessage[]> {
 }
 
 export async function startDraftWeir(): Promise<DraftWeir> {
-  const models = await startFakeModelServer();
-  const weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+  const weir = await getSharedWeir();
+  const { models } = weir;
   const tenant = await weir.createTenant();
   const { key, keyId } = await createScopedKey(weir, tenant.projectId, 'deploy', 'run', 'read');
   let count = 0;
@@ -90,7 +92,6 @@ export async function startDraftWeir(): Promise<DraftWeir> {
     },
     async stop() {
       await weir.stop();
-      await models.close();
     },
   };
 }

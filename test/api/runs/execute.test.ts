@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { code, passthrough } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('POST …/execute', () => {
   let weir: Weir;
   let tenant: Tenant;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
   });
   after(() => weir.stop());

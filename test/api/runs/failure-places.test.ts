@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { readMessages } from '../../sse.ts';
 import { createStepClient, only } from './step-client.ts';
 import { readRest } from './step-streams-harness.ts';
@@ -23,7 +24,7 @@ describe('the code, step and iteration of a failure', () => {
   let tenant: Tenant;
   let flow: string;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, [ITEMS, EACH]);
   });

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { code, llm, passthrough } from '../../blocks.ts';
-import { type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { type FakeModelServer, hang } from '../../fakes/model-server.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('GET …/jobs/{executionId}/fork', () => {
   let weir: Weir;
   let tenant: Tenant;
   let models: FakeModelServer;
   before(async () => {
-    models = await startFakeModelServer();
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    models = (await getSharedWeir()).models;
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
   });
   after(async () => {
     await weir.stop();
-    await models.close();
   });
 
   const execute = async (flow: string, body: object = {}): Promise<string> =>

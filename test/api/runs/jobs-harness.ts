@@ -1,8 +1,10 @@
 // A Weir with one tenant, whose jobs a test holds at a model call, reads and cancels.
+
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
-import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { type FakeModelServer, hang } from '../../fakes/model-server.ts';
+import type { Answer, Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 export type JobsWeir = Weir & {
   /** Answers for `demo/…`. */
@@ -19,8 +21,8 @@ export type JobsWeir = Weir & {
 };
 
 export async function startJobsWeir(): Promise<JobsWeir> {
-  const models = await startFakeModelServer();
-  const weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+  const weir = await getSharedWeir();
+  const { models } = weir;
   const tenant = await weir.createTenant();
   const { key } = tenant;
   const start = async (flow: string): Promise<string> =>
@@ -47,7 +49,6 @@ export async function startJobsWeir(): Promise<JobsWeir> {
     },
     async stop() {
       await weir.stop();
-      await models.close();
     },
   };
 }

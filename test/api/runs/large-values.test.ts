@@ -1,10 +1,12 @@
 // A large value that a few bytes of a flow or request multiply into fails where it is made; it is never built for a reader.
+
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { OUTPUT_MAX_BYTES, OUTPUTS_READ_MAX_BYTES } from '../../../flow/limits.ts';
 import { code, llm } from '../../blocks.ts';
-import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { answer, type FakeModelServer } from '../../fakes/model-server.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { readMessages } from '../../sse.ts';
 
 describe('values that multiply', () => {
@@ -12,13 +14,12 @@ describe('values that multiply', () => {
   let tenant: Tenant;
   let models: FakeModelServer;
   before(async () => {
-    models = await startFakeModelServer();
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    models = (await getSharedWeir()).models;
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
   });
   after(async () => {
     await weir.stop();
-    await models.close();
   });
 
   const loop = (answers: string): Step[] => [

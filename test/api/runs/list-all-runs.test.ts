@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
+import type { Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('runs of a project and of an organization', () => {
   let provider: IdentityProvider;
@@ -11,8 +12,8 @@ describe('runs of a project and of an organization', () => {
   /** Newest first. */
   let runs: string[];
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ env: provider.env });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
     acme = await createOrganization(weir, provider);
     flows = [await weir.createFlow(acme, []), await weir.createFlow(acme, [])];
     runs = [];
@@ -20,7 +21,6 @@ describe('runs of a project and of an organization', () => {
   });
   after(async () => {
     await weir.stop();
-    await provider.close();
   });
 
   const execute = async (flow: string, key: string): Promise<string> =>

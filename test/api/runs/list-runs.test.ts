@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import { code, passthrough } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('GET …/runs', () => {
   let weir: Weir;
   let tenant: Tenant;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
   });
   after(() => weir.stop());

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { revokeApiKey } from '../../../db/tenants/api-keys.ts';
 import { code } from '../../blocks.ts';
 import { countLockWaiters } from '../../db/lock-waiters.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
 import { createScopedKey } from '../../scoped-key.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('POST …/projects/{project_id}/runs/retry whose API key is revoked meanwhile', () => {
   let weir: Weir;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
   });
   after(() => weir.stop());
 

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { measureTrace } from '../../../db/runs/block-traces.ts';
 import { SESSION_BLOCKS_MAX } from '../../../db/runs/require-session-room.ts';
 import { code, passthrough } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
 describe('a session of many block executions', () => {
@@ -11,7 +12,7 @@ describe('a session of many block executions', () => {
   let tenant: Tenant;
   let client: StepClient;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
   });

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import type { Json } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
-import { type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { propertyRuns } from '../../full-size.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { createStepClient, names, only, type StepClient } from './step-client.ts';
 
 const REFUSALS = [400, 404, 409, 413, 415, 422];
@@ -13,13 +14,11 @@ const RUNS = 150;
 describe('bodies of POST …/step', () => {
   let weir: Weir;
   let tenant: Tenant;
-  let models: FakeModelServer;
   let client: StepClient;
   let flow: string;
   let executionId: string;
   before(async () => {
-    models = await startFakeModelServer();
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
     flow = await weir.createFlow(tenant, [
@@ -31,7 +30,6 @@ describe('bodies of POST …/step', () => {
   });
   after(async () => {
     await weir.stop();
-    await models.close();
   });
 
   const post = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
@@ -158,7 +156,7 @@ describe('bodies of POST …/step', () => {
         const raw = JSON.stringify(sent);
         await requireSound(await post(raw), raw);
       }),
-      { numRuns: RUNS },
+      { numRuns: propertyRuns(RUNS) },
     );
   });
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { TOOL_MESSAGES_MAX_BYTES } from '../../../flow/limits.ts';
 import { llm, passthrough } from '../../blocks.ts';
-import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Answer, Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
 const toolBlock = (stepId: string) =>
@@ -16,7 +17,7 @@ describe('POST …/step, refused before its first byte', () => {
   let client: StepClient;
   let flow: string;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
     flow = await weir.createFlow(tenant, [passthrough('a'), toolBlock('ask'), passthrough('c')]);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import type { Step } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
-import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { answer, callTools, type FakeModelServer } from '../../fakes/model-server.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
 const tools = [{ type: 'function', function: { name: 'look' } }];
@@ -16,14 +17,13 @@ describe('a fork, sent to POST …/step as it is', () => {
   let models: FakeModelServer;
   let client: StepClient;
   before(async () => {
-    models = await startFakeModelServer();
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    models = (await getSharedWeir()).models;
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
   });
   after(async () => {
     await weir.stop();
-    await models.close();
   });
 
   const call = async (path: string, body: object) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { code, passthrough } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import type { SseMessage } from '../../sse.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
@@ -11,7 +12,7 @@ describe('POST …/step with an Idempotency-Key', () => {
   let tenant: Tenant;
   let client: StepClient;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
   });

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Json, Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { propertyRuns } from '../../full-size.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
 const RUNS = 15;
@@ -64,7 +66,7 @@ describe('step by step, runRemaining and /execute', () => {
   let tenant: Tenant;
   let client: StepClient;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
   });
@@ -101,7 +103,7 @@ describe('step by step, runRemaining and /execute', () => {
         const rest = { ...body, stepIndex, accumulatedOutputs, runRemaining: true };
         assert.deepEqual(only(await client.step(flow, rest), 'run_completed').result, result);
       }),
-      { numRuns: RUNS },
+      { numRuns: propertyRuns(RUNS) },
     );
   }).timeout(600_000);
 });

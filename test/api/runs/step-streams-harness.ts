@@ -1,7 +1,9 @@
 // Calls of /step whose events a test reads one by one.
+
 import { llm, passthrough } from '../../blocks.ts';
-import { answer, type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { answer, type FakeModelServer, hang } from '../../fakes/model-server.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import type { SseMessage } from '../../sse.ts';
 import { createStepClient, only, type StepClient } from './step-client.ts';
 
@@ -34,8 +36,8 @@ type HeldStep = {
 };
 
 export async function startStepStreams(): Promise<StepStreams> {
-  const models = await startFakeModelServer();
-  const weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+  const weir = await getSharedWeir();
+  const { models } = weir;
   const tenant = await weir.createTenant();
   const client = await createStepClient(weir, tenant);
   return {
@@ -59,7 +61,6 @@ export async function startStepStreams(): Promise<StepStreams> {
     },
     async stop() {
       await weir.stop();
-      await models.close();
     },
   };
 }

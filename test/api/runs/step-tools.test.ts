@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { code, llm } from '../../blocks.ts';
-import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { answer, callTools, type FakeModelServer } from '../../fakes/model-server.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { createStepClient, names, only, resumeOf, type StepClient } from './step-client.ts';
 
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
@@ -15,14 +16,13 @@ describe('POST …/step with tools', () => {
   let models: FakeModelServer;
   let client: StepClient;
   before(async () => {
-    models = await startFakeModelServer();
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    models = (await getSharedWeir()).models;
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
   });
   after(async () => {
     await weir.stop();
-    await models.close();
   });
 
   const ask = (stepId: string) =>

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
 import type { FlowDefinition, Step } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
-import { callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
-import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { callTools, type FakeModelServer } from '../../fakes/model-server.ts';
+import type { Answer, Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import type { SseMessage } from '../../sse.ts';
 import { createStepClient, names, only, resumeOf, type StepClient } from './step-client.ts';
 
@@ -15,14 +16,13 @@ describe('POST …/step: the tree of steps', () => {
   let models: FakeModelServer;
   let client: StepClient;
   before(async () => {
-    models = await startFakeModelServer();
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    models = (await getSharedWeir()).models;
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
   });
   after(async () => {
     await weir.stop();
-    await models.close();
   });
 
   const createFlow = (...steps: Step[]) => weir.createFlow(tenant, steps);

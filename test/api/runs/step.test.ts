@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
-import { answer, type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { answer, type FakeModelServer, hang } from '../../fakes/model-server.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { createStepClient, names, only, type StepClient } from './step-client.ts';
 
 const add = (stepId: string) => code(stepId, `return input + ${JSON.stringify(stepId)};`);
@@ -14,14 +15,13 @@ describe('POST …/step', () => {
   let models: FakeModelServer;
   let client: StepClient;
   before(async () => {
-    models = await startFakeModelServer();
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+    models = (await getSharedWeir()).models;
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);
   });
   after(async () => {
     await weir.stop();
-    await models.close();
   });
 
   const createFlow = (...steps: Step[]) => weir.createFlow(tenant, steps);

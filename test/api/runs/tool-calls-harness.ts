@@ -1,4 +1,5 @@
 // A Weir over a scripted model server, and what a caller of flows with tools sends.
+
 import assert from 'node:assert/strict';
 import { findFlowBySlug, updateDraft } from '../../../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../../../db/flows/versions.ts';
@@ -6,6 +7,7 @@ import type { Block, Step } from '../../../flow/definition.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, callTools, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 export const MODEL = 'openai/gpt-4o-mini';
 /** The usage of one model call: 10 prompt and 5 completion tokens. */
@@ -89,18 +91,20 @@ type ToolCallsHarness = {
 
 /** Registers the hooks of the enclosing `describe`; the model's script is empty before each test. */
 export function useToolCalls(options: { worker?: boolean; env?: NodeJS.ProcessEnv } = {}): ToolCallsHarness {
+  const ownWeir = options.env !== undefined || options.worker === false;
   const harness = { execute, pause, pauseWithTwo, stillWaits, read, publish, charges } as ToolCallsHarness;
   before(async () => {
-    harness.models = await startFakeModelServer();
+    const shared = ownWeir ? undefined : await getSharedWeir();
+    harness.models = shared?.models ?? (await startFakeModelServer());
     const { baseUrl } = harness.models.provider;
     const env = { OPENAI_BASE_URL: baseUrl, DEMO_BASE_URL: baseUrl, ...options.env };
-    harness.weir = await startWeir({ ...options, env });
+    harness.weir = shared ?? (await startWeir({ ...options, env }));
     harness.tenant = await harness.weir.createTenant();
   });
   beforeEach(() => void harness.models.calls.splice(0));
   after(async () => {
     await harness.weir.stop();
-    await harness.models.close();
+    if (ownWeir) await harness.models.close();
   });
 
   function execute(

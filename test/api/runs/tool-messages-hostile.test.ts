@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { TOOL_MESSAGES_MAX_BYTES } from '../../../flow/limits.ts';
 import { JSON_VALUES_MAX } from '../../../platform/json-text/measure-json.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
+import { propertyRuns } from '../../full-size.ts';
 import { type Body, detail, resumeOf, TWO_ASKING, toolCall, useToolCalls } from './tool-calls-harness.ts';
 
 const nested = (levels: number): Body => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
@@ -158,7 +159,7 @@ describe('hostile tool-call messages', () => {
           assert(documented.has(answered.detail?.code), JSON.stringify(answered).slice(0, 500));
           assert(status === 400 || status === 422);
         }),
-        { numRuns: 150 },
+        { numRuns: propertyRuns(150) },
       );
     });
   });

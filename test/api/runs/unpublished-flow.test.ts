@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { passthrough } from '../../blocks.ts';
-import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import type { Tenant, Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { readMessages } from '../../sse.ts';
 
 describe('a flow without a production version', () => {
@@ -9,7 +10,7 @@ describe('a flow without a production version', () => {
   let flow: string;
   let executionId: string;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, [passthrough('a')]);
     ({ executionId } = (await call('POST', 'execute', { message: 'm' })).body);

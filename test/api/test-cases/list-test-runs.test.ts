@@ -1,10 +1,12 @@
 // The history of a flow's tests over HTTP.
+
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import { code } from '../../blocks.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
 import { createScopedKey } from '../../scoped-key.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 type Row = { test_run_id: string; name: string };
@@ -16,7 +18,7 @@ describe('the test runs of a flow', () => {
   let key: string;
   let keyId: string;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
   });
   beforeEach(async () => {
     const { projectId } = await weir.createTenant();

@@ -1,11 +1,13 @@
 // Test cases and their runs over HTTP; who may what is in test/api/app.test.ts.
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { updateDraft } from '../../../db/flows/flows.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
+import type { Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { code } from '../organizations/management-harness.ts';
 
@@ -16,15 +18,14 @@ describe('test cases over HTTP', () => {
   let weir: Weir;
   let acme: Organization;
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ env: provider.env });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
   });
   beforeEach(async () => {
     acme = await createOrganization(weir, provider);
   });
   after(async () => {
     await weir.stop();
-    await provider.close();
   });
 
   const flowPath = () => `/projects/${acme.projectId}/flows/${acme.flowId}`;

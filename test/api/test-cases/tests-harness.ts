@@ -1,4 +1,5 @@
 // A Weir with a scripted model server, and the functions behind the test tools over what a user may access.
+
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../../api/auth/caller.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
@@ -13,6 +14,7 @@ import { createValidator } from '../../../platform/json-schema/validator.ts';
 import { openRegistry } from '../../../platform/models/live-registry.ts';
 import { type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 export type TestsWeir = {
   weir: Weir;
@@ -32,9 +34,11 @@ export function callerWith(access: Caller['access']): Caller {
   return { access, author: { actor: 'ada', requestId: randomUUID() } };
 }
 
-export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<TestsWeir> {
-  const models = await startFakeModelServer();
-  const weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl, ...env } });
+/** Uses the shared Weir, or with `env` one of its own. */
+export async function startTestsWeir(env?: NodeJS.ProcessEnv): Promise<TestsWeir> {
+  const shared = env ? undefined : await getSharedWeir();
+  const models = shared?.models ?? (await startFakeModelServer());
+  const weir = shared ?? (await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl, ...env } }));
   const { db, client, config } = weir;
   const validator = createValidator();
   const registry = await openRegistry(config);
@@ -75,7 +79,7 @@ export async function startTestsWeir(env: NodeJS.ProcessEnv = {}): Promise<Tests
       registry.close();
       await validator.close();
       await weir.stop();
-      await models.close();
+      if (!shared) await models.close();
     },
   };
 }

@@ -5,7 +5,8 @@ import { recoverDeliveries } from '../../../api/webhooks/recorded-redeliveries.t
 import { insertTestDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
-import { startWeir } from '../../harness.ts';
+import {} from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('the recovery of deliveries', () => {
   let database: TestDatabase;
@@ -42,7 +43,7 @@ describe('the recovery of deliveries', () => {
   });
 
   it('takes the 1,000 oldest at a time, and goes on after them, also where these have failed again', async () => {
-    const weir = await startWeir({ worker: false });
+    const weir = await getSharedWeir();
     try {
       const { organizationId, key } = await weir.createTenant();
       const begun = Date.now() - 3_600_000;

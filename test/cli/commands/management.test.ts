@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
+import type { Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { fail, type Outcome, weirIn } from '../cli-harness.ts';
 
 describe('weir on a laptop that has a token and nothing else', () => {
@@ -9,8 +10,8 @@ describe('weir on a laptop that has a token and nothing else', () => {
   let weir: Weir;
   let env: { [name: string]: string };
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ worker: false, env: provider.env });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
     const WEIR_TOKEN = await provider.token('ann');
     env = { WEIR_STATE_DIR: '/nonexistent', WEIR_URL: weir.url, WEIR_TOKEN };
     await succeed('org', 'create', 'acme', '--name', 'Acme');
@@ -18,7 +19,6 @@ describe('weir on a laptop that has a token and nothing else', () => {
   });
   after(async () => {
     await weir.stop();
-    await provider.close();
   });
 
   const run = (...args: string[]): Promise<Outcome> => weirIn(env, args);

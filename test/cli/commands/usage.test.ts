@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { CODE, RUNS } from '../../../db/usage/count-usage.ts';
 import { DRAFT_VERSION } from '../../../flow/definition.ts';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
+import type { Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { fail, weirIn } from '../cli-harness.ts';
 
 describe('weir usage', () => {
   let provider: IdentityProvider;
   let weir: Weir;
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ worker: false, env: provider.env });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
   });
   after(async () => {
     await weir.stop();
-    await provider.close();
   });
 
   it('sums up by day, flow or key, for an organization and a project', async () => {

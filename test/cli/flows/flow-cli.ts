@@ -1,12 +1,14 @@
 // The commands that work on flows, run as processes against a service, in a folder that is a git repository.
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
+import type { Weir } from '../../harness.ts';
 import { createOrganization, type Organization } from '../../organization.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { fail, weirIn } from '../cli-harness.ts';
 
 type FlowCli = {
@@ -20,11 +22,12 @@ type FlowCli = {
 };
 
 /** Gives the enclosing `describe` a service, an organization, and a folder that is forgotten by no command until the end. */
-export function useFlowCli({ worker = false } = {}) {
+export function useFlowCli() {
   const cli = {} as FlowCli;
   before(async () => {
-    cli.provider = await startIdentityProvider();
-    cli.weir = await startWeir({ env: cli.provider.env, worker });
+    const shared = await getSharedWeir();
+    cli.provider = shared.provider;
+    cli.weir = shared;
     cli.acme = await createOrganization(cli.weir, cli.provider);
     cli.project = `${cli.acme.organization}/project`;
     cli.folder = await mkdtemp(path.join(tmpdir(), 'weir-flows-'));
@@ -40,7 +43,6 @@ export function useFlowCli({ worker = false } = {}) {
   after(async () => {
     await rm(cli.folder, { recursive: true, force: true });
     await cli.weir.stop();
-    await cli.provider.close();
   });
 
   const git = (...args: string[]) =>

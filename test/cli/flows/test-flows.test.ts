@@ -4,7 +4,7 @@ import { fail, weirIn } from '../cli-harness.ts';
 import { flowFile, useFlowCli } from './flow-cli.ts';
 
 describe('weir test', () => {
-  const { cli, at, write, read, succeed } = useFlowCli({ worker: true });
+  const { cli, at, write, read, succeed } = useFlowCli();
   const test = (...args: string[]) => weirIn(cli.env, ['test', ...args]);
 
   const countTestRuns = async () => (await cli.weir.db.selectFrom('test_run').select('id').execute()).length;

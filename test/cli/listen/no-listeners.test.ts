@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { startWeir } from '../../harness.ts';
+import {} from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { fail, weirIn } from '../cli-harness.ts';
 
 describe('weir listen --forward-to a service that takes no listeners', () => {
   it('ends in words, and the address is refused like any that cannot be resolved', async () => {
-    const weir = await startWeir({ worker: false });
+    const weir = await getSharedWeir();
     try {
       const tenant = await weir.createTenant();
       const env = { WEIR_URL: weir.url, WEIR_API_KEY: tenant.key };

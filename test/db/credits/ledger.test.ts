@@ -9,6 +9,7 @@ import {
 import { listBlockRuns } from '../../../db/runs/block-runs.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { CANCELLED } from '../../../flow/run.ts';
+import { propertyRuns } from '../../full-size.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { auditUsage } from '../usage/audit-usage.ts';
 import { type Account, audit, openAccount, settle } from './ledger-fixture.ts';
@@ -126,7 +127,7 @@ describe('the ledger', () => {
           assert.equal(await auditUsage(db, account.organizationId), charged);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   });
 

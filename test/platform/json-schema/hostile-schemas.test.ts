@@ -1,4 +1,5 @@
 // Schemas and values made to stop the service are refused or stopped.
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +12,7 @@ import {
   type OrganizationValidator,
   type Validator,
 } from '../../../platform/json-schema/validator.ts';
+import { attacks } from '../../full-size.ts';
 import { fanIn, fanOut, nested } from './multiplying-schemas.ts';
 
 const SLOW: JsonSchema = { uniqueItems: true };
@@ -106,7 +108,7 @@ describe('hostile JSON Schemas', () => {
       /pattern is not supported|takes/,
     ],
   ];
-  for (const [name, schema, message, path] of refused) {
+  for (const [name, schema, message, path] of attacks(refused)) {
     it(`refuses ${name}`, async () => {
       const check = validator.validate(schema as JsonSchema, { a: 'x' });
       await assert.rejects(check, (error: { code: string; message: string; extra: { path: string } }) => {
@@ -126,7 +128,7 @@ describe('hostile JSON Schemas', () => {
       OBJECTS,
     ],
   ];
-  for (const [name, schema, value] of stopped) {
+  for (const [name, schema, value] of attacks(stopped)) {
     it(`stops ${name}`, async () => {
       await validator.requireValidSchema(schema);
       await assert.rejects(validator.validate(schema, value), {

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { writeState } from '../../../dev/state-folder.ts';
 import { type SignInWeir, startSignInWeir } from '../../api/mcp/sign-in-harness.ts';
 import { consent, createBrowser } from '../../fakes/browser.ts';
-import { fail, ROOT, weirIn } from '../cli-harness.ts';
+import { fail, ROOT, spawnWeir } from '../cli-harness.ts';
 
 describe('weir login', () => {
   let service: SignInWeir;
@@ -27,7 +27,7 @@ describe('weir login', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const laptop = () => ({ XDG_CONFIG_HOME: folder, WEIR_STATE_DIR: '/nonexistent' });
-  const weir = (...args: string[]) => weirIn(laptop(), args);
+  const weir = (...args: string[]) => spawnWeir(laptop(), args);
   const file = () => path.join(folder, 'weir/sessions.json');
   const stored = () => JSON.parse(readFileSync(file(), 'utf8'));
 
@@ -192,7 +192,7 @@ describe('weir login', () => {
     const identity = { issuer: '', scriptSecret: '', audience: '', mcpAudience: '' };
     writeState(folder, 'env.json', { WEIR_URL: url, WEIR_API_KEY: 'weir_live_demo', identity });
     const logout = async (env = {}) =>
-      (await weirIn({ ...laptop(), WEIR_STATE_DIR: folder, ...env }, ['logout', url])).stderr;
+      (await spawnWeir({ ...laptop(), WEIR_STATE_DIR: folder, ...env }, ['logout', url])).stderr;
     assert.equal(
       await logout(),
       `Commands go on as weir-script, an owner of the organization demo, at the local npm start (${url}).\n`,

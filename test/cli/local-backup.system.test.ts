@@ -10,7 +10,7 @@ import { type LocalEnvironment, provideSecrets, writeState } from '../../dev/sta
 import { encryptionKeys } from '../../platform/config/values.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { SECRETS_KEYS } from '../harness.ts';
-import { fail, useOperator, weirIn } from './cli-harness.ts';
+import { fail, spawnWeir, useOperator } from './cli-harness.ts';
 
 /** Tells of keys that do not fit. A slow machine tells of its progress, too. */
 const MISFIT = /WEIR_SECRETS_KEYS|secrets\.json/;
@@ -29,7 +29,8 @@ describe('weir backup and weir restore where npm start has run', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  const weir = (...args: string[]) => weirIn({ PATH: process.env.PATH ?? '', WEIR_STATE_DIR: folder }, args);
+  const weir = (...args: string[]) =>
+    spawnWeir({ PATH: process.env.PATH ?? '', WEIR_STATE_DIR: folder }, args);
   /** Leaves what a start leaves that has stopped. */
   function leave(more: Partial<LocalEnvironment>): void {
     const state: LocalEnvironment = {

@@ -8,12 +8,13 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { inspectDatabase } from '../../../db/inspect-database.ts';
 import type { LocalEnvironment } from '../../../dev/state-folder.ts';
-import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
+import type { IdentityProvider } from '../../fakes/identity-provider.ts';
 import { startProgram } from '../../faults/processes.ts';
-import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
+import { SECRETS_KEYS, type Weir } from '../../harness.ts';
 import { createOrganization } from '../../organization.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { PEPPER, weirIn } from '../cli-harness.ts';
+import { PEPPER, spawnWeir } from '../cli-harness.ts';
 
 type Finding = { check: string; state: string; message: string; mend?: string };
 
@@ -23,8 +24,8 @@ describe('weir doctor', () => {
   let frozen: Server;
   let frozenAt: string;
   before(async () => {
-    provider = await startIdentityProvider();
-    weir = await startWeir({ env: provider.env });
+    provider = (await getSharedWeir()).provider;
+    weir = await getSharedWeir();
     // Takes connections, and never says a word.
     frozen = createServer((socket) => socket.on('error', () => undefined));
     frozen.listen(0, '127.0.0.1');
@@ -34,7 +35,6 @@ describe('weir doctor', () => {
   after(async () => {
     frozen.close();
     await weir.stop();
-    await provider.close();
   });
 
   const env = () => ({
@@ -50,7 +50,7 @@ describe('weir doctor', () => {
     WEIR_DATABASE_CONNECTIONS: '2',
   });
   async function examine(change: { [name: string]: string } = {}) {
-    const { code, stdout, stderr } = await weirIn({ ...env(), ...change }, ['doctor', '--json']);
+    const { code, stdout, stderr } = await spawnWeir({ ...env(), ...change }, ['doctor', '--json']);
     assert.equal(stderr, '');
     const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
     assert.equal(code, ok ? 0 : 1);
@@ -95,7 +95,7 @@ describe('weir doctor', () => {
     };
     await writeFile(path.join(folder, 'env.json'), JSON.stringify(state));
     const { PATH } = env();
-    const { code, stdout } = await weirIn({ PATH, WEIR_STATE_DIR: folder }, ['doctor', '--json']);
+    const { code, stdout } = await spawnWeir({ PATH, WEIR_STATE_DIR: folder }, ['doctor', '--json']);
     const errors = (JSON.parse(stdout).findings as Finding[]).filter((finding) => finding.state === 'error');
     assert.equal(code, 1);
     assert.deepEqual(
@@ -218,7 +218,7 @@ describe('weir doctor', () => {
   });
 
   it('fits into 80 columns', async () => {
-    const { stdout } = await weirIn({ ...env(), DATABASE_URL: 'postgres://127.0.0.1:1/weir' }, ['doctor']);
+    const { stdout } = await spawnWeir({ ...env(), DATABASE_URL: 'postgres://127.0.0.1:1/weir' }, ['doctor']);
     assert.match(stdout, /^✗ database {7}PostgreSQL at 127\.0\.0\.1:1 cannot be used/m);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   });

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { passthrough } from '../../blocks.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { hasPython } from './has-python.ts';
 import { CLIENTS, installPythonTools } from './install-tools.ts';
 
@@ -19,7 +20,7 @@ else
     let bin: string;
     let folder: string;
     before(async () => {
-      const [started, installed] = await Promise.all([startWeir(), installPythonTools()]);
+      const [started, installed] = await Promise.all([getSharedWeir(), installPythonTools()]);
       weir = started;
       bin = path.join(installed, 'bin');
       folder = await mkdtemp(path.join(tmpdir(), 'weir-reference-'));

@@ -4,7 +4,8 @@ import { cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { passthrough } from '../../blocks.ts';
-import { startWeir, type Weir } from '../../harness.ts';
+import type { Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
 import { CLIENTS, installNpmTools } from './install-tools.ts';
 
 const run = promisify(execFile);
@@ -13,7 +14,7 @@ describe('The OpenAPI document, with tools from npm', () => {
   let weir: Weir;
   let folder: string;
   before(async () => {
-    [weir, folder] = await Promise.all([startWeir(), installNpmTools()]);
+    [weir, folder] = await Promise.all([getSharedWeir(), installNpmTools()]);
     const document = await (await fetch(`${weir.url}/openapi.json`)).text();
     await writeFile(path.join(folder, 'openapi.json'), document);
   });

@@ -1,12 +1,14 @@
 // `weir doctor` where `npm start` runs, ran or starts: a service, and the state folder of a start that brought it up.
+
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { takeStartLock } from '../../../dev/processes/start-lock.ts';
 import type { LocalEnvironment } from '../../../dev/state-folder.ts';
-import { SECRETS_KEYS, startWeir, type Weir } from '../../harness.ts';
-import { PEPPER, weirIn } from '../cli-harness.ts';
+import { SECRETS_KEYS, type Weir } from '../../harness.ts';
+import { getSharedWeir } from '../../shared-weir.ts';
+import { PEPPER, spawnWeir } from '../cli-harness.ts';
 
 type Finding = { check: string; state: string; message: string; mend?: string };
 
@@ -15,7 +17,7 @@ describe('weir doctor beside npm start', () => {
   let folder: string;
   let lock: ReturnType<typeof takeStartLock>;
   before(async () => {
-    weir = await startWeir();
+    weir = await getSharedWeir();
   });
   after(() => weir.stop());
   beforeEach(async () => {
@@ -43,7 +45,7 @@ describe('weir doctor beside npm start', () => {
   }
   async function examine(env: { [name: string]: string } = {}) {
     const given = { PATH: process.env.PATH ?? '', WEIR_STATE_DIR: folder, ...env };
-    const { stdout } = await weirIn(given, ['doctor', '--json']);
+    const { stdout } = await spawnWeir(given, ['doctor', '--json']);
     const { findings } = JSON.parse(stdout) as { findings: Finding[] };
     const messages = (state: string) =>
       findings.filter((finding) => finding.state === state).map(({ message }) => message);

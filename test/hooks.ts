@@ -1,0 +1,36 @@
+// Loaded by mocha: notes how long each file takes, and ends a process in which a failed set-up left servers open.
+import { appendFileSync } from 'node:fs';
+import fc from 'fast-check';
+import type { Context } from 'mocha';
+import { propertyRuns } from './full-size.ts';
+
+const GRACE_MS = 20_000;
+
+fc.configureGlobal({ numRuns: propertyRuns(100) });
+
+let began = 0;
+let file: string | undefined;
+
+/** mocha runs these for each file where files run side by side, else once for all. */
+export const mochaHooks = {
+  beforeAll(): void {
+    began = performance.now();
+    file = undefined;
+  },
+  beforeEach(this: Context): void {
+    file ??= this.currentTest?.file;
+  },
+  afterAll(): void {
+    const { TEST_DURATIONS } = process.env;
+    const ms = Math.round(performance.now() - began);
+    if (TEST_DURATIONS && file) appendFileSync(TEST_DURATIONS, `${JSON.stringify({ file, ms })}\n`);
+  },
+};
+
+/** CI would wait for what is open for ever. */
+export function mochaGlobalTeardown(): void {
+  setTimeout(() => {
+    console.error(`Something is still open ${GRACE_MS / 1_000} s after the last test: ending it.`);
+    process.exit();
+  }, GRACE_MS).unref();
+}
