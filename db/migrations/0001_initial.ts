@@ -177,7 +177,7 @@ const FLOWS = [
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     deleted_at timestamptz,
-    draft_digest bytea
+    draft_digest bytea not null
   )`,
   `create unique index flow_slug_key on flow (project_id, slug) where deleted_at is null`,
 
