@@ -1,9 +1,8 @@
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
 import { CompiledQuery } from 'kysely';
-import { FileMigrationProvider, type Migration, Migrator } from 'kysely/migration';
+import { FileMigrationProvider, type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import { log } from '../platform/observability/log.ts';
-import { buildIndexes } from './build-indexes.ts';
 import type { Db, Tx } from './connect.ts';
 import { listAppliedMigrations } from './list-applied-migrations.ts';
 import { withLockTimeout } from './with-lock-timeout.ts';
@@ -17,10 +16,13 @@ const FILES = new FileMigrationProvider({
 
 /**
  * Migrates the database to the newest schema; returns the migrations it applied, each in a transaction of its own. Several
- * processes may do so at once, beside a service that is in use.
+ * processes may do so at once, beside a service that is in use. `patienceMs`: how long it tries to lock a table.
  */
-export async function migrate(db: Db, patienceMs?: number): Promise<string[]> {
-  const files = await FILES.getMigrations();
+export async function migrate(
+  db: Db,
+  { patienceMs, provider = FILES }: { patienceMs?: number; provider?: MigrationProvider } = {},
+): Promise<string[]> {
+  const files = await provider.getMigrations();
   const migrations = { ...files, ...(await listNewerMigrations(db, files)) };
   return withoutTimeouts(db, async (connection) => {
     const applied: string[] = [];
@@ -31,7 +33,6 @@ export async function migrate(db: Db, patienceMs?: number): Promise<string[]> {
       if (next === undefined) break;
       applied.push(next);
     }
-    await buildIndexes(connection);
     return applied;
   });
 }
@@ -55,8 +56,12 @@ async function applyNext(db: Db, migrations: Record<string, Migration>): Promise
 }
 
 /** Applies the migrations of these names alone, in a transaction that may be the caller's. Throws when one is not known here. */
-export async function migrateTo(db: Db | Tx, names: string[]): Promise<void> {
-  const known = await FILES.getMigrations();
+export async function migrateTo(
+  db: Db | Tx,
+  names: string[],
+  provider: MigrationProvider = FILES,
+): Promise<void> {
+  const known = await provider.getMigrations();
   const unknown = names.filter((name) => !known[name]);
   if (unknown.length > 0)
     throw new Error(

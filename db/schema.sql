@@ -541,7 +541,7 @@ CREATE TABLE flow (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   deleted_at timestamp with time zone,
-  draft_digest bytea,
+  draft_digest bytea not null,
   constraint flow_pkey PRIMARY KEY (id)
 );
 

@@ -74,8 +74,8 @@ interface FlowTable {
   name: string;
   description: Generated<string>;
   draft: JSONColumnType<FlowDefinition>;
-  /** SHA-256 of the draft's text, by a trigger; null where it was written before there were digests. */
-  draft_digest: ColumnType<Buffer | null, undefined, never>;
+  /** SHA-256 of the draft's text, by a trigger. */
+  draft_digest: ColumnType<Buffer, undefined, never>;
   production_version: number | null;
   created_at: Now;
   updated_at: Now;
@@ -89,7 +89,7 @@ interface FlowVersionTable {
   version: number | null;
   note: string;
   definition: JSONColumnType<FlowDefinition>;
-  /** As `draft_digest` of a flow; equal texts have equal digests. */
+  /** As `draft_digest` of a flow: equal texts have equal digests. null for snapshots. */
   definition_digest: ColumnType<Buffer | null, undefined, never>;
   created_at: Now;
   /** The actor of the audit log who published the version; null for snapshots, and where it is not known. */
@@ -136,7 +136,7 @@ export interface RunTable {
   concludes: Generated<boolean>;
   /** The call that ended last, or resumed last; `result` refers to its blocks. */
   concluded_by: string | null;
-  /** The key_id of the API key whose request this was; null for a user, and in rows from before it was kept. */
+  /** The key_id of the API key whose request this was; null for a user. */
   key_id: string | null;
   /** The id of the request that began the call; null for calls that no request began. */
   request_id: Generated<string | null>;

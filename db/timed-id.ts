@@ -11,11 +11,6 @@ export function createTimedId(at: Date = new Date()): string {
   return toUuid(bytes, 7);
 }
 
-/** Whether an id begins with a time. */
-function isTimedId(id: string): boolean {
-  return id[14] === '7';
-}
-
 /** Returns the first of all ids that begin with this time or a later one. */
 export function firstIdOf(at: Date): string {
   const bytes = Buffer.alloc(16);
@@ -28,10 +23,10 @@ export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 2 * TIME_BYTES), 16));
 }
 
-/** Derives an id (a version 8 UUID) from a hash; one that belongs to `id`, where that begins with a time, begins with the same. */
+/** Derives an id (a version 8 UUID) from a hash; it begins with the time of `id`, to which it belongs. */
 export function deriveId(id: string, hash: Buffer): string {
   const bytes = Buffer.from(hash.subarray(0, 16));
-  if (isTimedId(id)) bytes.writeUIntBE(timeOfId(id).getTime(), 0, TIME_BYTES);
+  bytes.writeUIntBE(timeOfId(id).getTime(), 0, TIME_BYTES);
   return toUuid(bytes, 8);
 }
 

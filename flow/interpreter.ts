@@ -20,13 +20,12 @@ export type Surroundings = {
 
 /**
  * Runs steps one after the other and returns the output of the last one (the input when there are no steps), or the pause of
- * the step that paused. What a loop or parallel step composes has at most `outputMaxBytes`.
+ * the step that paused. What a loop or parallel step composes has at most OUTPUT_MAX_BYTES.
  */
 export async function interpret(
   steps: PlannedStep[],
   input: Value,
   surroundings: Surroundings,
-  outputMaxBytes = OUTPUT_MAX_BYTES,
 ): Promise<Value | Pause> {
   let blockRuns = 0;
 
@@ -118,10 +117,10 @@ export async function interpret(
 
   /** Measures a composition before it is built: each part may be small enough to store, and all together too large. */
   function requireComposable(step: PlannedStep, iterations: number[], bytes: number): void {
-    if (bytes > outputMaxBytes)
+    if (bytes > OUTPUT_MAX_BYTES)
       throw new ServiceError(
         'OUTPUT_TOO_LARGE',
-        `The outputs of ${step.step_id} together have more than ${outputMaxBytes} bytes (many values count as more): let its blocks return less.`,
+        `The outputs of ${step.step_id} together have more than ${OUTPUT_MAX_BYTES} bytes (many values count as more): let its blocks return less.`,
         placeOf(step, iterations),
       );
   }

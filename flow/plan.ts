@@ -57,22 +57,15 @@ export function listParallelBlocks(steps: PlannedStep[], inParallel = false): Pl
   });
 }
 
-/**
- * Maps each block to the blocks of these types that follow it directly, `max` at most. Those inside parallel steps are left
- * out.
- */
-export function mapFollowing(
-  steps: PlannedStep[],
-  types: ProcessorType[],
-  max: number,
-): Map<PlannedBlock, PlannedBlock[]> {
+/** Maps each block to the blocks that follow it directly, `max` at most. Those inside parallel steps are left out. */
+export function mapFollowing(steps: PlannedStep[], max: number): Map<PlannedBlock, PlannedBlock[]> {
   const following = new Map<PlannedBlock, PlannedBlock[]>();
   for (const [index, step] of steps.entries()) {
     if (step.type === 'loop')
-      for (const [block, others] of mapFollowing(step.body, types, max)) following.set(block, others);
+      for (const [block, others] of mapFollowing(step.body, max)) following.set(block, others);
     if (step.type !== 'sequential') continue;
     const rest = steps.slice(index + 1, index + 1 + max);
-    const end = rest.findIndex((next) => next.type !== 'sequential' || !types.includes(next.processor_type));
+    const end = rest.findIndex((next) => next.type !== 'sequential');
     following.set(step, (end < 0 ? rest : rest.slice(0, end)) as PlannedBlock[]);
   }
   return following;

@@ -12,9 +12,6 @@ export const RUN_FLOW = 'runFlow';
  * Argument of `runFlow`: the steps to run. `executionId`, so named in histories, is the call's id. `input` is what the first
  * step gets, the run's message when absent. `continues`: the run goes on after a pause, or is one call of a step-through
  * session. `callback`: its end may have a delivery; only a call with which a run begins has one, so its id is the run's.
- * `showsCompleted: false`: the outcome of a completed run is not shown, which saves the engine a write; absent in runs that
- * began before. `outputMaxBytes`: the limit of what its loops and parallel steps compose, absent in runs that began before.
- * `modelCallsInTask`: model calls begin inside the workflow task; absent in runs that began before, whose history says it.
  */
 export type RunInput = {
   executionId: string;
@@ -22,9 +19,6 @@ export type RunInput = {
   input?: Value;
   continues?: true;
   callback?: true;
-  showsCompleted?: boolean;
-  outputMaxBytes?: number;
-  modelCallsInTask?: boolean;
 };
 
 /** Names a call: `executionId` is the run's id, `callId` the call's own, the same for the call that a run begins with. */

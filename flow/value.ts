@@ -9,7 +9,7 @@ export const INPUT_REF = '$input';
 /**
  * One stored value: `ref` names the output it comes from, `at` the items picked from it in turn. `json` is an inline copy of
  * a small value. `bytes` is what the whole output counts as: its size as JSON, or more where it has many values, and
- * then `exactBytes` is its size. Both are absent for a run's message or input, and in runs that began before outputs were measured.
+ * then `exactBytes` is its size. Both are absent for a run's message or input.
  */
 export type Leaf = { ref: string; at?: number[]; json?: Json; bytes?: number; exactBytes?: number };
 

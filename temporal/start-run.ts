@@ -2,7 +2,6 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Priority } from '@temporalio/common';
 import { isAwaited } from '../db/runs/runs.ts';
 import type { FlowDefinition } from '../flow/definition.ts';
-import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import { toPlan } from '../flow/plan.ts';
 import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
 import { INPUT_REF } from '../flow/value.ts';
@@ -41,9 +40,6 @@ export async function startRun(
   const input: RunInput = {
     executionId: callId,
     steps,
-    showsCompleted: false,
-    outputMaxBytes: OUTPUT_MAX_BYTES,
-    modelCallsInTask: true,
     ...(from && { input: { ref: INPUT_REF } }),
     ...(callId !== executionId && { continues: true }),
     ...(run.callback && { callback: true }),

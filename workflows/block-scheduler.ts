@@ -34,21 +34,14 @@ export function createBlockScheduler({
   steps,
   parking,
   lastBlock,
-  modelCallsInTask,
 }: {
   callId: string;
   steps: PlannedStep[];
   parking: Parking;
   lastBlock: PlannedBlock | undefined;
-  /** Whether the run was started so that model calls begin inside its workflow tasks. */
-  modelCallsInTask: boolean;
 }) {
   const parallel = new Set(listParallelBlocks(steps));
-  const ahead = createBlocksAhead(
-    steps,
-    lastBlock,
-    modelCallsInTask ? ['llm', 'code', 'passthrough'] : ['code', 'passthrough'],
-  );
+  const ahead = createBlocksAhead(steps, lastBlock);
   const lines = new Map<string, string>();
 
   function show(key: string, text: string): void {
@@ -71,7 +64,7 @@ export function createBlockScheduler({
   function runActivity(block: PlannedBlock, scheduled: ScheduledBlock): Promise<Value | Pause | RanAhead> {
     switch (block.processor_type) {
       case 'llm':
-        return runModelCall(scheduled, parking, modelCallsInTask);
+        return runModelCall(scheduled, parking);
       case 'code':
         return runInTurn('runCode', scheduled, parking);
       case 'passthrough':
@@ -115,7 +108,7 @@ export function createBlockScheduler({
 
 /**
  * Runs a block inside the workflow task when there is room for the organization now, else on a task queue of its own, where
- * it waits for its turn and holds nothing up. Histories recorded before this contain no BUSY, and replay.
+ * it waits for its turn and holds nothing up.
  */
 async function runInTurn(
   activity: 'runCode' | 'passThrough',

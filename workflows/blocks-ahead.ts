@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { ProcessorType } from '../flow/definition.ts';
 import { BLOCK_RUNS_MAX } from '../flow/limits.ts';
 import { blockKey, mapFollowing, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
 import { hasRunAhead, type RanAhead, type Unfinished } from '../flow/ran-ahead.ts';
@@ -9,13 +8,9 @@ import { isLeaf, type Value } from '../flow/value.ts';
 /** Blocks that the activity of an earlier one may run too: what they put out is in one event of the history. */
 const AHEAD_MAX = 9;
 
-/** Keeps what the activities of a call's blocks have run of the blocks that follow them, if these have one of the types. */
-export function createBlocksAhead(
-  steps: PlannedStep[],
-  lastBlock: PlannedBlock | undefined,
-  types: ProcessorType[],
-) {
-  const following = mapFollowing(steps, types, AHEAD_MAX);
+/** Keeps what the activities of a call's blocks have run of the blocks that follow them. */
+export function createBlocksAhead(steps: PlannedStep[], lastBlock: PlannedBlock | undefined) {
+  const following = mapFollowing(steps, AHEAD_MAX);
   const replies = new Map<string, Value | Unfinished | ApplicationFailure>();
   let begun = 0;
   return {

@@ -1,6 +1,5 @@
 import { ApplicationFailure, CancellationScope, upsertSearchAttributes } from '@temporalio/workflow';
 import { interpret } from '../flow/interpreter.ts';
-import { EARLIER_OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import type { RunInput, RunOutcome } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../flow/value.ts';
@@ -22,9 +21,6 @@ export async function runFlow({
   input = { ref: MESSAGE_REF },
   continues,
   callback,
-  showsCompleted = true,
-  outputMaxBytes = EARLIER_OUTPUT_MAX_BYTES,
-  modelCallsInTask = false,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
   const parking = createParking(callId);
@@ -33,15 +29,10 @@ export async function runFlow({
   let outcome: RunOutcome;
   try {
     const reply = await blocks.run(() =>
-      interpret(
-        steps,
-        input,
-        {
-          runBlock: createBlockScheduler({ callId, steps, parking, lastBlock, modelCallsInTask }),
-          ...createInspector(callId, parking),
-        },
-        outputMaxBytes,
-      ),
+      interpret(steps, input, {
+        runBlock: createBlockScheduler({ callId, steps, parking, lastBlock }),
+        ...createInspector(callId, parking),
+      }),
     );
     outcome = isPause(reply)
       ? { status: 'tool_calls_required', pause: reply.paused }
@@ -53,7 +44,8 @@ export async function runFlow({
   }
   let end = outcome;
   return CancellationScope.nonCancellable(async () => {
-    if (end.status !== 'completed' || showsCompleted) showOutcome(end.status);
+    // Of completed runs it is not shown: that saves the engine a write for each.
+    if (end.status !== 'completed') showOutcome(end.status);
     if (end.status !== 'completed' || !lastBlock) {
       const other = await recordRun(callId, end);
       if (other) {

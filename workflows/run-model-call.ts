@@ -1,10 +1,4 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  patched,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { HandedOver, Left } from '../flow/model-call.ts';
 import type { RanAhead, Unfinished } from '../flow/ran-ahead.ts';
 import { type BlockCall, BUSY, isBusy, type NextBlock } from '../flow/run.ts';
@@ -16,8 +10,6 @@ import { tellWaiting } from './tell-waiting.ts';
 
 /** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
 const MODEL_INPUT_MAX_CHARS = 8_192;
-/** A run that was not started with `modelCallsInTask` has each model call as a regular activity, unless it has this patch. */
-const MODEL_CALLS_IN_TASK = 'model-calls-in-task';
 
 /** A block that is to run as an activity. */
 export type ScheduledBlock = {
@@ -37,12 +29,10 @@ export type ScheduledBlock = {
 /**
  * Runs an llm block. Its call begins inside the workflow task, unless the block is `inParallel` to others; when it takes long,
  * an activity of the same process takes it over, and whatever else remains to be done is an activity that any worker may have.
- * `inTask`: the run was started with `modelCallsInTask`.
  */
 export async function runModelCall(
   { call, begun, next, inParallel, summary, localSummary, say }: ScheduledBlock,
   parking: Parking,
-  inTask: boolean,
 ): Promise<Value | Pause | RanAhead> {
   const { historyLength, priority } = workflowInfo();
   // An activity that is dispatched eagerly has no priority, and so no organization's turn, but its own.
@@ -50,7 +40,7 @@ export async function runModelCall(
   const lean = { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) };
   const asActivity = (left?: Left) =>
     modelActivities.callModel.executeWithOptions(options, [{ ...lean, ...(left && { left }) }]);
-  if (inParallel || !beginsInTask(inTask)) {
+  if (inParallel) {
     tellWaiting(call.executionId);
     return asActivity();
   }
@@ -65,14 +55,6 @@ export async function runModelCall(
     ));
   if (isBusy(reply) && reply.at !== undefined) reply = await takeOver(reply.at, lean, options);
   return isBusy(reply) ? asActivity(reply.left) : reply;
-}
-
-/**
- * Whether calls begin inside the workflow task. A patch costs each run a marker and a write to the search index, so that new
- * runs are told instead. A worker of an earlier release may have begun such a run with the patch, and its replay finds it.
- */
-function beginsInTask(inTask: boolean): boolean {
-  return (inTask && !workflowInfo().unsafe.isReplaying) || patched(MODEL_CALLS_IN_TASK) || inTask;
 }
 
 /** Waits in the process that makes the call; one that is gone leaves the call to another. */

@@ -1,5 +1,4 @@
 import { CancellationScope, executeChild, workflowInfo } from '@temporalio/workflow';
-import { OUTPUT_MAX_BYTES } from '../flow/limits.ts';
 import type { PlannedStep } from '../flow/plan.ts';
 import { RUN_FLOW } from '../flow/run.ts';
 import type { RunTestsInput } from '../flow/test-case.ts';
@@ -43,9 +42,7 @@ async function runToEnd(executionId: string, steps: PlannedStep[], name: string)
   await executeChild<typeof runFlow>(RUN_FLOW, {
     workflowId: executionId,
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    args: [
-      { executionId, steps, showsCompleted: false, outputMaxBytes: OUTPUT_MAX_BYTES, modelCallsInTask: true },
-    ],
+    args: [{ executionId, steps }],
     staticSummary: name,
     typedSearchAttributes: workflowInfo().typedSearchAttributes,
   }).catch(() => undefined);

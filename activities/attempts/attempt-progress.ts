@@ -7,15 +7,15 @@ export const KEPT_RESULT_MAX_BYTES = 256 * 1024;
 export type Progress = {
   /** The number of attempts that a provider refused, or for whose code there was no process. */
   refusals: number;
-  /** The number of those whose answer could not be read. Absent from heartbeats of earlier releases. */
+  /** The number of those whose answer could not be read. */
   unreadable: number;
   /** The number of attempts that ended by themselves: refused, failed or drained, rather than lost. */
   ended: number;
-  /** The number of these that found no slot in their worker (in-slot.ts). Absent from heartbeats of earlier releases. */
+  /** The number of these that found no slot in their worker (in-slot.ts). */
   turnedAway: number;
-  /** The number of attempts that were lost with their workflow task, before the activity. Absent as `turnedAway` is. */
+  /** The number of attempts that were lost with their workflow task, before the activity. */
   lostInTask: number;
-  /** The number of lost attempts after which the activity was last delayed. Recorded heartbeats have this name. */
+  /** The number of lost attempts after which the activity was last delayed. */
   heldAfter: number;
   /** A result that has been paid for and is not recorded yet. */
   kept?: unknown;

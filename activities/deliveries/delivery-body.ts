@@ -64,8 +64,8 @@ export async function buildDeliveryBody(
 }
 
 /**
- * Returns the exact size of a result as JSON, or NaN where only reading it can tell: in runs that began before outputs were
- * measured, and where it holds the message or items picked from an output. (Workflows go by `sizeOf`.)
+ * Returns the exact size of a result as JSON, or NaN where only reading it can tell: where it holds the message or items picked
+ * from an output. (Workflows go by `sizeOf`.)
  */
 function measure(value: Value): number {
   if ('items' in value)

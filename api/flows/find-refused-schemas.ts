@@ -10,8 +10,7 @@ import { findSchemaProblems } from './find-schema-problems.ts';
 const AT_ONCE_MS = 10;
 
 /**
- * Finds the JSON Schemas of a stored definition that are refused today: it may be older than the check. Those of a flow may
- * take a second together, so they are looked at for some milliseconds at a time, in the owner's turns at large work. Throws
+ * Finds the JSON Schemas of a stored definition that are refused. Those of a flow may take a second together, so they are looked at for some milliseconds at a time, in the owner's turns at large work. Throws
  * RATE_LIMITED when a turn does not come, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
  */
 export async function findRefusedSchemas(

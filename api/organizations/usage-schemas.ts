@@ -64,7 +64,7 @@ const entry = z.object({
   version: whole.optional().meta({ description: '0 for runs of drafts.' }),
   model: z.string().nullable().optional().meta({ description: 'null for code that costs credits.' }),
   keyId: z.string().nullable().optional().meta({
-    description: 'null for users, test runs, and runs from before the key was kept.',
+    description: 'null for users and test runs.',
   }),
   name: z.string().nullable().optional().meta({
     description: 'The slug of the project or flow, or the name of the key; null of what is deleted.',

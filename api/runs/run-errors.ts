@@ -44,7 +44,7 @@ const FLOW_ERROR_EXAMPLES = {
   BAD_REQUEST,
 };
 
-/** The 413 of an answer that puts stored outputs together; only runs from before there was a limit have it. */
+/** The 413 of an answer that puts stored outputs together. */
 export const OUTPUT_ERROR_EXAMPLE = examplesOf(outputsTooLarge(OUTPUTS_READ_MAX_BYTES + 1));
 
 /** The errors of endpoints that read a run. */

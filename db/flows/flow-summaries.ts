@@ -19,7 +19,7 @@ function summariesOf(db: Db | Tx, projectId: string) {
       (eb) =>
         eb
           .selectFrom('flow_version')
-          .select(['flow_version.version', 'flow_version.definition', 'flow_version.definition_digest'])
+          .select(['flow_version.version', 'flow_version.definition_digest'])
           .whereRef('flow_version.flow_id', '=', 'flow.id')
           .where('flow_version.version', 'is not', null)
           .orderBy('flow_version.version', 'desc')

@@ -60,20 +60,16 @@ async function insertInto(tx: Tx, flow: NewFlow) {
   return row;
 }
 
-/** Counts the flows of a project's organization, which may have more from before they were bounded: no further than the bound. */
+/** Counts the flows of a project's organization. */
 async function countFlowsBeside(tx: Tx, projectId: string): Promise<number> {
-  const flows = tx
+  const { count } = await tx
     .selectFrom('project as own')
     .innerJoin('project', 'project.organization_id', 'own.organization_id')
     .innerJoin('flow', 'flow.project_id', 'project.id')
-    .select('flow.id')
+    .select(sql<number>`count(*)::int`.as('count'))
     .where('own.id', '=', projectId)
     .where('project.deleted_at', 'is', null)
     .where('flow.deleted_at', 'is', null)
-    .limit(FLOWS_MAX);
-  const { count } = await tx
-    .selectFrom(flows.as('flows'))
-    .select(sql<number>`count(*)::int`.as('count'))
     .executeTakeFirstOrThrow();
   return count;
 }

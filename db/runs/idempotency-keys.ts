@@ -9,16 +9,12 @@ export const IDEMPOTENCY_KEY_HOURS = 24;
 
 const EXPIRED = sql<boolean>`idempotency_key.created_at <= now() - ${sql.lit(IDEMPOTENCY_KEY_HOURS)} * interval '1 hour'`;
 
-/**
- * `digest`: SHA-256 of everything that makes two requests the same. `earlierDigest`: what the release before stored for the same
- * request, where that is another one.
- */
+/** `digest`: SHA-256 of everything that makes two requests the same. */
 export type IdempotencyKey = {
   projectId: string;
   endpoint: IdempotencyKeyTable['endpoint'];
   key: string;
   digest: Buffer;
-  earlierDigest?: Buffer | undefined;
 };
 
 /**
@@ -27,7 +23,7 @@ export type IdempotencyKey = {
  */
 export async function findKeyedRun(
   db: Db,
-  { projectId, endpoint, key, digest, earlierDigest = digest }: IdempotencyKey,
+  { projectId, endpoint, key, digest }: IdempotencyKey,
 ): Promise<string | undefined> {
   const row = await db
     .selectFrom('idempotency_key')
@@ -37,7 +33,7 @@ export async function findKeyedRun(
     .where('key', '=', key)
     .where((eb) => eb.not(EXPIRED))
     .executeTakeFirst();
-  if (row && !row.digest.equals(digest) && !row.digest.equals(earlierDigest)) throw keyReused();
+  if (row && !row.digest.equals(digest)) throw keyReused();
   return row?.execution_id;
 }
 

@@ -9,7 +9,7 @@ export interface UsageTable {
   flow_id: string;
   /** 0 for drafts. */
   version: number;
-  /** The key_id of the API key; empty for users, and for runs from before it was kept. */
+  /** The key_id of the API key; empty for users. */
   key_id: string;
   /** The thing that is counted: runs, requests that a rate limit refused, code that costs credits, or calls of this model. */
   subject: string;

@@ -66,13 +66,12 @@ function measureCases(tx: Tx, flowId: string, isReplaced: RawBuilder<unknown>) {
     .executeTakeFirstOrThrow();
 }
 
-/** Lets every case be replaced by one that is not larger: a flow may have cases from before they were bounded together. */
 function requireRoom(
-  { bytes, replaced }: Awaited<ReturnType<typeof measureCases>>,
+  { bytes }: Awaited<ReturnType<typeof measureCases>>,
   { input, expectation }: ReturnType<typeof toTexts>,
 ): void {
   const added = Buffer.byteLength(input) + Buffer.byteLength(expectation);
-  if (added > (replaced ?? 0) && bytes + added > TEST_CASES_MAX_BYTES) throw tooLargeTestCases();
+  if (bytes + added > TEST_CASES_MAX_BYTES) throw tooLargeTestCases();
 }
 
 function tooLargeTestCases(): ServiceError {

@@ -172,12 +172,12 @@ describe('weir backup and weir restore', () => {
       const rename = (bytes: Buffer) => {
         const archive = gunzipSync(bytes);
         // As long as before, so that the archive stays one.
-        archive.write('"9999', archive.indexOf('"0001-'));
+        archive.write('"9999', archive.indexOf('"0001_'));
         return gzipSync(archive);
       };
       await refused(
         await variant('newer', rename),
-        /does not know migration 9999-foundation: a newer one made it/,
+        /does not know migration 9999_initial: a newer one made it/,
       );
     });
     it('a database that has rows, unless --replace deletes them', async () => {
@@ -213,31 +213,5 @@ describe('weir backup and weir restore', () => {
         }
       });
     });
-  });
-
-  it('take over what an older version has written, and bring its schema up to date', async () => {
-    const old = await createTestDatabase();
-    try {
-      await sql`alter table test_case drop column last_execution_id`.execute(old.db);
-      await sql`alter table test_run drop column started_by`.execute(old.db);
-      await sql`alter table test_result drop column cost_microcredits`.execute(old.db);
-      await sql`
-        alter table flow_version drop column published_by, drop column definition_digest, drop column block_count`.execute(
-        old.db,
-      );
-      await sql`alter table flow drop column draft_digest`.execute(old.db);
-      await sql`drop function digest_draft, digest_definition cascade`.execute(old.db);
-      await sql`
-        delete from kysely_migration
-        where name in ('0026-who-and-when', '0043-digests-of-definitions', '0045-block-counts',
-          '0048-deleted-flows-and-costs-of-tests')`.execute(old.db);
-      const oldFile = path.join(folder, 'old.tar.gz');
-      await weirIn({ DATABASE_URL: old.url }, ['backup', oldFile]);
-      const { code, stderr } = await restore(oldFile);
-      assert.equal(code, 0, stderr);
-      await withOther(async (db) => assert.equal(await dumpSchema(db), await dumpSchema(cli.database.db)));
-    } finally {
-      await old.drop();
-    }
   });
 });

@@ -25,11 +25,11 @@ const RULES: Rule[] = [
   },
   {
     pattern: /\balter table .*\badd (constraint \S+ )?(unique|primary key|exclude)\b(?! using index)/,
-    problem: 'builds an index under a lock: build it in db/build-indexes.ts',
+    problem: 'builds an index under a lock: build it with create index concurrently',
   },
   {
     pattern: /\bcreate (unique )?index (?!concurrently)/,
-    problem: 'stops all writes while it is built: name it in db/build-indexes.ts',
+    problem: 'stops all writes while it is built: create it concurrently, outside a transaction',
   },
   {
     pattern: /\bdrop (table|column|function|procedure|view|type|sequence|schema)\b/,

@@ -1,67 +1,77 @@
 import assert from 'node:assert/strict';
+import { promises as fs } from 'node:fs';
+import path from 'node:path';
 import { sql } from 'kysely';
+import { FileMigrationProvider, type Migration } from 'kysely/migration';
 import { connect, type Db, type Tx } from '../../db/connect.ts';
-import { migrate } from '../../db/migrate.ts';
+import { dumpSchema } from '../../db/dump-schema.ts';
+import { listAppliedMigrations } from '../../db/list-applied-migrations.ts';
+import { migrate, migrateTo } from '../../db/migrate.ts';
 import { waitUntil } from '../wait-until.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { withShortTimeouts } from './with-short-timeouts.ts';
 
-/** Locks `organization` exclusively, and adds a column with which it can be told whether it was applied. */
-const MIGRATION = '0033-quotas-of-runs';
+const FILES = new FileMigrationProvider({
+  fs,
+  path,
+  migrationFolder: path.join(import.meta.dirname, '../../db/migrations'),
+});
+/** The migration of a later release. */
+const LATER = '9000-later';
+const LOCKS: Migration = {
+  up: (db) => sql`alter table organization add column colour text`.execute(db).then(() => undefined),
+};
+const TAKES_LONG: Migration = { up: (db) => sql`select pg_sleep(1.5)`.execute(db).then(() => undefined) };
+
+/** Provides the migrations of this release and one of a later release. */
+function and(later: Migration) {
+  return { getMigrations: async () => ({ ...(await FILES.getMigrations()), [LATER]: later }) };
+}
 
 describe('a migration beside a service that is in use', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createTestDatabase();
   });
-  beforeEach(() => takeBack(database.db));
+  afterEach(async () => {
+    await sql`delete from kysely_migration where name = ${LATER}`.execute(database.db);
+    await sql`alter table organization drop column if exists colour`.execute(database.db);
+  });
   after(() => database.drop());
 
   it('waits for moments, lets others pass, and is applied once the lock is free', async () => {
     const { db } = database;
+    const provider = and(LOCKS);
     const { migrating } = await whileTableIsHeld(db, async () => {
-      const migrating = migrate(db);
+      const migrating = migrate(db, { provider });
       migrating.catch(() => undefined);
       await waitUntil(async () => (await countWaiting(db)) === 1);
       // This one is behind the migration, which gives way although the table is held as before.
       await readTable(db);
       return { migrating };
     });
-    assert.deepEqual(await migrating, [MIGRATION]);
-    assert.deepEqual(await migrate(db), []);
+    assert.deepEqual(await migrating, [LATER]);
+    assert.deepEqual(await migrate(db, { provider }), []);
   });
 
   it('gives up after its time, says who holds the lock, and can be repeated', async () => {
     const { db } = database;
+    const provider = and(LOCKS);
     await whileTableIsHeld(db, async () => {
-      await assert.rejects(migrate(db, 0), (error: Error) => {
-        assert.match(error.message, /^Migration 0033-quotas-of-runs waits for a lock of process \d+ of Post/);
+      await assert.rejects(migrate(db, { provider, patienceMs: 0 }), (error: Error) => {
+        assert.match(error.message, /^Migration 9000-later waits for a lock of process \d+ of Post/);
         assert.match(error.message, /idle in transaction, last statement UPDATE, transaction of \d+ s\)\./);
         assert.doesNotMatch(error.message, /set name/);
         return true;
       });
     });
-    assert.deepEqual(await migrate(db), [MIGRATION]);
+    assert.deepEqual(await migrate(db, { provider }), [LATER]);
   });
 
-  it('builds indexes for as long as it takes, however short the timeouts of the role are', async () => {
-    const { db } = database;
-    await sql`drop index run_newest`.execute(db);
+  it('takes as long as it takes, however short the timeouts of the role are', async () => {
     const hurried = connect(await withShortTimeouts(database));
-    let migrating: Promise<string[]> | undefined;
     try {
-      await db.transaction().execute(async (tx) => {
-        await sql`update run set status = status`.execute(tx);
-        migrating = migrate(hurried);
-        const lasting = waitUntil(async () => {
-          const { rows } = await sql`
-            select from pg_stat_activity where datname = current_database()
-              and query like 'create index%' and clock_timestamp() - query_start > '2s'`.execute(db);
-          return rows.length === 1;
-        });
-        await Promise.race([migrating, lasting]);
-      });
-      assert.deepEqual(await migrating, [MIGRATION]);
+      assert.deepEqual(await migrate(hurried, { provider: and(TAKES_LONG) }), [LATER]);
       const { rows } = await sql`show statement_timeout`.execute(hurried);
       assert.deepEqual(rows, [{ statement_timeout: '1s' }]);
     } finally {
@@ -69,27 +79,38 @@ describe('a migration beside a service that is in use', () => {
     }
   });
 
-  it('is applied where it was applied before under an earlier number', async () => {
+  it('is applied once where several processes begin at the same time', async () => {
     const { db } = database;
-    await sql`
-      update kysely_migration set name = '0045-webhook-turns-in-order'
-      where name = '0046-webhook-turns-in-order'`.execute(db);
-    assert.deepEqual(await migrate(db), [MIGRATION, '0046-webhook-turns-in-order']);
+    const provider = and(LOCKS);
+    const applied = await Promise.all([1, 2, 3].map(() => migrate(db, { provider })));
+    assert.deepEqual(applied.flat(), [LATER]);
   });
 
-  it('leaves what a newer release has applied as it is', async () => {
+  it('stays applied where an older release migrates', async () => {
     const { db } = database;
-    await sql`insert into kysely_migration (name, timestamp) values ('9999-newer', now()::text)`.execute(db);
-    assert.deepEqual(await migrate(db), [MIGRATION]);
-    const { rows } = await sql`select from kysely_migration where name = '9999-newer'`.execute(db);
-    assert.equal(rows.length, 1);
+    await migrate(db, { provider: and(LOCKS) });
+    const schema = await dumpSchema(db);
+    assert.deepEqual(await migrate(db), []);
+    assert.equal(await dumpSchema(db), schema);
+    assert.ok((await listApplied(db)).includes(LATER));
+  });
+
+  it('is left out of the schema of an older release, which is then brought up to date', async () => {
+    const { db } = database;
+    const provider = and(LOCKS);
+    const schema = await dumpSchema(db);
+    const older = await listApplied(db);
+    await sql`drop schema public cascade`.execute(db);
+    await sql`create schema public`.execute(db);
+    await migrateTo(db, older, provider);
+    assert.equal(await dumpSchema(db), schema);
+    assert.deepEqual(await migrate(db, { provider }), [LATER]);
+    await assert.rejects(migrateTo(db, [LATER]), /does not know migration 9000-later: a newer one made it/);
   });
 });
 
-async function takeBack(db: Db): Promise<void> {
-  await sql`delete from kysely_migration where name = ${MIGRATION}`.execute(db);
-  await sql`alter table organization drop column runs_under_way_max`.execute(db);
-  await sql`drop function organization_within_quota`.execute(db);
+async function listApplied(db: Db): Promise<string[]> {
+  return listAppliedMigrations({ query: (text) => sql.raw<{ name: string }>(text).execute(db) });
 }
 
 /** Does `work` while a transaction that is not ended has written to the table. */

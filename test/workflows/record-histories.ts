@@ -1,5 +1,5 @@
 // Records test/histories/*.json from real runs. Run it by hand, with TEST_DATABASE_URL and TEST_TEMPORAL_ADDRESS set, to add
-// a new kind of history. Existing files stay, since older deployments left such histories behind.
+// a new kind of history. It overwrites no file: a release must replay the histories of the releases before.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
@@ -16,18 +16,15 @@ import { listTestCases, saveTestCase } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { startDemoModelServer } from '../../dev/demo-model/server.ts';
-import { toPlan } from '../../flow/plan.ts';
-import { RUN_FLOW, workflowIdOf } from '../../flow/run.ts';
+import { workflowIdOf } from '../../flow/run.ts';
 import type { Expectation } from '../../flow/test-case.ts';
 import { startTestRun } from '../../temporal/start-test-run.ts';
 import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
-import type { runFlow } from '../../workflows/run-flow.ts';
-import { acceptRun } from '../accept-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startParkingWorker } from '../parking-worker.ts';
 import { startWebhookWeir } from '../webhooks.ts';
-import { CANCELLED_FLOWS, COMPOSED_BEFORE_LIMIT, FLOWS, HISTORY_NAMES } from './recorded-flows.ts';
+import { CANCELLED_FLOWS, FLOWS, HISTORY_NAMES } from './recorded-flows.ts';
 
 async function record(name: string, workflowId: string): Promise<void> {
   assert.ok(HISTORY_NAMES.includes(name), `${name} is missing in HISTORY_NAMES`);
@@ -121,15 +118,6 @@ await setTimeout(4_000);
 await weir.call('POST', `${refusing}/jobs/${refused.executionId}/cancel`, { key: tenant.key });
 await weir.finish(refusing, refused.executionId, tenant.key);
 await record('model-refused', refused.executionId);
-// A run that began before runs carried the limit of what they compose, and composed more than it.
-const composing = await weir.createFlow(tenant, COMPOSED_BEFORE_LIMIT);
-const { executionId: composed, definition } = await acceptRun(weir, tenant, composing);
-await weir.client.workflow.execute<typeof runFlow>(RUN_FLOW, {
-  workflowId: composed,
-  taskQueue: weir.config.taskQueue,
-  args: [{ executionId: composed, steps: toPlan(definition.steps), showsCompleted: false }],
-});
-await record('composed-before-limit', composed);
 // A run that pauses for a tool, its resume, and the rest of the flow after it.
 const asking = await weir.createFlow(tenant, [
   code('a', 'return message;'),
@@ -212,13 +200,31 @@ await weir.pendingAttempt(retried, 2);
 await weir.attemptNow(retried);
 await ends(retried);
 await record('callback', callback);
-await record('callback-found-by-flow', callback);
 await record('delivery-retried', retried);
 hook.will(answerWith(404));
 const { id: failed } = await weir.sendTest(tenant, hook);
 await ends(failed);
 await setTimeout(500);
 await record('delivery-failed', failed);
+// Attempts that are postponed while the signing secret cannot be decrypted.
+const { current_secret } = await weir.db
+  .selectFrom('webhook_secret')
+  .select('current_secret')
+  .where('organization_id', '=', tenant.organizationId)
+  .executeTakeFirstOrThrow();
+const setSecret = (secret: string) =>
+  weir.db
+    .updateTable('webhook_secret')
+    .set({ current_secret: secret })
+    .where('organization_id', '=', tenant.organizationId)
+    .execute();
+await setSecret('unreadable');
+const { id: postponed } = await weir.sendTest(tenant, hook);
+await setTimeout(2_000);
+await setSecret(current_secret);
+await ends(postponed);
+await setTimeout(500);
+await record('delivery-postponed', postponed);
 // A second attempt that is due while the receiver has all it may have, until that has answered.
 hook.will(answerWith(503));
 const { id: waited } = await weir.sendTest(tenant, hook);
@@ -243,6 +249,7 @@ const parting = await weir.createFlow(tenant, [{ type: 'parallel', step_id: 'p',
 const parked = await weir.call('POST', `${parting}/jobs`, { key: tenant.key, body: { message: 'hello' } });
 while ((await requestUnpark(weir.db, parked.body.executionId)).length === 0) await setTimeout(50);
 await unparkRequestedRuns(weir);
+await weir.client.workflow.getHandle(parked.body.executionId).result();
 await record('parked', parked.body.executionId);
 await parking.stop();
 await weir.stop();

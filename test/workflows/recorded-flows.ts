@@ -2,9 +2,6 @@
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 
-const IN_TASK = [llm('a', '{{message}}', 'demo/chat'), llm('b', '{{previous_output}}', 'demo/chat')];
-const TAKEN_OVER = [llm('a', 'x', 'demo/slow-3000'), llm('b', '{{previous_output}}', 'demo/chat')];
-
 /** Flows that run to their end, by the name of the history. */
 export const FLOWS: { [name: string]: Step[] } = {
   empty: [],
@@ -63,10 +60,8 @@ export const FLOWS: { [name: string]: Step[] } = {
       ),
     },
   ],
-  // Recorded since completed runs show no outcome.
-  completed: [code('a', 'return message;'), passthrough('b')],
   'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
-  // Recorded since one activity runs several short blocks.
+  // One activity runs several short blocks.
   'ran-ahead': [
     passthrough('a'),
     code('b', 'return input;'),
@@ -82,7 +77,7 @@ export const FLOWS: { [name: string]: Step[] } = {
     code('f', 'return input;'),
     passthrough('g'),
   ],
-  // Recorded since these may be model calls, the last of which goes on in an activity of its own.
+  // These may be model calls, the last of which goes on in an activity of its own.
   'model-ahead': [
     passthrough('a'),
     llm('b', '{{previous_output}}', 'demo/chat'),
@@ -102,11 +97,8 @@ export const FLOWS: { [name: string]: Step[] } = {
       },
     },
   ],
-  'model-in-task': IN_TASK,
-  'model-taken-over': TAKEN_OVER,
-  // The same since runs are told that calls begin in the task, instead of a patch in their history.
-  'told-model-in-task': IN_TASK,
-  'told-model-taken-over': TAKEN_OVER,
+  'model-in-task': [llm('a', '{{message}}', 'demo/chat'), llm('b', '{{previous_output}}', 'demo/chat')],
+  'model-taken-over': [llm('a', 'x', 'demo/slow-3000'), llm('b', '{{previous_output}}', 'demo/chat')],
   'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
 };
 
@@ -117,32 +109,16 @@ export const CANCELLED_FLOWS: { [name: string]: Step[] } = {
   'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
 };
 
-/** Its parallel step composes more than a run can today. */
-export const COMPOSED_BEFORE_LIMIT: Step[] = [
-  {
-    type: 'parallel',
-    step_id: 'p',
-    name: 'p',
-    branches: {
-      x: [code('x', 'return "x".repeat(5_000_000);')],
-      y: [code('y', 'return "y".repeat(5_000_000);')],
-    },
-  },
-  code('b', 'return input.x.length + input.y.length;'),
-];
-
-/** The names of all histories: those that test/workflows/record-histories.ts records, and one that an earlier version of it did. */
+/** The names of the histories that test/workflows/record-histories.ts records. */
 export const HISTORY_NAMES = [
   ...Object.keys(FLOWS),
   ...Object.keys(CANCELLED_FLOWS),
   'model-refused',
-  'composed-before-limit',
   'paused',
   'resumed',
   'waited-loop',
   'run-tests',
   'callback',
-  'callback-found-by-flow',
   'delivery-postponed',
   'delivery-retried',
   'delivery-failed',

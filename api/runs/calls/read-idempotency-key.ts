@@ -20,13 +20,9 @@ export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMid
     const key = headers.data['Idempotency-Key'];
     if (key !== undefined) {
       const { principal, flow, body } = ctx.state;
-      const digestOf = (content: unknown) => digestRequest(principal.environment, ctx.path, content);
-      const fields = Object.entries(body ?? {});
-      const held = fields.filter(([, value]) => value !== null);
-      const digest = digestOf(body && Object.fromEntries(held));
-      // The release before digested fields that are null, too.
-      const earlierDigest = held.length < fields.length ? digestOf(body) : undefined;
-      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest, earlierDigest };
+      const held = Object.entries(body ?? {}).filter(([, value]) => value !== null);
+      const digest = digestRequest(principal.environment, ctx.path, body && Object.fromEntries(held));
+      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
     }
     await next();
   };

@@ -20,10 +20,10 @@ export function requireSameStart(
 }
 
 function areSame(sent: ReturnType<typeof readUnresolved>, stored: Attachment[]): boolean {
-  // Runs from earlier releases have the URL as it was understood.
-  const ofSent = sent.map(({ attachment, url }) => ({ ...attachment, url: url.href }));
-  const ofStored = stored.map((kept) => ({ ...kept, url: new URL(kept.url).href }));
-  return isDeepStrictEqual(ofSent, ofStored);
+  return isDeepStrictEqual(
+    sent.map(({ attachment }) => attachment),
+    stored,
+  );
 }
 
 function differs(field: string): Error {

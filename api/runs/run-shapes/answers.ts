@@ -84,8 +84,7 @@ export const runState = z
       description: '`test` for runs of `test` keys, of drafts and of test cases; `live` for all others.',
     }),
     keyId: z.string().nullable().meta({
-      description:
-        'The key_id of the API key that started the run; null when a user or a test case did, and for runs from before it was kept.',
+      description: 'The key_id of the API key that started the run; null when a user or a test case did.',
     }),
     traceId,
     repeats: z.uuid().nullable().meta({ description: 'The run that this one does again; usually null.' }),

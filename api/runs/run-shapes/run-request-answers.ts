@@ -28,7 +28,7 @@ export const runRequestRecord = z
     requestId: z
       .string()
       .nullable()
-      .meta({ description: 'The X-Request-Id of the answer; null for runs of an earlier build.' }),
+      .meta({ description: 'The X-Request-Id of the answer; null when no request started the run.' }),
     callbackUrl: z.string().nullable(),
     callbackEvents: z.array(z.enum(WEBHOOK_EVENTS)).nullable(),
     modelKeyProviders: z.array(z.string()).meta({

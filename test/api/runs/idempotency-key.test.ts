@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { mintApiKey } from '../../../api/auth/api-key.ts';
-import { digestRequest } from '../../../api/runs/calls/digest-request.ts';
 import { grantCredits } from '../../../db/credits/ledger.ts';
 import { deleteExpiredKeys } from '../../../db/runs/idempotency-keys.ts';
 import { insertApiKey } from '../../../db/tenants/api-keys.ts';
@@ -53,7 +52,7 @@ describe('Idempotency-Key', () => {
       assert.equal((await runs()).length, 1);
     });
 
-    it('takes a field that is null for one that was left out, also of a request to the release before', async () => {
+    it('takes a field that is null for one that was left out', async () => {
       const body = { message: 'm' };
       const withNulls = { ...body, parameters: null, callbackUrl: null, callbackEvents: null };
       for (const [first, again] of [
@@ -64,10 +63,6 @@ describe('Idempotency-Key', () => {
         assert.equal((await send(key, { body: first })).status, 200);
         assert.equal(replayed(await send(key, { body: again })), 'true');
       }
-      const digested = { ...body, callbackUrl: null, callbackEvents: null };
-      const digest = digestRequest('live', `/api/v1/seq/${flow}/execute`, digested);
-      await weir.db.updateTable('idempotency_key').set({ digest }).execute();
-      assert.equal(replayed(await send(JSON.stringify(body), { body: withNulls })), 'true');
     });
 
     it('answers a repeated /execute with the same large result, and with the same failure', async () => {

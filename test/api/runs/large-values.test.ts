@@ -55,7 +55,7 @@ describe('values that multiply', () => {
     assert.equal(body.result.length, 20);
   });
 
-  it('answers 413 for a result that was put together before there was a limit', async () => {
+  it('answers 413 for a result whose outputs are more than are read at once', async () => {
     const flow = await weir.createFlow(tenant, loop('input'));
     const { body } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: '' } });
     const execution_id = body.executionId;

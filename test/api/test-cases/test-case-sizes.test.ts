@@ -30,7 +30,7 @@ describe('the test cases of a flow', () => {
   const input = (name: string, message: string) =>
     ({ flow_id: flowId, name, message, expectation: EXPECTATION }) as never;
   const save = (name: string, message: string) => createTestCase(tests.deps, tests.ada, input(name, message));
-  /** Stores a case as one from before there was a bound; it has so many bytes of JSON. */
+  /** Stores a case of so many bytes of JSON. */
   async function insert(name: string, bytes: number): Promise<string> {
     const expectation = JSON.stringify(EXPECTATION);
     const empty = JSON.stringify({ message: '', parameters: {} }).length + expectation.length;
@@ -52,14 +52,6 @@ describe('the test cases of a flow', () => {
     await assert.rejects(change('x'.repeat(1_001)), TOO_LARGE);
     await deleteTestCase(tests.deps, tests.ada, others);
     await change('x'.repeat(1_001));
-  });
-
-  it('that were more before there was a bound can be replaced by smaller ones', async () => {
-    await insert('large', TEST_CASES_MAX_BYTES + 1);
-    const id = await insert('a', 1_000);
-    await assert.rejects(save('b', ''), TOO_LARGE);
-    await changeTestCase(tests.deps, tests.ada, id, input('a', 'smaller'));
-    await save('a', 'smaller');
   });
 
   it('are listed with long values cut, in parts, each in the turn of its organization', async () => {

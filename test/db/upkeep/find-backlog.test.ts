@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { buildIndexes } from '../../../db/build-indexes.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { findBacklog } from '../../../db/upkeep/find-backlog.ts';
 import { beginAttempt, endAttempt, recordCutAttempt } from '../../../db/webhooks/delivery-attempts.ts';
@@ -107,7 +106,6 @@ describe('how long a delivery has been due', () => {
 
   it(`is found without reading ${MANY} others`, async () => {
     const { db } = database;
-    await buildIndexes(db);
     await sql`insert into webhook_delivery (organization_id, event_type, target_url, status, next_attempt_at)
       select ${organizationId}::uuid, 'flow.completed', 'https://b.example/',
         (array['failed_retry', 'in_flight', 'succeeded'])[1 + n % 3], now() + interval '1 hour'

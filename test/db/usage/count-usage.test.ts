@@ -1,7 +1,6 @@
 // What runs and their blocks add to usage, once each.
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { up } from '../../../db/migrations/0024-usage.ts';
 import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
@@ -127,32 +126,5 @@ describe('usage', () => {
     assert.deepEqual(left, []);
     const { microcredits, runs } = await total();
     assert.deepEqual([microcredits, runs], [6, 1]);
-  });
-
-  it('has the runs that were there before it was kept', async () => {
-    const session = await accept({ mode: 'step', status: 'in_progress' });
-    const continues = { executionId: session, from: 0, to: 1, concludes: true };
-    const step = await accept({ mode: 'step', continues });
-    await charge(step, 'a', 1);
-    await finishRun(fixture.database.db, step, COMPLETED);
-    const failed = await accept();
-    await charge(failed, 'a', 2);
-    await finishRun(fixture.database.db, failed, FAILED);
-    const paused = await accept({ mode: 'execute' });
-    await charge(paused, 'a', 4);
-    await finishRun(fixture.database.db, paused, PAUSED);
-    const underWay = await accept();
-    await charge(underWay, 'a', 8);
-    await count();
-    const before = await total();
-    await sql
-      .raw('drop table usage, usage_pending; drop function note_usage cascade')
-      .execute(fixture.database.db);
-    await up(fixture.database.db as never);
-    assert.equal(await count(), 7);
-    assert.deepEqual(await total(), before);
-    assert.deepEqual([before.runs, before.failed_runs], [2, 1]);
-    await finishRun(fixture.database.db, underWay, COMPLETED);
-    assert.equal(await count(), 15);
   });
 });
