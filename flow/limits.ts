@@ -30,7 +30,7 @@ export const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 /** The same for loops, parallel steps and results of runs that began before they carried their limit. */
 export const EARLIER_OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
 /** Stored outputs that are read at once. It is more than a run can make now. */
-export const OUTPUTS_READ_MAX_BYTES = EARLIER_OUTPUT_MAX_BYTES;
+export const OUTPUTS_READ_MAX_BYTES = 16 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
 /** A prompt with its variables filled in, together with everything else that one model call sends. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
