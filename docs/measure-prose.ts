@@ -1,12 +1,18 @@
 // Counts the words and the long sentences of Markdown pages: node docs/measure-prose.ts [PAGE...]
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** A sentence with more words than this is long. */
 export const SENTENCE_MAX_WORDS = 25;
+/** A piece of a list or table with fewer words and no full stop is a name or a number, no sentence. */
+const SENTENCE_MIN_WORDS = 5;
 /** The code of conduct is somebody else's text; generated pages say so in their first line. */
 const NOT_COUNTED = /(?:^|\/)CODE_OF_CONDUCT\.md$/;
 const GENERATED = /^<!-- generated /;
+/** The end of a sentence before the start of another, but not the stop of an abbreviation. */
+const BETWEEN_SENTENCES =
+  /(?<!(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|No)\.)(?<=[.!?…][)"'’”*_\]]*)\s+(?=[(["'“‘*_`]*[\p{Lu}\p{N}`/])/u;
+const STOP = /[.!?…:][)"'’”*_\]]*$/;
 
 export type Prose = { page: string; words: number; sentences: number; long: string[] };
 
@@ -18,13 +24,16 @@ export function listPages(root: string): string[] {
   });
   return files
     .split('\n')
-    .filter((page) => page !== '' && !NOT_COUNTED.test(page))
+    .filter((page) => page !== '' && !NOT_COUNTED.test(page) && existsSync(`${root}/${page}`))
     .filter((page) => !GENERATED.test(readFileSync(`${root}/${page}`, 'utf8')));
 }
 
-/** Measures one page. `words` counts all of its text as `wc -w` does; sentences are those of prose, lists and tables. */
+/**
+ * Measures one page. `words` counts all of its text as `wc -w` does. `sentences` counts those of paragraphs, list items and
+ * table cells; headings and code blocks have none. Inline code counts as one word, a link as its text.
+ */
 export function measureProse(page: string, text: string): Prose {
-  const sentences = splitSentences(text);
+  const sentences = splitBlocks(text).flatMap(splitSentences);
   const long = sentences.filter((sentence) => countWords(sentence) > SENTENCE_MAX_WORDS);
   const words = text.split(/\s+/).filter((word) => word !== '').length;
   return { page, words, sentences: sentences.length, long };
@@ -34,28 +43,33 @@ function countWords(text: string): number {
   return text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }
 
-/** The sentences of paragraphs, list items and table cells. Headings and code blocks have none. */
-function splitSentences(text: string): string[] {
-  const prose = text
-    .replaceAll(/^---\n[\s\S]*?\n---\n/g, '')
-    .replaceAll(/^ *```[\s\S]*?^ *```$/gm, '\n\n')
-    .replaceAll(/^(?: {4}|\t)(?![-*\d]).*$/gm, (line, at: number, all: string) =>
-      isIndentedCode(all, at) ? '\n' : line,
-    )
-    .replaceAll(/^#+ .*$/gm, '\n')
+/** Splits a page into paragraphs, list items and rows of tables, each on one line with inline code as one word. */
+function splitBlocks(text: string): string[] {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(/^---\n[\s\S]*?\n---\n/, '')
+    .replaceAll(/^([ >]*)(```+|~~~+).*\n(?:[\s\S]*?\n)?\1\2.*$/gm, '\n')
     .replaceAll(/<!--[\s\S]*?-->/g, '')
-    .replaceAll(/^\|?[ :|-]+\|[ :|-]*$/gm, '\n')
-    .replaceAll(/(?<!\\)\|/g, '\n\n')
-    .replaceAll(/^ *(?:[-*+]|\d+\.) +/gm, '\n\n')
-    .replaceAll(/`[^`\n]+`/g, (code) => (/\s/.test(code) ? 'code' : code.replaceAll(/[.!?]/g, '')))
-    .replaceAll(/\]\([^)]*\)/g, ']');
-  return prose
-    .split(/\n\s*\n/)
-    .flatMap((block) =>
-      block.replaceAll('\n', ' ').split(/(?<=[.!?][)"'”*_\]]*)\s+(?=[(["'“*_`]*[\p{Lu}\p{N}`/])/u),
+    .replaceAll(/^(?: {4}|\t)(?!\s*(?:[-*+]|\d+[.)]) ).*$/gm, (line, at: number, all: string) =>
+      isIndentedCode(all, at) ? '' : line,
     )
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => countWords(sentence) > 0);
+    .replaceAll(/^ *> ?(?:\[!\w+\])?/gm, '')
+    .replaceAll(/^ *#+ .*$/gm, '\n')
+    .replaceAll(/^ *\[[^\]]+\]: .*$/gm, '\n')
+    .replaceAll(/^ *(?:[-*+]|\d+[.)]) +(?:\[[ x]\] )?/gm, '\n\n')
+    .replaceAll(/^ *\|/gm, '\n\n|')
+    .split(/\n\s*\n/)
+    .map((block) =>
+      block
+        .replaceAll(/\s+/g, ' ')
+        .trim()
+        .replaceAll(/(`+)(?!`).+?(?<!`)\1(?!`)/g, (code) =>
+          code.replaceAll(/\s/g, '_').replaceAll(/[.!?|<>]/g, ''),
+        )
+        .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
+        .replaceAll(/\]\([^)]*\)/g, ']')
+        .replaceAll(/<\/?[a-z][^>]*>/g, ''),
+    );
 }
 
 /** Whether an indented line belongs to a code block: the block before it ends with an empty line and is no list item. */
@@ -63,7 +77,14 @@ function isIndentedCode(text: string, at: number): boolean {
   const before = text.slice(0, at).split('\n').slice(0, -1);
   while (before.length > 0 && /^(?: {4}|\t|\s*$)/.test(before.at(-1) ?? '')) before.pop();
   const item = before.findLast((line) => /^\S/.test(line)) ?? '';
-  return text.slice(0, at).trim() === '' || !/^(?:[-*+]|\d+\.) /.test(item) || /^ {8}/.test(text.slice(at));
+  return text.slice(0, at).trim() === '' || !/^(?:[-*+]|\d+[.)]) /.test(item) || /^ {8}/.test(text.slice(at));
+}
+
+function splitSentences(block: string): string[] {
+  const cells = block.startsWith('|') ? block.split(/(?<!\\)\|/) : [block];
+  return cells
+    .flatMap((cell) => cell.trim().split(BETWEEN_SENTENCES))
+    .filter((piece) => (STOP.test(piece) ? countWords(piece) > 0 : countWords(piece) >= SENTENCE_MIN_WORDS));
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
-// platform/large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes, turns at work
-// that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
+// platform/large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes,
+// turns at work that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../limits/byte-budget.ts';
 import { createLargeWork, type LargeWorkNow } from '../limits/large-work.ts';
 import { createPresence, type Presence } from '../limits/presence.ts';

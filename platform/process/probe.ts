@@ -1,5 +1,5 @@
-// main of `node platform/process/probe.ts URL`, for health checks inside containers that have no HTTP client: exits with 0 when the URL
-// is answered with a status below 400, with 1 otherwise, and says why.
+// main of `node platform/process/probe.ts URL`, for health checks inside containers that have no HTTP client: exits with 0 when the
+// URL is answered with a status below 400, with 1 otherwise, and says why.
 const TIMEOUT_MS = 4_000;
 
 try {
