@@ -23,6 +23,9 @@ import { DATABASE_UNAVAILABLE, INTERNAL_ERROR, OBJECT_STORE_UNAVAILABLE } from '
 /** The path of a flow; the paths of its endpoints begin with it. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
 
+/** The path of a run; the paths of its endpoints begin with it. A run knows its version, so the path has none. */
+export const RUN_PATH = `${FLOW_PATH}/jobs/:executionId`;
+
 /** Returns the unversioned and the versioned path of an endpoint of flows. */
 export function flowPaths(suffix: string): { path: string; versioned: boolean }[] {
   return [

@@ -4,13 +4,13 @@ import { type FoundBlock, findBlockTrace } from '../../db/runs/block-traces.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { errorAnswer, examplesOf, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { errorAnswer, examplesOf, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowNotFound } from './calls/load-flow.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import type { BlockValue } from './read-block-values.ts';
 import { OUTPUT_ERROR_EXAMPLE, READ_ERRORS } from './run-errors.ts';
 
-export const BLOCKS = '/jobs/:executionId/blocks';
+export const BLOCKS = `${RUN_PATH}/blocks`;
 export const BLOCK = `${BLOCKS}/:key`;
 
 export const blockQuery = z.strictObject({
