@@ -61,6 +61,11 @@ const failedPayload: DeliveryPayload = {
   failureReason: 'credits_exhausted',
 };
 
+const RECEIVED = {
+  id: 'WebhookReceived',
+  description: 'Received. After 408, 429, 5xx or no answer, Weir tries again; any other status is final.',
+};
+
 export const webhooks: { [event in WebhookEvent]: ZodOpenApiPathItemObject } = {
   'flow.completed': webhook('flowCompleted', 'A run has a result', flowCompleted, completedPayload),
   'flow.failed': webhook('flowFailed', 'A run failed or was cancelled', flowFailed, failedPayload),
@@ -80,12 +85,7 @@ function webhook(
       security: [],
       requestParams: { header: headers },
       requestBody: body(payload, { payload: example }),
-      responses: {
-        '2XX': {
-          description:
-            'Received. After 408, 429, 5xx or no answer, Weir tries again; any other status is final.',
-        },
-      },
+      responses: { '2XX': RECEIVED },
     },
   };
 }

@@ -23,11 +23,17 @@ export const blockQuery = z.strictObject({
 export const LIST_ERRORS = { ...READ_ERRORS, ...VALIDATION_ERRORS };
 export const BLOCK_ERRORS = {
   ...LIST_ERRORS,
-  404: errorAnswer(
-    'The run has no such block execution, or is unknown as its flow may be.',
-    examplesOf(blockNotFound(), flowNotFound(), runOfFlowNotFound()),
-  ),
-  413: errorAnswer('The block read more than outputs may have together.', OUTPUT_ERROR_EXAMPLE),
+  404: {
+    id: 'BlockNotFound',
+    ...errorAnswer(
+      'The run has no such block execution, or is unknown as its flow may be.',
+      examplesOf(blockNotFound(), flowNotFound(), runOfFlowNotFound()),
+    ),
+  },
+  413: {
+    id: 'BlockTooLarge',
+    ...errorAnswer('The block read more than outputs may have together.', OUTPUT_ERROR_EXAMPLE),
+  },
 };
 
 /** Gets the block execution of a path and its query. Throws NOT_FOUND. */

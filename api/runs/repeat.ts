@@ -80,7 +80,7 @@ function errors(how: Repetition) {
         ? thrownBy(() => requireRepeatable({ version: 1, mode: 'jobs', status: 'completed' }, how))
         : needsCaller(),
     ),
-    413: how === 'retry' ? examplesOf(tooLarge('topics')) : {},
+    413: how === 'retry' ? examplesOf(tooLarge('topics')) : undefined,
     422: examplesOf(thrownBy(() => requireModelKeys(['openai'], []))),
   });
   // There is no body to refuse.

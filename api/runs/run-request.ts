@@ -9,7 +9,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
-import { answer, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { answer, notModified, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import { loadRun } from './load-run.ts';
@@ -25,7 +25,6 @@ type Described = z.input<typeof runRequestRecord>;
 export function runRequestRoutes(deps: ApiDeps): Route[] {
   const first = [loadFlowIds(deps, { deletedToo: true }), loadRun(deps)];
   const common = { tags: ['Execution'] };
-  const unchanged = { description: 'The answer has the ETag that was sent.' };
   const request = answer('The request.', runRequestRecord, { request: requestOfRun }, etagHeader);
   const steps = answer('The flow.', runFlowRecord, { flow: flowOfRun }, etagHeader);
   return [
@@ -41,7 +40,7 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
         requestParams: { query: requestQuery, header: ifNoneMatch },
         responses: {
           200: request,
-          304: { ...unchanged, headers: request.headers },
+          304: notModified(request),
           ...READ_ERRORS,
           ...VALIDATION_ERRORS,
         },
@@ -58,7 +57,7 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
         description:
           'Those of its version; of a draft, as it was when the run began. An API key needs a scope that reads flows.',
         requestParams: { header: ifNoneMatch },
-        responses: { 200: steps, 304: { ...unchanged, headers: steps.headers }, ...READ_ERRORS },
+        responses: { 200: steps, 304: notModified(steps), ...READ_ERRORS },
       },
       handlers: [...identifyCaller(deps, 'read', 'deploy'), ...first, getFlowOfRun(deps)],
     },

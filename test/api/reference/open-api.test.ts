@@ -9,6 +9,7 @@ import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { ERROR_CODES } from '../../../flow/errors.ts';
 import { startWeir, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
+import { readDocument } from './read-document.ts';
 
 describe('API reference', () => {
   let weir: Weir;
@@ -40,7 +41,7 @@ describe('API reference', () => {
     webhooks: { [event: string]: { [method: string]: Operation } };
     components: { schemas: { [name: string]: Schema } };
   };
-  const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
+  const openApi = () => readDocument<Document>(weir.url);
 
   it('describes every route, and nothing else, as OpenAPI 3.1', async () => {
     const document = await openApi();
@@ -61,6 +62,28 @@ describe('API reference', () => {
     assert.deepEqual(tags.map(({ name }) => name).sort(), [...used].sort());
     for (const { parameters = [] } of operations)
       for (const one of parameters) if (one.in === 'path') assert.ok(one.description, one.name);
+  });
+
+  it('has at most 500 KB, with everything that endpoints have in common once, among its components', async () => {
+    const text = await (await fetch(`${weir.url}/openapi.json`)).text();
+    assert.ok(Buffer.byteLength(text) <= 500_000, `${Buffer.byteLength(text)} bytes`);
+    const shared = ['responses', 'requestBody', 'parameters', 'headers', 'examples'];
+    const seen = new Map<string, string>();
+    const visit = (value: unknown, path: string[]) => {
+      if (value === null || typeof value !== 'object' || path.at(-1) === 'schema' || path.at(-1) === 'value')
+        return;
+      const kind = shared.find((name) => [path.at(-1), path.at(-2)].includes(name));
+      const is = kind === 'requestBody' ? path.at(-1) === kind : path.at(-2) === kind;
+      if (kind && is && !('$ref' in value)) {
+        const key = `${kind} ${JSON.stringify(value)}`;
+        assert.equal(seen.get(key), undefined, `${path.join('/')} repeats`);
+        seen.set(key, path.join('/'));
+      }
+      for (const [name, inner] of Object.entries(value)) visit(inner, [...path, name]);
+    };
+    const { components, paths, webhooks } = JSON.parse(text);
+    visit({ ...components, schemas: {}, paths, webhooks }, []);
+    assert.ok(seen.size > 100);
   });
 
   it('describes the fields that the validation takes', async () => {
