@@ -33,7 +33,7 @@ const flowFailed = z
   })
   .meta({ id: 'FlowFailed' });
 
-const headers = z.object({
+export const webhookHeaders = z.object({
   'X-Weir-Delivery': z.uuid().meta({ description: 'The id of the delivery, the same on every attempt.' }),
   'X-Weir-Timestamp': z.string().meta({ description: 'Seconds since 1970.' }),
   'X-Weir-Signature': z.string().meta({
@@ -83,7 +83,7 @@ function webhook(
       summary,
       tags: ['Webhooks'],
       security: [],
-      requestParams: { header: headers },
+      requestParams: { header: webhookHeaders },
       requestBody: body(payload, { payload: example }),
       responses: { '2XX': RECEIVED },
     },

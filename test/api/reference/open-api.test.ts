@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiRoutes } from '../../../api/app.ts';
 import { STATUS } from '../../../api/http/errors.ts';
 import { openApiPath } from '../../../api/reference/open-api.ts';
 import { RUN_STATUSES } from '../../../db/schema.ts';
+import { PAGE } from '../../../docs/write-reference.ts';
 import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { ERROR_CODES } from '../../../flow/errors.ts';
 import { startWeir, type Weir } from '../../harness.ts';
@@ -130,6 +132,23 @@ describe('API reference', () => {
         const taken = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
         assert.deepEqual(taken, header, path);
       }
+  });
+
+  it('has no header that docs/reference.md lacks', async () => {
+    const { paths, webhooks } = await openApi();
+    const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((item) =>
+      Object.values(item),
+    );
+    const names = operations.flatMap(({ parameters = [], responses }) => [
+      ...parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name),
+      ...Object.values(responses).flatMap(({ headers }) => Object.keys(headers ?? {})),
+    ]);
+    assert.ok(names.length > 0);
+    const page = readFileSync(PAGE, 'utf8');
+    assert.deepEqual(
+      [...new Set(names)].filter((name) => !page.includes(`| \`${name}\` |`)),
+      [],
+    );
   });
 
   it('tells 408 REQUEST_TIMEOUT of every endpoint, and 413 OUTPUT_TOO_LARGE of those that put outputs together', async () => {
