@@ -9,7 +9,7 @@ export const HELD_SHARE_BYTES = 8 * 1024 * 1024;
 /** The bytes of all organizations together. Beyond, those are refused that hold more than an equal share of these. */
 const HELD_MAX_BYTES = 4 * HELD_SHARE_BYTES;
 /** Each call costs about so much beside its keys. */
-const CALL_BYTES = 256;
+export const CALL_BYTES = 256;
 
 type Held = { organizationId: string; keys: ModelKeys; bytes: number; since: number };
 

@@ -16,6 +16,9 @@ export const FLOW_STEPS_MAX = 200;
 export const STEP_DEPTH_MAX = 8;
 export const BRANCHES_MAX = 32;
 export const LOOP_ITERATIONS_MAX = 1000;
+export const LOOP_ITERATIONS_DEFAULT = 100;
+/** Flow files of one `weir flow push`. */
+export const FLOW_FILES_MAX = 1_000;
 /** A loop's `until` as JSON: it is part of a workflow's input, which the engine refuses when it is large. */
 export const CONDITION_MAX_LENGTH = 1_000;
 /** Block executions of one call of a run, those in loops included; keeps a history far below the engine's limit. */

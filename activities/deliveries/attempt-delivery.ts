@@ -27,7 +27,7 @@ import { deliveryHeaders } from './delivery-headers.ts';
 import { endDeliveryTurn } from './end-delivery-turn.ts';
 import { isListenerHost, type WebhookListeners } from './webhook-listeners.ts';
 
-const TEXT_MAX_CHARS = 1_024;
+export const TEXT_MAX_CHARS = 1_024;
 
 export type DeliveryDeps = {
   db: Db;

@@ -9,7 +9,7 @@ import { bytesToLoad, sizeOf, type Value } from '../../flow/value.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import { log } from '../../platform/observability/log.ts';
 
-const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
+export const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 
 type Deps = { db: Db; largeValues: Pick<LargeValues, 'inputs'> };
 

@@ -14,7 +14,7 @@ import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { isDeeper } from './is-deeper.ts';
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-const ERROR_BODY_MAX_BYTES = 64 * 1024;
+export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
 /** A larger answer waits for its organization's turn before the rest of it is read. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;

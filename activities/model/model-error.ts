@@ -7,7 +7,7 @@ import { describeNetworkError } from '../../platform/net/describe-network-error.
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import { AnswerCutOff, AnswerLate } from './model-client.ts';
 
-const RETRY_AFTER_MAX_MS = 60_000;
+export const RETRY_AFTER_MAX_MS = 60_000;
 const PROVIDER_MESSAGE_MAX_LENGTH = 500;
 
 /** Translates an error of the SDK into the error to throw, whose message contains neither the key nor the base URL. */

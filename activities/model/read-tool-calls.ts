@@ -9,7 +9,7 @@ import { hasInfiniteNumber } from '../../platform/json-text/has-infinite-number.
 import { isDeeper } from './is-deeper.ts';
 
 /** The most tool calls in one answer; each needs a result. */
-const ANSWER_TOOL_CALLS_MAX = 128;
+export const ANSWER_TOOL_CALLS_MAX = 128;
 const EXTRA_DEPTH_MAX = 16;
 const QUOTED_MAX_LENGTH = 100;
 const ID_MAX_LENGTH = 256;

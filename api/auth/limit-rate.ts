@@ -1,4 +1,4 @@
-// Rate limits per API key, organization and user, and the RateLimit-* headers (docs/limits-and-credits.md).
+// Rate limits per API key, organization and user, and the RateLimit-* headers (docs/reference.md, Limits).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
 import type { Quota } from '../../db/tenants/rate-limits.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Profile } from '../http/principal.ts';
 import { EMAIL_MAX_CHARS } from './email-address.ts';
 
-const NAME_MAX_CHARS = 200;
+export const NAME_MAX_CHARS = 200;
 
 /** No control characters and no halves of characters: what a database takes and a terminal shows on one line. */
 const line = (max: number) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The limit of OpenID Connect for a `sub`. */
-const USER_ID_MAX_LENGTH = 255;
+export const USER_ID_MAX_LENGTH = 255;
 
 /** A user's id: the `sub` of their tokens. */
 export const userIdSchema = z

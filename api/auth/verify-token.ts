@@ -13,7 +13,7 @@ import { userIdSchema } from './user-id.ts';
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 /** The `typ` of an access token, where it has one (RFC 9068, 2.1): tokens for other purposes are refused. */
 const TYPE = /^(application\/)?(at\+)?jwt$/i;
-const CLOCK_TOLERANCE_SECONDS = 10;
+export const CLOCK_TOLERANCE_SECONDS = 10;
 /** Three parts in strict base64url; decoders also accept padding, for example. */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 

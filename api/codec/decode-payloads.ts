@@ -13,9 +13,9 @@ import { holdMadeAnswer } from '../http/hold-made-answers.ts';
 import { ownerOf } from '../http/principal.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 
-const PAYLOADS_MAX = 1_000;
+export const PAYLOADS_MAX = 1_000;
 /** In one payload. Temporal writes fewer than ten. */
-const METADATA_MAX = 32;
+export const METADATA_MAX = 32;
 const UUID_CHARS = 36;
 
 const base64 = z.string().meta({ description: 'Base64, as in the JSON form of protocol buffers.' });

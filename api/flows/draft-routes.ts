@@ -12,7 +12,7 @@ import { holdBytesAlone } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import * as example from '../reference/flow-examples.ts';
-import { changed, etagOfWhat } from '../reference/if-match.ts';
+import { CHANGED, etagOfWhat } from '../reference/if-match.ts';
 import { FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, errorAnswer, examplesOf } from '../reference/operations.ts';
 import { completeSteps } from './complete-steps.ts';
@@ -87,7 +87,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
               wrongDraft({ steps: [] }, [{ path: ['steps', 1, 'step_id'], message: 'Must be unique.' }]),
             ),
           ),
-          ...changed('draft'),
+          ...CHANGED.draft,
           428: errorAnswer('The header If-Match is missing.', examplesOf(ifMatchMissing())),
         },
       },

@@ -13,7 +13,7 @@ import { toPage } from '../http/page.ts';
 import { pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
-import { changed, etagOfWhat, ifMatch } from '../reference/if-match.ts';
+import { CHANGED, etagOfWhat, ifMatch } from '../reference/if-match.ts';
 import {
   conflict,
   done,
@@ -105,7 +105,7 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         summary: 'Change the name or description of a flow',
         requestParams: { header: ifMatch },
         requestBody: body(updateFlowRequest, { name: example.renaming }),
-        responses: { 200: one, ...PROJECT_ERRORS, ...BODY_ERRORS, ...changed('flow') },
+        responses: { 200: one, ...PROJECT_ERRORS, ...BODY_ERRORS, ...CHANGED.flow },
       },
       handlers: [...toWrite, readBody(deps, updateFlowRequest), putFlow(deps)],
     },
@@ -120,7 +120,7 @@ export function flowRoutes(deps: ApiDeps): Route[] {
         description:
           'No further run of it is accepted, and its slug can be used again. Runs under way go on, and can still be read, followed and cancelled by their ids.',
         requestParams: { header: ifMatch },
-        responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS, ...changed('flow') },
+        responses: { 204: done('The flow is deleted.'), ...ROLE_ERRORS, ...CHANGED.flow },
       },
       handlers: [...identifyUser(deps), loadProject(deps, 'admin'), deleteOne(deps)],
     },

@@ -22,7 +22,7 @@ import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import * as example from '../reference/flow-examples.ts';
-import { changed } from '../reference/if-match.ts';
+import { CHANGED } from '../reference/if-match.ts';
 import { conflict, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import {
   answer,
@@ -86,7 +86,7 @@ export function versionRoutes(deps: ApiDeps): Route[] {
             'The flow has as many versions as it may (10,000), or they take as much room as they may (256 MiB).',
             tooManyVersions().message,
           ),
-          ...changed('draft'),
+          ...CHANGED.draft,
         },
       },
       handlers: [...toWrite, readBody(deps, publishRequest), publish(deps)],

@@ -15,6 +15,7 @@ import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
   CODE_TIMEOUT_MAX_MS,
+  LOOP_ITERATIONS_DEFAULT,
   LOOP_ITERATIONS_MAX,
   MAX_TOOL_ITERATIONS_MAX,
   MODEL_RETRIES_AWAITED,
@@ -29,7 +30,6 @@ import {
 } from '../../flow/limits.ts';
 import { describeWrongType } from './describe-wrong-type.ts';
 
-const LOOP_ITERATIONS_DEFAULT = 100;
 const BRANCH_NAME_MAX_LENGTH = 64;
 const DESCRIPTION_MAX_LENGTH = 2_000;
 

@@ -25,19 +25,19 @@ const REST_MS = 100;
 /** A request takes milliseconds until its run has started. One that takes longer holds nobody else's requests back. */
 const HELD_MAX_MS = 1_000;
 /** Requests of one organization that may wait. */
-const WAITING_MAX = 1_000;
+export const WAITING_MAX = 1_000;
 /** So many of these may be patient: a backlog of jobs leaves room for requests that wait for their runs. */
-const WAITING_PATIENTLY_MAX = 900;
+export const WAITING_PATIENTLY_MAX = 900;
 /**
  * Once so many of all organizations wait, one may have its equal share of the room that is left up to twice as many, and a few at
  * least: those that came first keep nobody else out.
  */
-const WAITING_IN_ALL = 4_000;
-const FEW = 8;
+export const WAITING_IN_ALL = 4_000;
+export const FEW = 8;
 /** The same for the bytes of their bodies: thousands of them may wait in a process with 512 MB. */
 const WAITING_BYTES_IN_ALL = 64 * 1024 * 1024;
 /** Shorter than clients wait for an answer. */
-const WAIT_MAX_MS = 30_000;
+export const WAIT_MAX_MS = 30_000;
 
 export type Admission = {
   /**

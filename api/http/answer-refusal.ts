@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 
 /** Bytes of a refused body that are read on and discarded; it has the time of a request to arrive. */
-const DISCARD_MAX_BYTES = 64 * 1024 * 1024;
+export const DISCARD_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Answers an error with JSON. While the request's body still arrives, the answer does not wait for it, and the rest of the body

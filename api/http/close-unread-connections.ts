@@ -5,7 +5,7 @@ import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 /** A connection is closed after so many looks without progress: half a minute. */
 const LOOKS_MAX = 6;
 /** A reader has to take at least this much within them: 8 KB a second. */
-const PROGRESS_BYTES = 256 * 1024;
+export const PROGRESS_BYTES = 256 * 1024;
 /** While others wait for the memory of answers, at least this much: 70 KB a second. */
 const CROWDED_PROGRESS_BYTES = 2 * 1024 * 1024;
 

@@ -19,7 +19,7 @@ export const PIPELINED_MAX = 20;
 
 const LISTENERS_MAX = 30;
 
-const TIMINGS = {
+export const TIMINGS = {
   /** For the head of a request to arrive, from its first byte. */
   headersMs: 15_000,
   /** For all of the request to arrive. */

@@ -8,7 +8,7 @@ import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
  * All organizations together may have this many times as many open as one. Beyond that, those are refused that have their equal
  * share, and more than a few.
  */
-const IN_ALL_TIMES = 4;
+export const IN_ALL_TIMES = 4;
 const FEW = 8;
 
 /** Counts a request of an organization until the function that it returns is called, which may be called twice. */

@@ -7,10 +7,10 @@ import { networkOf } from './network-of.ts';
 import { ownerOf } from './principal.ts';
 import { readerSignal } from './reader-signal.ts';
 
-const PER_SECOND = 200;
+export const PER_SECOND = 200;
 /** So many may come at one moment. */
 const BURST = 200;
-const WAIT_MAX_MS = 5_000;
+export const WAIT_MAX_MS = 5_000;
 const OWNERS_MAX = 10_000;
 
 const EVERY_MS = 1_000 / PER_SECOND;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { pageSize } from './query.ts';
 
-const PAGE_MAX = 200;
-const PAGE_DEFAULT = 50;
+export const PAGE_MAX = 200;
+export const PAGE_DEFAULT = 50;
 
 /** Makes the schema of one page of a list; `id` is its name in the API document, `key` that of the entries. */
 export function pageOf<K extends string, T extends z.ZodType>(id: string, key: K, item: T) {

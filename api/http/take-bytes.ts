@@ -7,7 +7,7 @@ import { countRefusal } from '../../platform/observability/metrics/http-metrics.
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /** Shorter than a request may take to arrive. */
-const WAIT_MAX_MS = 15_000;
+export const WAIT_MAX_MS = 15_000;
 
 /**
  * Waits until `owner`, an organization or a user, may hold so many bytes; returns the function that gives them back. Throws

@@ -7,7 +7,7 @@ import { statusOf } from './status-of.ts';
 /** Asked every few seconds by whoever watches the service. */
 const UNTRACED = ['/healthz', '/readyz'];
 /** As much as Trace Context asks everyone to hand on; it is stored with runs, and sent to models and receivers. */
-const TRACESTATE_MAX_CHARS = 512;
+export const TRACESTATE_MAX_CHARS = 512;
 
 /**
  * Makes the span of a request, with which its trace begins or the caller's goes on. The span ends when the answer has been sent.

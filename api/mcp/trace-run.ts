@@ -24,7 +24,7 @@ import { describeTestRun, testRun, testStatus } from '../test-cases/describe-tes
 import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
 
 /** The most characters of one value of a step; fewer when the step was executed often. */
-const STEP_VALUE_MAX_CHARS = 20_000;
+export const STEP_VALUE_MAX_CHARS = 20_000;
 
 const count = z.int().min(0);
 const blocks = z.array(blockTrace);

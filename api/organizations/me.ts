@@ -16,9 +16,9 @@ import { me } from '../reference/management-examples.ts';
 import { answer, COMMON_ERRORS } from '../reference/operations.ts';
 import { meRecord } from './me-schema.ts';
 
-const ORGANIZATIONS_MAX = 200;
-const PROJECTS_MAX = 200;
-const INVITATIONS_MAX = 20;
+export const ORGANIZATIONS_MAX = 200;
+export const PROJECTS_MAX = 200;
+export const INVITATIONS_MAX = 20;
 
 type Me = z.input<typeof meRecord>;
 

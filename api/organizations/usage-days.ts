@@ -1,7 +1,7 @@
 import { problem, validationError } from '../http/json-body.ts';
 
 export const DAYS_DEFAULT = 30;
-const DAYS_MAX = 366;
+export const DAYS_MAX = 366;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The days that a query of usage asks for, both included. Throws VALIDATION_ERROR. */

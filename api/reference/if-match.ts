@@ -17,12 +17,14 @@ export function etagOfWhat(names: string) {
   return { ETag: z.string().optional().meta({ description: names }) };
 }
 
-/** The error answer of `requireMatch`. */
-export function changed(what: string) {
-  return {
-    412: errorAnswer(
-      `The ${what} has changed; \`detail.etag\` is its ETag.`,
-      examplesOf(changedSince(what, etag)),
-    ),
-  };
+/** The error answer of `requireMatch`, by what has changed. */
+export const CHANGED = {
+  draft: changed('DraftChanged', 'draft'),
+  flow: changed('FlowChanged', 'flow'),
+  testCase: changed('TestCaseChanged', 'test case'),
+};
+
+function changed(id: string, what: string) {
+  const description = `The ${what} has changed; \`detail.etag\` is its ETag.`;
+  return { 412: { id, ...errorAnswer(description, examplesOf(changedSince(what, etag))) } };
 }

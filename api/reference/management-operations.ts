@@ -20,6 +20,7 @@ export const USERS_ONLY = [{ jwt: [] }];
 export const CALLER_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
   401: {
+    id: 'UserUnauthorized',
     ...errorAnswer('The JWT is missing or not valid, or an API key was sent.', examplesOf(keyRefused())),
     headers: undefined,
   },
@@ -28,19 +29,25 @@ export const CALLER_ERRORS: ZodOpenApiResponsesObject = {
 /** The error answers of endpoints about one organization, project, member or key. */
 export const RESOURCE_ERRORS: ZodOpenApiResponsesObject = {
   ...CALLER_ERRORS,
-  404: errorAnswer(
-    'The resource is unknown, or belongs to an organization that the caller is not a member of.',
-    examplesOf(organizationNotFound()),
-  ),
+  404: {
+    id: 'NotFoundInOrganization',
+    ...errorAnswer(
+      'The resource is unknown, or belongs to an organization that the caller is not a member of.',
+      examplesOf(organizationNotFound()),
+    ),
+  },
 };
 
 /** The error answers of endpoints about what a project holds, which API keys may call too. */
 export const PROJECT_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
-  404: errorAnswer(
-    'The resource is unknown, or belongs to a project that the caller cannot access.',
-    examplesOf(projectNotFound()),
-  ),
+  404: {
+    id: 'NotFoundInProject',
+    ...errorAnswer(
+      'The resource is unknown, or belongs to a project that the caller cannot access.',
+      examplesOf(projectNotFound()),
+    ),
+  },
 };
 
 /** The error answers of endpoints about one of the caller's assistants. */
@@ -52,7 +59,10 @@ export const ASSISTANT_ERRORS: ZodOpenApiResponsesObject = {
 /** The error answers of endpoints that need more than membership. */
 export const ROLE_ERRORS: ZodOpenApiResponsesObject = {
   ...RESOURCE_ERRORS,
-  403: errorAnswer('The caller’s role is not enough.', examplesOf(lacksRole('admin'))),
+  403: {
+    id: 'InsufficientRole',
+    ...errorAnswer('The caller’s role is not enough.', examplesOf(lacksRole('admin'))),
+  },
 };
 
 export function conflict(description: string, message: string): ZodOpenApiResponsesObject {

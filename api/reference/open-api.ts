@@ -6,6 +6,7 @@ import { keyScopesOf, lacksScope } from '../auth/identify-caller.ts';
 import type { Route } from '../http/context.ts';
 import { takesNoQuery } from '../http/query.ts';
 import { errorAnswer, examplesOf, VALIDATION_ERRORS } from './operations.ts';
+import { shareRepeated } from './share-repeated.ts';
 import { webhooks } from './webhooks.ts';
 
 const PARAMETERS: { [name: string]: { description: string; example?: string | number } } = {
@@ -41,10 +42,10 @@ and projects accepts only a JWT. A key has scopes: each endpoint names those of 
 Bodies are JSON in UTF-8. Unknown fields and query parameters are refused with 422. Every error but some of MCP has the shape
 \`{detail: {code, message, …}}\`, and every answer to a request that could be read has an \`X-Request-Id\`.`;
 
-const SCOPE_ERROR = errorAnswer(
-  'The API key has none of the scopes.',
-  examplesOf(lacksScope(['run'], ['read'])),
-);
+const SCOPE_ERROR = {
+  id: 'InsufficientScope',
+  ...errorAnswer('The API key has none of the scopes.', examplesOf(lacksScope(['run'], ['read']))),
+};
 
 const TAGS = [
   { name: 'Execution', description: 'Run flows, and follow their runs.' },
@@ -88,7 +89,7 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
       },
     };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.1',
     info: {
       title: 'Weir',
@@ -125,6 +126,8 @@ export function openApiDocument(routes: Route[], serverUrl: string) {
     paths,
     webhooks,
   });
+  shareRepeated(document);
+  return document;
 }
 
 /** Describes which API keys an endpoint lets in, unless it is none, or all: those with one of the scopes it needs. */

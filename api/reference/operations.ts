@@ -23,6 +23,9 @@ import { DATABASE_UNAVAILABLE, INTERNAL_ERROR, OBJECT_STORE_UNAVAILABLE } from '
 /** The path of a flow; the paths of its endpoints begin with it. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';
 
+/** The path of a run; the paths of its endpoints begin with it. A run knows its version, so the path has none. */
+export const RUN_PATH = `${FLOW_PATH}/jobs/:executionId`;
+
 /** Returns the unversioned and the versioned path of an endpoint of flows. */
 export function flowPaths(suffix: string): { path: string; versioned: boolean }[] {
   return [
@@ -63,8 +66,13 @@ export function pageWithETag(description: string, schema: z.ZodType, examples: E
   const page = answer(description, schema, examples, etagHeader);
   return {
     200: page,
-    304: { description: 'The page has the ETag that was sent.', headers: page.headers },
+    304: notModified(page),
   };
+}
+
+/** Describes the 304 of an endpoint whose 200 is `ok`. */
+export function notModified({ headers }: ZodOpenApiResponseObject): ZodOpenApiResponseObject {
+  return { description: 'The answer has the ETag that was sent.', headers };
 }
 
 /** Describes the answer of an endpoint that starts a run. */
@@ -124,6 +132,7 @@ function invalid(schema: z.ZodType, value: unknown): ServiceError {
 /** The error answers that every endpoint may give. */
 export const ERRORS: ZodOpenApiResponsesObject = {
   401: {
+    id: 'Unauthorized',
     ...errorAnswer(
       'The API key or JWT is missing or not valid.',
       examplesOf(thrownBy(() => bearerToken('', KEY_OR_TOKEN))),
@@ -131,50 +140,70 @@ export const ERRORS: ZodOpenApiResponsesObject = {
     // The caller is unknown, so there is no quota to show.
     headers: undefined,
   },
-  429: errorAnswer(
-    'The API key, the user or the organization is over its rate limit, too many large requests and answers are under way, too many runs of the organization wait to start or are under way, it has too many requests open or waiting for each other, its runs hold too many model keys that came with requests, or too many invalid keys and tokens came from this address.',
-    examplesOf(overLimit({ name: 'API key', perMinute: 60_000, retrySeconds: 2 })),
-    { 'Retry-After': retryAfter },
-  ),
+  429: {
+    id: 'RateLimited',
+    ...errorAnswer(
+      'The API key, the user or the organization is over its rate limit, too many large requests and answers are under way, too many runs of the organization wait to start or are under way, it has too many requests open or waiting for each other, its runs hold too many model keys that came with requests, or too many invalid keys and tokens came from this address.',
+      examplesOf(overLimit({ name: 'API key', perMinute: 60_000, retrySeconds: 2 })),
+      { 'Retry-After': retryAfter },
+    ),
+  },
   408: {
+    id: 'RequestTimeout',
     ...errorAnswer('The request took too long to arrive.', { REQUEST_TIMEOUT: arrivedLate() }),
     headers: undefined,
   },
   431: {
+    id: 'HeadersTooLarge',
     ...errorAnswer('The headers have over 16 KiB.', { BAD_REQUEST: HEADERS_TOO_LARGE }),
     headers: undefined,
   },
-  500: errorAnswer('A fault of the service: `detail.request_id` finds it in the log.', {
-    INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
-  }),
-  503: errorAnswer(
-    'Try again after `Retry-After`. A change may have been made all the same: check before you repeat it.',
-    { DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
-    { 'Retry-After': retryAfter },
-  ),
+  500: {
+    id: 'InternalError',
+    ...errorAnswer('A fault of the service: `detail.request_id` finds it in the log.', {
+      INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
+    }),
+  },
+  503: {
+    id: 'Unavailable',
+    ...errorAnswer(
+      'Try again after `Retry-After`. A change may have been made all the same: check before you repeat it.',
+      { DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
+      { 'Retry-After': retryAfter },
+    ),
+  },
 };
 
 /** The error answers of every endpoint that takes no flow. */
 export const COMMON_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: errorAnswer('The request is not valid HTTP.', { BAD_REQUEST }),
+  400: { id: 'BadRequest', ...errorAnswer('The request is not valid HTTP.', { BAD_REQUEST }) },
 };
 
 /** The error answers of endpoints about an organization that an API key may call. */
 export const ORGANIZATION_ERRORS: ZodOpenApiResponsesObject = {
   ...COMMON_ERRORS,
-  403: errorAnswer(
-    'The caller is not a member of the organization, or their role is not enough, or their API key lacks the scope.',
-    examplesOf(lacksRole('member')),
-  ),
-  404: errorAnswer('The organization id is malformed.', examplesOf(organizationNotFound())),
+  403: {
+    id: 'NoAccessToOrganization',
+    ...errorAnswer(
+      'The caller is not a member of the organization, or their role is not enough, or their API key lacks the scope.',
+      examplesOf(lacksRole('member')),
+    ),
+  },
+  404: {
+    id: 'MalformedOrganizationId',
+    ...errorAnswer('The organization id is malformed.', examplesOf(organizationNotFound())),
+  },
 };
 
 export const VALIDATION_ERRORS: ZodOpenApiResponsesObject = {
-  422: errorAnswer(
-    '`detail.errors` names each parameter.',
-    examplesOf(invalid(z.strictObject({ limit: queryNumber(1, 200) }), { limit: '0' })),
-  ),
+  422: {
+    id: 'InvalidParameters',
+    ...errorAnswer(
+      '`detail.errors` names each parameter.',
+      examplesOf(invalid(z.strictObject({ limit: queryNumber(1, 200) }), { limit: '0' })),
+    ),
+  },
 };
 
 /** The errors for a JSON body that is refused, by status. */
@@ -187,8 +216,11 @@ export const BODY_ERROR_EXAMPLES = {
   ),
 };
 
-export const BODY_ERRORS: ZodOpenApiResponsesObject = {
-  413: errorAnswer('The body has over 12 MiB.', BODY_ERROR_EXAMPLES[413]),
-  415: errorAnswer('The body is not application/json in UTF-8.', BODY_ERROR_EXAMPLES[415]),
-  422: errorAnswer('`detail.errors` names each field.', BODY_ERROR_EXAMPLES[422]),
+export const BODY_ERRORS = {
+  413: { id: 'BodyTooLarge', ...errorAnswer('The body has over 12 MiB.', BODY_ERROR_EXAMPLES[413]) },
+  415: {
+    id: 'UnsupportedMediaType',
+    ...errorAnswer('The body is not application/json in UTF-8.', BODY_ERROR_EXAMPLES[415]),
+  },
+  422: { id: 'InvalidBody', ...errorAnswer('`detail.errors` names each field.', BODY_ERROR_EXAMPLES[422]) },
 };

@@ -33,7 +33,7 @@ const flowFailed = z
   })
   .meta({ id: 'FlowFailed' });
 
-const headers = z.object({
+export const webhookHeaders = z.object({
   'X-Weir-Delivery': z.uuid().meta({ description: 'The id of the delivery, the same on every attempt.' }),
   'X-Weir-Timestamp': z.string().meta({ description: 'Seconds since 1970.' }),
   'X-Weir-Signature': z.string().meta({
@@ -61,6 +61,11 @@ const failedPayload: DeliveryPayload = {
   failureReason: 'credits_exhausted',
 };
 
+const RECEIVED = {
+  id: 'WebhookReceived',
+  description: 'Received. After 408, 429, 5xx or no answer, Weir tries again; any other status is final.',
+};
+
 export const webhooks: { [event in WebhookEvent]: ZodOpenApiPathItemObject } = {
   'flow.completed': webhook('flowCompleted', 'A run has a result', flowCompleted, completedPayload),
   'flow.failed': webhook('flowFailed', 'A run failed or was cancelled', flowFailed, failedPayload),
@@ -78,14 +83,9 @@ function webhook(
       summary,
       tags: ['Webhooks'],
       security: [],
-      requestParams: { header: headers },
+      requestParams: { header: webhookHeaders },
       requestBody: body(payload, { payload: example }),
-      responses: {
-        '2XX': {
-          description:
-            'Received. After 408, 429, 5xx or no answer, Weir tries again; any other status is final.',
-        },
-      },
+      responses: { '2XX': RECEIVED },
     },
   };
 }

@@ -16,7 +16,7 @@ import { toPage, unknownCursor } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
-import { answer, flowPaths, pageWithETag } from '../reference/operations.ts';
+import { answer, pageWithETag } from '../reference/operations.ts';
 import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import {
@@ -48,58 +48,52 @@ export function blockRoutes(deps: ApiDeps): Route[] {
     loadFlowIds(deps, { deletedToo: true }),
     loadRun(deps),
   ];
-  const lists = flowPaths(BLOCKS).map(
-    ({ path, versioned }): Route => ({
-      method: 'get',
-      path,
-      operation: {
-        operationId: versioned ? 'listVersionBlocks' : 'listBlocks',
-        summary: 'List the block executions of a run, in the order they started',
-        tags: ['Execution'],
-        requestParams: { query: listQuery, header: ifNoneMatch },
-        responses: {
-          ...pageWithETag('A page of block executions.', tracedBlocks, { page: blockPage }),
-          ...LIST_ERRORS,
-        },
+  const list: Route = {
+    method: 'get',
+    path: BLOCKS,
+    operation: {
+      operationId: 'listBlocks',
+      summary: 'List the block executions of a run, in the order they started',
+      tags: ['Execution'],
+      requestParams: { query: listQuery, header: ifNoneMatch },
+      responses: {
+        ...pageWithETag('A page of block executions.', tracedBlocks, { page: blockPage }),
+        ...LIST_ERRORS,
       },
-      handlers: [...first, readQuery(listQuery), listBlocks(deps)],
-    }),
-  );
-  const blocks = flowPaths(BLOCK).map(
-    ({ path, versioned }): Route => ({
+    },
+    handlers: [...first, readQuery(listQuery), listBlocks(deps)],
+  };
+  const block: Route = {
+    method: 'get',
+    path: BLOCK,
+    operation: {
+      operationId: 'getBlock',
+      summary: 'Get what a block of a run got, sent and answered',
+      tags: ['Execution'],
+      requestParams: { query: blockQuery },
+      responses: {
+        200: answer('The block execution.', blockDetail, { block: blockExample }),
+        ...BLOCK_ERRORS,
+      },
+    },
+    handlers: [...first, readQuery(blockQuery), getBlock(deps)],
+  };
+  const values = BLOCK_VALUES.map((value): Route => {
+    const name = value[0]?.toUpperCase() + value.slice(1);
+    return {
       method: 'get',
-      path,
+      path: `${BLOCK}/${value}`,
       operation: {
-        operationId: versioned ? 'getVersionBlock' : 'getBlock',
-        summary: 'Get what a block of a run got, sent and answered',
+        operationId: `getBlock${name}`,
+        summary: `Get ${VALUE_OF[value]}, whatever its size`,
         tags: ['Execution'],
         requestParams: { query: blockQuery },
-        responses: {
-          200: answer('The block execution.', blockDetail, { block: blockExample }),
-          ...BLOCK_ERRORS,
-        },
+        responses: { 200: answer('The value.', blockValue, { value: sentExample }), ...BLOCK_ERRORS },
       },
-      handlers: [...first, readQuery(blockQuery), getBlock(deps)],
-    }),
-  );
-  const values = BLOCK_VALUES.flatMap((value) =>
-    flowPaths(`${BLOCK}/${value}`).map(({ path, versioned }): Route => {
-      const name = value[0]?.toUpperCase() + value.slice(1);
-      return {
-        method: 'get',
-        path,
-        operation: {
-          operationId: `get${versioned ? 'Version' : ''}Block${name}`,
-          summary: `Get ${VALUE_OF[value]}, whatever its size`,
-          tags: ['Execution'],
-          requestParams: { query: blockQuery },
-          responses: { 200: answer('The value.', blockValue, { value: sentExample }), ...BLOCK_ERRORS },
-        },
-        handlers: [...first, readQuery(blockQuery), getValue(deps, value)],
-      };
-    }),
-  );
-  return [...lists, ...blocks, ...values];
+      handlers: [...first, readQuery(blockQuery), getValue(deps, value)],
+    };
+  });
+  return [list, block, ...values];
 }
 
 function listBlocks({ db }: ApiDeps): ApiMiddleware {

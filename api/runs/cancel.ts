@@ -7,7 +7,7 @@ import { cancelUnderWay } from '../../temporal/cancel-workflow.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { answer, flowPaths } from '../reference/operations.ts';
+import { answer, RUN_PATH } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import { loadRun } from './load-run.ts';
@@ -15,30 +15,32 @@ import { READ_ERRORS } from './run-errors.ts';
 import { runState } from './run-shapes/answers.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
 
-/** Lists the endpoints that cancel runs. */
+/** Lists the endpoint that cancels a run. */
 export function cancelRoutes(deps: ApiDeps): Route[] {
-  return flowPaths('/jobs/:executionId/cancel').map(({ path, versioned }) => ({
-    method: 'post',
-    path,
-    operation: {
-      operationId: versioned ? 'cancelVersionJob' : 'cancelJob',
-      summary: 'Cancel a run',
-      description:
-        'Aborts what the run is doing. The run ends as failed, and nothing more is charged for it. The request may be repeated; its body is ignored.',
-      tags: ['Execution'],
-      responses: {
-        200: answer('The run had already ended and stays as it is.', runState, { ended: endedState }),
-        202: answer('The run as it is now; it ends within seconds.', runState, { started: startedState }),
-        ...READ_ERRORS,
+  return [
+    {
+      method: 'post',
+      path: `${RUN_PATH}/cancel`,
+      operation: {
+        operationId: 'cancelJob',
+        summary: 'Cancel a run',
+        description:
+          'Aborts what the run is doing. The run ends as failed, and nothing more is charged for it. The request may be repeated; its body is ignored.',
+        tags: ['Execution'],
+        responses: {
+          200: answer('The run had already ended and stays as it is.', runState, { ended: endedState }),
+          202: answer('The run as it is now; it ends within seconds.', runState, { started: startedState }),
+          ...READ_ERRORS,
+        },
       },
+      handlers: [
+        ...identifyCaller(deps, 'run'),
+        loadFlowIds(deps, { deletedToo: true }),
+        loadRun(deps),
+        cancelJob(deps),
+      ],
     },
-    handlers: [
-      ...identifyCaller(deps, 'run'),
-      loadFlowIds(deps, { deletedToo: true }),
-      loadRun(deps),
-      cancelJob(deps),
-    ],
-  }));
+  ];
 }
 
 function cancelJob(deps: ApiDeps): ApiMiddleware {

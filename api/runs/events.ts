@@ -21,7 +21,7 @@ import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { StreamInterruption } from '../http/stream-interruption.ts';
-import { flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import { loadRun } from './load-run.ts';
 import type { News } from './news.ts';
@@ -47,40 +47,42 @@ const streamQuery = z.strictObject({
   }),
 });
 
-/** Lists the endpoints that stream runs. */
+/** Lists the endpoint that streams a run. */
 export function eventRoutes(deps: ApiDeps, news: News): Route[] {
-  return flowPaths('/jobs/:executionId/events').map(({ path, versioned }) => ({
-    method: 'get',
-    path,
-    operation: {
-      operationId: versioned ? 'streamVersionJob' : 'streamJob',
-      summary: 'Follow a run as Server-Sent Events',
-      tags: ['Execution'],
-      requestParams: { header: lastEventId, query: streamQuery },
-      responses: {
-        200: {
-          description:
-            'Of each block execution block_started and its end, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted. Events without an `id` tell what is under way; a reader who comes back is told again.',
-          headers: z.object(rateLimitHeaders),
-          content: { 'text/event-stream': { schema: runEvents } },
+  return [
+    {
+      method: 'get',
+      path: `${RUN_PATH}/events`,
+      operation: {
+        operationId: 'streamJob',
+        summary: 'Follow a run as Server-Sent Events',
+        tags: ['Execution'],
+        requestParams: { header: lastEventId, query: streamQuery },
+        responses: {
+          200: {
+            description:
+              'Of each block execution block_started and its end, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted. Events without an `id` tell what is under way; a reader who comes back is told again.',
+            headers: z.object(rateLimitHeaders),
+            content: { 'text/event-stream': { schema: runEvents } },
+          },
+          204: {
+            description: 'The run has ended, and there is nothing after Last-Event-ID.',
+            headers: z.object(rateLimitHeaders),
+          },
+          ...WAIT_ERRORS,
+          ...VALIDATION_ERRORS,
         },
-        204: {
-          description: 'The run has ended, and there is nothing after Last-Event-ID.',
-          headers: z.object(rateLimitHeaders),
-        },
-        ...WAIT_ERRORS,
-        ...VALIDATION_ERRORS,
       },
+      handlers: [
+        ...identifyCaller(deps, 'run', 'read'),
+        readQuery(streamQuery),
+        loadFlowIds(deps, { deletedToo: true }),
+        holdOpen(deps, 'follow'),
+        loadRun(deps),
+        streamJob(deps, news),
+      ],
     },
-    handlers: [
-      ...identifyCaller(deps, 'run', 'read'),
-      readQuery(streamQuery),
-      loadFlowIds(deps, { deletedToo: true }),
-      holdOpen(deps, 'follow'),
-      loadRun(deps),
-      streamJob(deps, news),
-    ],
-  }));
+  ];
 }
 
 function streamJob(deps: ApiDeps, news: News): ApiMiddleware {

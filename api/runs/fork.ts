@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readQuery } from '../http/query.ts';
-import { answer, errorAnswer, examplesOf, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { answer, errorAnswer, examplesOf, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
 import { notCompleted, tooLarge } from './calls/collect-outputs.ts';
 import { forkCursor } from './calls/fork-cursor.ts';
@@ -24,38 +24,40 @@ const forkQuery = z.strictObject({
     .meta({ description: 'The 0-based index in the step plan. A parallel or loop step counts as one.' }),
 });
 
-/** Lists the endpoints that fork stored runs. */
+/** Lists the endpoint that forks a stored run. */
 export function forkRoutes(deps: ApiDeps): Route[] {
-  return flowPaths('/jobs/:executionId/fork').map(({ path, versioned }) => ({
-    method: 'get',
-    path,
-    operation: {
-      operationId: versioned ? 'forkVersionJob' : 'forkJob',
-      summary: 'Get the request that starts a new /step session at a step of a stored run',
-      tags: ['Execution'],
-      requestParams: { query: forkQuery },
-      responses: {
-        200: answer('The request that starts a /step session from there.', stepCursor, { cursor }),
-        ...READ_ERRORS,
-        409: errorAnswer(
-          'The step before has not completed (`detail.step_id` names it, or the one before it that has not), its output is too far back in a session with large calls, or the run is that of a judge.',
-          examplesOf(notCompleted('topics', 'topics has not completed')),
-        ),
-        413: errorAnswer('The output of the step before is larger than a request of /step may be.', {
-          ...examplesOf(tooLarge('topics')),
-          ...OUTPUT_ERROR_EXAMPLE,
-        }),
-        ...VALIDATION_ERRORS,
+  return [
+    {
+      method: 'get',
+      path: `${RUN_PATH}/fork`,
+      operation: {
+        operationId: 'forkJob',
+        summary: 'Get the request that starts a new /step session at a step of a stored run',
+        tags: ['Execution'],
+        requestParams: { query: forkQuery },
+        responses: {
+          200: answer('The request that starts a /step session from there.', stepCursor, { cursor }),
+          ...READ_ERRORS,
+          409: errorAnswer(
+            'The step before has not completed (`detail.step_id` names it, or the one before it that has not), its output is too far back in a session with large calls, or the run is that of a judge.',
+            examplesOf(notCompleted('topics', 'topics has not completed')),
+          ),
+          413: errorAnswer('The output of the step before is larger than a request of /step may be.', {
+            ...examplesOf(tooLarge('topics')),
+            ...OUTPUT_ERROR_EXAMPLE,
+          }),
+          ...VALIDATION_ERRORS,
+        },
       },
+      handlers: [
+        ...identifyCaller(deps, 'run', 'read'),
+        loadFlowIds(deps),
+        loadRun(deps),
+        readQuery(forkQuery),
+        forkJob(deps),
+      ],
     },
-    handlers: [
-      ...identifyCaller(deps, 'run', 'read'),
-      loadFlowIds(deps),
-      loadRun(deps),
-      readQuery(forkQuery),
-      forkJob(deps),
-    ],
-  }));
+  ];
 }
 
 /** The error for the run of a judge, whose steps are not those of the flow. */

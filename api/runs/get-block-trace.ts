@@ -4,13 +4,13 @@ import { type FoundBlock, findBlockTrace } from '../../db/runs/block-traces.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
-import { errorAnswer, examplesOf, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { errorAnswer, examplesOf, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowNotFound } from './calls/load-flow.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import type { BlockValue } from './read-block-values.ts';
 import { OUTPUT_ERROR_EXAMPLE, READ_ERRORS } from './run-errors.ts';
 
-export const BLOCKS = '/jobs/:executionId/blocks';
+export const BLOCKS = `${RUN_PATH}/blocks`;
 export const BLOCK = `${BLOCKS}/:key`;
 
 export const blockQuery = z.strictObject({
@@ -23,11 +23,17 @@ export const blockQuery = z.strictObject({
 export const LIST_ERRORS = { ...READ_ERRORS, ...VALIDATION_ERRORS };
 export const BLOCK_ERRORS = {
   ...LIST_ERRORS,
-  404: errorAnswer(
-    'The run has no such block execution, or is unknown as its flow may be.',
-    examplesOf(blockNotFound(), flowNotFound(), runOfFlowNotFound()),
-  ),
-  413: errorAnswer('The block read more than outputs may have together.', OUTPUT_ERROR_EXAMPLE),
+  404: {
+    id: 'BlockNotFound',
+    ...errorAnswer(
+      'The run has no such block execution, or is unknown as its flow may be.',
+      examplesOf(blockNotFound(), flowNotFound(), runOfFlowNotFound()),
+    ),
+  },
+  413: {
+    id: 'BlockTooLarge',
+    ...errorAnswer('The block read more than outputs may have together.', OUTPUT_ERROR_EXAMPLE),
+  },
 };
 
 /** Gets the block execution of a path and its query. Throws NOT_FOUND. */

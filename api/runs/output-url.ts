@@ -5,7 +5,7 @@ import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readQuery } from '../http/query.ts';
-import { answer, flowPaths } from '../reference/operations.ts';
+import { answer } from '../reference/operations.ts';
 import { outputUrlExample } from '../reference/run-examples.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import { BLOCK, BLOCK_ERRORS, blockQuery, getBlockTrace, valueNotFound } from './get-block-trace.ts';
@@ -15,14 +15,14 @@ import { outputUrl } from './run-shapes/block-answers.ts';
 /** A URL is small, however large the output. */
 const { 413: _, ...ERRORS } = BLOCK_ERRORS;
 
-/** Lists the endpoints that sign URLs of outputs. */
+/** Lists the endpoint that signs URLs of outputs. */
 export function outputUrlRoutes(deps: ApiDeps): Route[] {
-  return flowPaths(`${BLOCK}/output/url`).map(
-    ({ path, versioned }): Route => ({
+  return [
+    {
       method: 'get',
-      path,
+      path: `${BLOCK}/output/url`,
       operation: {
-        operationId: `get${versioned ? 'Version' : ''}BlockOutputUrl`,
+        operationId: 'getBlockOutputUrl',
         summary: 'Get a URL for the output of a block of a run, where that is in an object store',
         tags: ['Execution'],
         requestParams: { query: blockQuery },
@@ -35,8 +35,8 @@ export function outputUrlRoutes(deps: ApiDeps): Route[] {
         readQuery(blockQuery),
         getOutputUrl(deps),
       ],
-    }),
-  );
+    },
+  ];
 }
 
 /** Signs a URL for five minutes: whoever may read the output may hand it on. */

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { accessOf } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { examplesOf, flowPaths, runAnswer, thrownBy } from '../reference/operations.ts';
+import { examplesOf, RUN_PATH, runAnswer, thrownBy } from '../reference/operations.ts';
 import { accepted } from '../reference/run-examples.ts';
 import { acceptCall } from './calls/accept-call.ts';
 import {
@@ -37,40 +37,38 @@ const DESCRIPTION: { [how in Repetition]: string } = {
 
 /** Lists the endpoints that run stored runs again. */
 export function repeatRoutes(deps: ApiDeps): Route[] {
-  return (['rerun', 'retry'] as const).flatMap((how) =>
-    flowPaths(`/jobs/:executionId/${how}`).map(
-      ({ path, versioned }): Route => ({
-        method: 'post',
-        path,
-        operation: {
-          operationId: `${how}${versioned ? 'Version' : ''}Job`,
-          summary: SUMMARY[how],
-          description: `The new run is a job of the same version, with the same input, overrides, maxCredits and callbackUrl.${DESCRIPTION[how]} The body of the request is ignored.`,
-          tags: ['Execution'],
-          requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
-          responses: {
-            202: runAnswer(
-              'The new run is accepted; its state names the other one in `repeats`.',
-              jobAccepted,
-              {
-                accepted,
-              },
-            ),
-            ...errors(how),
-          },
+  return (['rerun', 'retry'] as const).map(
+    (how): Route => ({
+      method: 'post',
+      path: `${RUN_PATH}/${how}`,
+      operation: {
+        operationId: `${how}Job`,
+        summary: SUMMARY[how],
+        description: `The new run is a job of the same version, with the same input, overrides, maxCredits and callbackUrl.${DESCRIPTION[how]} The body of the request is ignored.`,
+        tags: ['Execution'],
+        requestParams: { header: idempotencyHeaders.extend(modelKeyHeaders.shape) },
+        responses: {
+          202: runAnswer(
+            'The new run is accepted; its state names the other one in `repeats`.',
+            jobAccepted,
+            {
+              accepted,
+            },
+          ),
+          ...errors(how),
         },
-        handlers: [
-          ...identifyCaller(deps, 'run'),
-          loadFlowIds(deps),
-          loadRun(deps),
-          loadFlowOfRun(deps),
-          admit(deps, { patient: true }),
-          readIdempotencyKey('jobs'),
-          readModelKeys(deps),
-          repeat(deps, how),
-        ],
-      }),
-    ),
+      },
+      handlers: [
+        ...identifyCaller(deps, 'run'),
+        loadFlowIds(deps),
+        loadRun(deps),
+        loadFlowOfRun(deps),
+        admit(deps, { patient: true }),
+        readIdempotencyKey('jobs'),
+        readModelKeys(deps),
+        repeat(deps, how),
+      ],
+    }),
   );
 }
 
@@ -82,7 +80,7 @@ function errors(how: Repetition) {
         ? thrownBy(() => requireRepeatable({ version: 1, mode: 'jobs', status: 'completed' }, how))
         : needsCaller(),
     ),
-    413: how === 'retry' ? examplesOf(tooLarge('topics')) : {},
+    413: how === 'retry' ? examplesOf(tooLarge('topics')) : undefined,
     422: examplesOf(thrownBy(() => requireModelKeys(['openai'], []))),
   });
   // There is no body to refuse.

@@ -10,10 +10,11 @@ import { retryAfter } from '../http/headers.ts';
 import { tooManyOpen } from '../http/open-requests.ts';
 import { CHANGES_UNKNOWN, DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE } from '../http/to-service-error.ts';
 import { incomplete } from '../reference/flow-examples.ts';
-import { changed } from '../reference/if-match.ts';
+import { CHANGED } from '../reference/if-match.ts';
 import {
   BAD_REQUEST,
   BODY_ERROR_EXAMPLES,
+  BODY_ERRORS,
   ERRORS,
   type ErrorExamples,
   errorAnswer,
@@ -50,43 +51,58 @@ export const OUTPUT_ERROR_EXAMPLE = examplesOf(outputsTooLarge(OUTPUTS_READ_MAX_
 /** The errors of endpoints that read a run. */
 export const READ_ERRORS: ZodOpenApiResponsesObject = {
   ...ERRORS,
-  400: errorAnswer(
-    'Version 0 is the draft, the flow is not a tree of steps, or the request is not valid HTTP.',
-    FLOW_ERROR_EXAMPLES,
-  ),
-  404: errorAnswer(
-    'The flow or run is unknown, belongs to another project, or is not published.',
-    examplesOf(flowNotFound(), runOfFlowNotFound()),
-  ),
+  400: {
+    id: 'InvalidFlow',
+    ...errorAnswer(
+      'Version 0 is the draft, the flow is not a tree of steps, or the request is not valid HTTP.',
+      FLOW_ERROR_EXAMPLES,
+    ),
+  },
+  404: {
+    id: 'RunNotFound',
+    ...errorAnswer(
+      'The flow or run is unknown, belongs to another project, or is not published.',
+      examplesOf(flowNotFound(), runOfFlowNotFound()),
+    ),
+  },
 };
 
 /** The errors of endpoints that may be held open until something happens to the run. */
 export const WAIT_ERRORS: ZodOpenApiResponsesObject = {
   ...READ_ERRORS,
-  503: errorAnswer(
-    'Try again after `Retry-After`.',
-    {
-      ...examplesOf(tooManyOpen()),
-      DATABASE_UNAVAILABLE,
-      OBJECT_STORE_UNAVAILABLE,
-      IDENTITY_PROVIDER_UNAVAILABLE,
-    },
-    { 'Retry-After': retryAfter },
-  ),
+  503: {
+    id: 'UnavailableOrBusy',
+    ...errorAnswer(
+      'Try again after `Retry-After`.',
+      {
+        ...examplesOf(tooManyOpen()),
+        DATABASE_UNAVAILABLE,
+        OBJECT_STORE_UNAVAILABLE,
+        IDENTITY_PROVIDER_UNAVAILABLE,
+      },
+      { 'Retry-After': retryAfter },
+    ),
+  },
 };
 
 /** The errors of everything that begins or continues runs, while the organization may not. */
 export const MAY_NOT_RUN: ZodOpenApiResponsesObject = {
-  402: errorAnswer('The organization has no credits left.', examplesOf(noCredits())),
-  403: errorAnswer(
-    'The operator has suspended the organization, or the API key has none of the scopes.',
-    examplesOf(suspended('too many runs: write to support')),
-  ),
+  402: {
+    id: 'InsufficientCredits',
+    ...errorAnswer('The organization has no credits left.', examplesOf(noCredits())),
+  },
+  403: {
+    id: 'MayNotRun',
+    ...errorAnswer(
+      'The operator has suspended the organization, or the API key has none of the scopes.',
+      examplesOf(suspended('too many runs: write to support')),
+    ),
+  },
 };
 
 /** The errors of endpoints that start runs, by status; `more` are the errors of one endpoint beside those. */
 export function runErrors(
-  more: { [status: number]: ErrorExamples } = {},
+  more: { [status: number]: ErrorExamples | undefined } = {},
   target: RunTarget = 'production',
 ): ZodOpenApiResponsesObject {
   const isDraft = target === 'draft';
@@ -103,20 +119,26 @@ export function runErrors(
       ...examplesOf(isDraft ? flowOfProjectNotFound() : flowNotFound('production')),
       ...more[404],
     }),
-    ...(isDraft && changed('draft')),
+    ...(isDraft && CHANGED.draft),
     409: errorAnswer('The request conflicts with an earlier one, as `detail.code` says.', {
       ...examplesOf(keyReused()),
       ...more[409],
     }),
-    413: errorAnswer('The request or its answer is too large.', {
-      ...BODY_ERROR_EXAMPLES[413],
-      ...more[413],
+    ...BODY_ERRORS,
+    ...(more[413] && {
+      413: errorAnswer('The request or its answer is too large.', {
+        ...BODY_ERROR_EXAMPLES[413],
+        ...more[413],
+      }),
     }),
-    415: errorAnswer('The body is not application/json in UTF-8.', BODY_ERROR_EXAMPLES[415]),
-    422: errorAnswer('`detail.errors` names each field.', { ...BODY_ERROR_EXAMPLES[422], ...more[422] }),
-    500: errorAnswer('A fault of the service: `detail.request_id` finds it in the log.', {
-      INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
-      ...more[500],
+    ...(more[422] && {
+      422: errorAnswer('`detail.errors` names each field.', { ...BODY_ERROR_EXAMPLES[422], ...more[422] }),
+    }),
+    ...(more[500] && {
+      500: errorAnswer('A fault of the service: `detail.request_id` finds it in the log.', {
+        INTERNAL_ERROR: INTERNAL_ERROR_EXAMPLE,
+        ...more[500],
+      }),
     }),
     503: errorAnswer(
       'Try again later. If `detail.executionId` is there, the run is or may be accepted: ask for it before you send the request again.',

@@ -9,7 +9,7 @@ import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
-import { answer, flowPaths, VALIDATION_ERRORS } from '../reference/operations.ts';
+import { answer, notModified, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import { loadRun } from './load-run.ts';
@@ -25,52 +25,42 @@ type Described = z.input<typeof runRequestRecord>;
 export function runRequestRoutes(deps: ApiDeps): Route[] {
   const first = [loadFlowIds(deps, { deletedToo: true }), loadRun(deps)];
   const common = { tags: ['Execution'] };
-  const unchanged = { description: 'The answer has the ETag that was sent.' };
   const request = answer('The request.', runRequestRecord, { request: requestOfRun }, etagHeader);
   const steps = answer('The flow.', runFlowRecord, { flow: flowOfRun }, etagHeader);
   return [
-    ...flowPaths('/jobs/:executionId/request').map(
-      ({ path, versioned }): Route => ({
-        method: 'get',
-        path,
-        operation: {
-          ...common,
-          operationId: versioned ? 'getVersionJobRequest' : 'getJobRequest',
-          summary: 'Get what a run was started with',
-          description:
-            'The names are those of `POST …/jobs`. To send the same again, leave out `requestId`, `bytes` and `modelKeyProviders`, and what is empty or null; with `tools`, send it to `/execute`. Keys are never stored, and not shown.',
-          requestParams: { query: requestQuery, header: ifNoneMatch },
-          responses: {
-            200: request,
-            304: { ...unchanged, headers: request.headers },
-            ...READ_ERRORS,
-            ...VALIDATION_ERRORS,
-          },
+    {
+      method: 'get',
+      path: `${RUN_PATH}/request`,
+      operation: {
+        ...common,
+        operationId: 'getJobRequest',
+        summary: 'Get what a run was started with',
+        description:
+          'The names are those of `POST …/jobs`. To send the same again, leave out `requestId`, `bytes` and `modelKeyProviders`, and what is empty or null; with `tools`, send it to `/execute`. Keys are never stored, and not shown.',
+        requestParams: { query: requestQuery, header: ifNoneMatch },
+        responses: {
+          200: request,
+          304: notModified(request),
+          ...READ_ERRORS,
+          ...VALIDATION_ERRORS,
         },
-        handlers: [
-          ...identifyCaller(deps, 'run', 'read'),
-          ...first,
-          readQuery(requestQuery),
-          getRequest(deps),
-        ],
-      }),
-    ),
-    ...flowPaths('/jobs/:executionId/flow').map(
-      ({ path, versioned }): Route => ({
-        method: 'get',
-        path,
-        operation: {
-          ...common,
-          operationId: versioned ? 'getVersionJobFlow' : 'getJobFlow',
-          summary: 'Get the steps that a run runs',
-          description:
-            'Those of its version; of a draft, as it was when the run began. An API key needs a scope that reads flows.',
-          requestParams: { header: ifNoneMatch },
-          responses: { 200: steps, 304: { ...unchanged, headers: steps.headers }, ...READ_ERRORS },
-        },
-        handlers: [...identifyCaller(deps, 'read', 'deploy'), ...first, getFlowOfRun(deps)],
-      }),
-    ),
+      },
+      handlers: [...identifyCaller(deps, 'run', 'read'), ...first, readQuery(requestQuery), getRequest(deps)],
+    },
+    {
+      method: 'get',
+      path: `${RUN_PATH}/flow`,
+      operation: {
+        ...common,
+        operationId: 'getJobFlow',
+        summary: 'Get the steps that a run runs',
+        description:
+          'Those of its version; of a draft, as it was when the run began. An API key needs a scope that reads flows.',
+        requestParams: { header: ifNoneMatch },
+        responses: { 200: steps, 304: notModified(steps), ...READ_ERRORS },
+      },
+      handlers: [...identifyCaller(deps, 'read', 'deploy'), ...first, getFlowOfRun(deps)],
+    },
   ];
 }
 

@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import { invalidField } from '../http/invalid-field.ts';
 
-const TEXT_MAX_LENGTH = 20_000;
+export const TEXT_MAX_LENGTH = 20_000;
 
 export const expectation = z
   .discriminatedUnion(

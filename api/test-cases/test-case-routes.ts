@@ -22,7 +22,7 @@ import { readBody } from '../http/json-body.ts';
 import { toPage } from '../http/page.ts';
 import { type PageQuery, pageQuery } from '../http/page-schema.ts';
 import { readQuery } from '../http/query.ts';
-import { changed, etagOfWhat, ifMatch } from '../reference/if-match.ts';
+import { CHANGED, etagOfWhat, ifMatch } from '../reference/if-match.ts';
 import { conflict, done, FLOWS_PATH, PROJECT_ERRORS } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
 import * as example from '../reference/test-run-examples.ts';
@@ -73,7 +73,7 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
             'The flow has as many test cases as it may have, or they would be too large together.',
             tooManyTestCases().message,
           ),
-          ...changed('test case'),
+          ...CHANGED.testCase,
           ...BODY_ERRORS,
         },
       },
@@ -122,7 +122,7 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
             'Another case has the name, or the cases of the flow would be too large together.',
             testCaseNameTaken('in French').message,
           ),
-          ...changed('test case'),
+          ...CHANGED.testCase,
           ...BODY_ERRORS,
         },
       },
@@ -137,7 +137,7 @@ export function testCaseRoutes(deps: ApiDeps): Route[] {
         summary: 'Delete a test case',
         description: 'The results of its runs stay.',
         requestParams: { header: ifMatch },
-        responses: { 204: done('The case is deleted.'), ...PROJECT_ERRORS, ...changed('test case') },
+        responses: { 204: done('The case is deleted.'), ...PROJECT_ERRORS, ...CHANGED.testCase },
       },
       handlers: [...toWrite, remove(deps)],
     },

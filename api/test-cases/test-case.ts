@@ -28,7 +28,7 @@ import { expectation, requireExpectation } from './expectation.ts';
 import { testCaseETag } from './test-case-etag.ts';
 
 /** The most characters of a test case: a test run copies all cases of its flow. */
-const CASE_MAX_CHARS = 500_000;
+export const CASE_MAX_CHARS = 500_000;
 /** The values of a listed case that may be long: message, parameters, expectation. */
 const VALUES_EACH = 3;
 

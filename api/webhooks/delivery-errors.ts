@@ -3,8 +3,11 @@ import { deliveryNotFound } from './delivery-not-found.ts';
 
 /** The error answers of endpoints about one delivery. */
 export const DELIVERY_ERRORS = {
-  404: errorAnswer(
-    'The delivery is unknown, or belongs to another organization.',
-    examplesOf(deliveryNotFound()),
-  ),
+  404: {
+    id: 'DeliveryNotFound',
+    ...errorAnswer(
+      'The delivery is unknown, or belongs to another organization.',
+      examplesOf(deliveryNotFound()),
+    ),
+  },
 };

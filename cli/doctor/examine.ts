@@ -14,7 +14,7 @@ import { checkOpenFiles } from './check-open-files.ts';
 import { type Check, type Finding, failure, type Result, runCheck, warning } from './finding.ts';
 
 const CORRECT =
-  'Correct them, then repeat weir doctor: nothing else can be looked at. docs/operating/configuration.md has all of them.';
+  'Correct them, then repeat weir doctor: nothing else can be looked at. docs/reference.md has all of them.';
 const NO_START =
   'For a local npm start, run it first; if it runs in another checkout, or with WEIR_STATE_DIR, set WEIR_STATE_DIR to its folder.';
 
@@ -52,7 +52,7 @@ export async function examine(): Promise<Finding[]> {
   const found = await Promise.all(checks.map((check) => runCheck(check)));
   const unknown = describeUnknown(process.env).map((message) => ({
     check,
-    ...warning(message, 'Correct its name, or unset it: docs/operating/configuration.md has all of them.'),
+    ...warning(message, 'Correct its name, or unset it: docs/reference.md has all of them.'),
   }));
   const unset = away ? [] : findUnsetOfStart(env);
   const lacking = unset.length > 0 ? [{ check, ...describeUnset(unset) }] : [];

@@ -4,13 +4,12 @@ import type { FileProblem } from '../../api/flows/describe-file-problems.ts';
 import type { CheckSchema } from '../../api/flows/find-schema-problems.ts';
 import { type FlowFileFormat, parseUsableDraftFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { FLOW_FILES_MAX } from '../../flow/limits.ts';
 import type { Validator } from '../../platform/json-schema/validator.ts';
 import { readSource } from '../terminal/read-source.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import type { FlowContent, TestCase } from './flow-content.ts';
 import { isTestCasesFile, parseTestCases, testCasesFile } from './test-cases-file.ts';
-
-const FILES_MAX = 1_000;
 
 /** A flow as its file has it; `missing` is what keeps it from being published. */
 export type LocalFlow = { file: string; flow: FlowContent; missing: FileProblem[]; tests?: TestCase[] };
@@ -53,8 +52,8 @@ export async function listFlowFiles(source: string): Promise<string[]> {
   const files: string[] = [];
   for await (const file of filesIn(source)) {
     files.push(file);
-    if (files.length > FILES_MAX)
-      throw new UsageError(`${source} has over ${FILES_MAX} flow files: give a smaller folder.`);
+    if (files.length > FLOW_FILES_MAX)
+      throw new UsageError(`${source} has over ${FLOW_FILES_MAX} flow files: give a smaller folder.`);
   }
   return files.sort();
 }

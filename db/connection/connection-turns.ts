@@ -4,7 +4,7 @@ import { createTurns, type EndTurn } from '../../platform/limits/turns.ts';
 import { addToLogContext } from '../../platform/observability/log-context.ts';
 
 /** As long as the pool itself waits for a connection. */
-const WAIT_MAX_MS = 10_000;
+export const WAIT_MAX_MS = 10_000;
 /** The share of a pool that is kept for those who hold none of its connections. */
 const RESERVED = 1 / 4;
 /** The share of a pool that all owners have together while several are present: few statements at a time are each fast. */

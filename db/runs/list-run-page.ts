@@ -7,9 +7,9 @@ import { versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /** How many runs are looked through for one page where no index finds those that match. */
-const LOOKED_THROUGH_MAX = 500;
+export const LOOKED_THROUGH_MAX = 500;
 /** After so many block executions, whose costs are added up, no further run is looked at. */
-const BLOCKS_MAX = 20_000;
+export const BLOCKS_MAX = 20_000;
 
 /** `place`: 1 for the newest. `blocks`: how many block executions there are up to this run. */
 type Seen = { place: number; id: string; cost: number; blocks: number };

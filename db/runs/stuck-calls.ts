@@ -10,7 +10,7 @@ const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 /** Blocks are tried more than once in good times too. */
 const ATTEMPTS_MIN = 4;
 /** Calls are looked at for one list, those that started first. */
-const LOOKED_AT_MAX = 5_000;
+export const LOOKED_AT_MAX = 5_000;
 
 export type StuckRun = {
   executionId: string;

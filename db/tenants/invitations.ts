@@ -4,12 +4,12 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Page } from './user-organizations.ts';
 
-const INVITATIONS_MAX = 100;
+export const INVITATIONS_MAX = 100;
 const TOO_MANY_INVITATIONS = `The organization has ${INVITATIONS_MAX} open invitations: revoke one, or wait until one is accepted or expires.`;
 export const ALREADY_INVITED =
   'This address is invited already: to change the role, revoke that invitation first.';
 const ADDRESS_OF_MEMBER = 'A member of the organization has this address already.';
-const VALID_DAYS = 7;
+export const VALID_DAYS = 7;
 /** How long an invitation that has expired still tells so. */
 const EXPIRED_KEPT_DAYS = 30;
 const COLUMNS = ['id', 'organization_id', 'email', 'role', 'invited_by', 'created_at', 'expires_at'] as const;

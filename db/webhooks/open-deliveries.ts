@@ -86,7 +86,7 @@ const NEW_ROUND = {
 } as const;
 
 /** Rounds of a delivery whose attempts are kept, the new one included. */
-const ROUNDS_KEPT = 20;
+export const ROUNDS_KEPT = 20;
 
 /** Deletes the attempts of rounds that are not kept any more, of deliveries that begin a new one. */
 async function deleteEarlyRounds(db: Db | Tx, calls: DeliveryCall[]): Promise<void> {

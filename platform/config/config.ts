@@ -1,5 +1,5 @@
 // The configuration of the service: environment variables go in, a Config comes out.
-// platform/config/variables.ts has the variables, docs/operating/configuration.md describes them; `npm start` (dev/) and the
+// platform/config/variables.ts has the variables, docs/reference.md describes them; `npm start` (dev/) and the
 // `weir` command (cli/api/) read some of their own.
 
 import type { DialMap } from '../net/resolve-public.ts';

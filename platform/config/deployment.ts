@@ -12,10 +12,16 @@ const buildId = z.string().regex(/^[^\s]{1,200}$/, 'must have at most 200 charac
 
 /** The variables, as Temporal's Worker Controller for Kubernetes sets them. */
 export const deploymentVariables = {
-  /** The name of the Worker Deployment whose versions are rolled out; no Worker Versioning when absent. */
-  TEMPORAL_DEPLOYMENT_NAME: deploymentName.optional(),
-  /** The version of this worker in it, such as the tag of its image. */
-  TEMPORAL_WORKER_BUILD_ID: buildId.optional(),
+  TEMPORAL_DEPLOYMENT_NAME: deploymentName.optional().meta({
+    program: 'worker',
+    byDefault: 'none: no Worker Versioning',
+    description:
+      'Worker deployment whose versions are rolled out, a name without dots. Set it together with `TEMPORAL_WORKER_BUILD_ID`.',
+  }),
+  TEMPORAL_WORKER_BUILD_ID: buildId.optional().meta({
+    program: 'worker',
+    description: 'Version of this worker in its deployment, such as the tag of its image.',
+  }),
 };
 
 type Values = {

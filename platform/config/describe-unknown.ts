@@ -1,22 +1,18 @@
 // A misspelt variable would be as if it were not set, without a word.
 import { findNearestName } from '../../flow/find-nearest-name.ts';
+import { OTHER_VARIABLES } from './other-variables.ts';
 import { SECRET_VARIABLES } from './read-environment.ts';
 import { variables } from './variables.ts';
 
-/** Those of `npm start`, of the `weir` command and of the tests. */
-const OTHERS = [
-  'WEIR_API_KEY',
-  'WEIR_EMBEDDED_IDENTITY_PROVIDER',
-  'WEIR_FAULTS',
-  'WEIR_PROJECT',
-  'WEIR_STATE_DIR',
-  'WEIR_TEMPORAL_CLI',
-  'WEIR_TOKEN',
-  'WEIR_URL',
-  'WEIR_WEBHOOK_SECRET',
-];
+/** Variables of the test suite. */
+const OF_TESTS = ['WEIR_FAULTS'];
 const PREFIX = 'WEIR_';
-const KNOWN = [...Object.keys(variables.shape), ...SECRET_VARIABLES.map((name) => `${name}_FILE`), ...OTHERS]
+const KNOWN = [
+  ...Object.keys(variables.shape),
+  ...SECRET_VARIABLES.map((name) => `${name}_FILE`),
+  ...OTHER_VARIABLES.flatMap(({ names }) => names),
+  ...OF_TESTS,
+]
   .filter((name) => name.startsWith(PREFIX))
   .map((name) => name.slice(PREFIX.length));
 /** Kubernetes gives containers the addresses of all services: those of `weir-api` are WEIR_API_SERVICE_HOST, WEIR_API_PORT, … */

@@ -33,22 +33,56 @@ const encryption = z
 
 /** The variables; all but WEIR_OBJECT_STORE have no effect without it. */
 export const objectStoreVariables = {
-  /** The bucket, and the start of the keys in it, for large requests and outputs: `s3://bucket/prefix`; PostgreSQL when absent. */
-  WEIR_OBJECT_STORE: bucketAndPrefix.optional(),
-  /** The URL of the store; AWS in AWS_REGION when absent. */
-  WEIR_OBJECT_STORE_ENDPOINT: httpUrl.optional(),
-  /** The URL at which callers reach the store, for signed URLs; WEIR_OBJECT_STORE_ENDPOINT when absent. */
-  WEIR_OBJECT_STORE_PUBLIC_ENDPOINT: httpUrl.optional(),
-  /** `on`: the bucket is in the path of URLs; by default for a store with an endpoint of its own. */
-  WEIR_OBJECT_STORE_PATH_STYLE: onOrOff.optional(),
-  /** Requests and outputs of at least so many bytes of JSON are stored there. */
-  WEIR_OBJECT_STORE_MIN_BYTES: wholeNumber(MIN_BYTES_LEAST, MIN_BYTES_MOST).default(MIN_BYTES_DEFAULT),
-  /** The encryption that the store is asked for: `AES256`, `aws:kms` or `aws:kms:<key id>`. */
-  WEIR_OBJECT_STORE_ENCRYPTION: encryption.optional(),
-  AWS_REGION: z.string().default('us-east-1'),
-  AWS_ACCESS_KEY_ID: z.string().optional(),
-  AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AWS_SESSION_TOKEN: z.string().optional(),
+  WEIR_OBJECT_STORE: bucketAndPrefix.optional().meta({
+    program: 'API, worker',
+    byDefault: 'none: large values stay in PostgreSQL',
+    description:
+      '`s3://bucket/prefix` for large requests and outputs. Without it the other `WEIR_OBJECT_STORE_…` have no effect.',
+  }),
+  WEIR_OBJECT_STORE_ENDPOINT: httpUrl.optional().meta({
+    program: 'API, worker',
+    byDefault: 'AWS in `AWS_REGION`',
+    description: 'URL of a store of your own.',
+  }),
+  WEIR_OBJECT_STORE_PUBLIC_ENDPOINT: httpUrl.optional().meta({
+    program: 'API',
+    byDefault: '`WEIR_OBJECT_STORE_ENDPOINT`',
+    description: 'URL of the store in signed URLs.',
+  }),
+  WEIR_OBJECT_STORE_PATH_STYLE: onOrOff.optional().meta({
+    program: 'API, worker',
+    byDefault: '`on` with an endpoint, else `off`',
+    description: '`on` puts the bucket into the path of URLs instead of the host name.',
+  }),
+  WEIR_OBJECT_STORE_MIN_BYTES: wholeNumber(MIN_BYTES_LEAST, MIN_BYTES_MOST).default(MIN_BYTES_DEFAULT).meta({
+    program: 'API, worker',
+    description:
+      'Values of at least so many bytes of JSON go to the store: 16384 to 67108864, which stores nothing new there.',
+  }),
+  WEIR_OBJECT_STORE_ENCRYPTION: encryption.optional().meta({
+    program: 'API, worker',
+    byDefault: 'that of the bucket',
+    description: '`AES256`, `aws:kms` or `aws:kms:<key id>`, requested with each object.',
+  }),
+  AWS_REGION: z
+    .string()
+    .default('us-east-1')
+    .meta({ program: 'API, worker', description: 'Region of the bucket.' }),
+  AWS_ACCESS_KEY_ID: z.string().optional().meta({
+    program: 'API, worker',
+    byDefault: "as AWS's tools find them",
+    description: 'Credentials of the object store.',
+  }),
+  AWS_SECRET_ACCESS_KEY: z.string().optional().meta({
+    program: 'API, worker',
+    byDefault: "as AWS's tools find them",
+    description: 'Credentials of the object store.',
+  }),
+  AWS_SESSION_TOKEN: z.string().optional().meta({
+    program: 'API, worker',
+    byDefault: "as AWS's tools find them",
+    description: 'Credentials of the object store.',
+  }),
 };
 type Variables = z.output<z.ZodObject<typeof objectStoreVariables>>;
 

@@ -28,7 +28,7 @@ export const SECRET_VARIABLES = [
 ] as const;
 type SecretVariable = (typeof SECRET_VARIABLES)[number];
 
-const FILE_MAX_BYTES = 65_536;
+export const FILE_MAX_BYTES = 65_536;
 const PROBLEMS: { [code: string]: string } = {
   ENOENT: 'does not exist',
   EACCES: 'may not be read by this user',

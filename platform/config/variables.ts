@@ -1,4 +1,5 @@
-// The environment variables of the service, with their values and defaults.
+// The environment variables of the service, with their values and defaults. docs/reference.md is generated from them: `program`
+// reads the variable, and `byDefault` describes a default that the schema does not have.
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { deploymentVariables } from './deployment.ts';
@@ -32,103 +33,241 @@ import {
 export const TASK_QUEUE_DEFAULT = 'weir-flows';
 
 const environment = z.object({
-  /** `production` refuses what is for development and tests. */
-  NODE_ENV: nodeEnv.default('development'),
-  DATABASE_URL: postgresUrl,
-  /** The most connections to PostgreSQL that one process opens. */
-  WEIR_DATABASE_CONNECTIONS: count.default(20),
-  /** The HMAC-SHA256 key under which API key secrets are stored; at least 32 characters. */
-  WEIR_API_KEY_PEPPER: pepper,
-  /** Keys of stored secrets: the first encrypts, all decrypt; e.g. `2026:` and the output of `openssl rand -base64 32`. */
-  WEIR_SECRETS_KEYS: encryptionKeys,
-  /** Keys of what Temporal stores, in the same form; without them, what they encrypted cannot be read. */
-  WEIR_TEMPORAL_KEYS: encryptionKeys.optional(),
-  /** `off` only decrypts; `on` where there are keys, when absent. */
-  WEIR_TEMPORAL_ENCRYPTION: onOrOff.optional(),
-  WEIR_HOST: host.default('127.0.0.1'),
-  WEIR_PORT: port.default(8787),
-  /** Where /metrics is served: nowhere without a port, on WEIR_HOST without a host. */
-  WEIR_METRICS_PORT: port.optional(),
-  WEIR_METRICS_HOST: host.optional(),
-  /** Where a worker serves /healthz and /readyz, on WEIR_HOST; nowhere when absent. */
-  WEIR_HEALTH_PORT: port.optional(),
-  /** The URL at which callers reach the API; audiences and the MCP endpoint use http://WEIR_HOST:WEIR_PORT when absent. */
-  WEIR_PUBLIC_URL: httpUrl.optional(),
-  /** The OpenID Connect issuer whose JWTs are accepted, exactly as in its discovery document; none when absent. */
-  WEIR_OIDC_ISSUER: httpUrl.optional(),
-  /** `aud` of JWTs for management and execution; <public url>/api/v1 when absent. */
-  WEIR_OIDC_AUDIENCE: z.string().optional(),
-  /** `aud` of JWTs for MCP; <public url>/api/v1/mcp/ when absent. */
-  WEIR_MCP_AUDIENCE: z.string().optional(),
-  /** The client id with which `weir login` signs users in at the issuer; nobody can when it is absent. */
-  WEIR_CLI_CLIENT_ID: z.string().optional(),
-  /** The scopes, separated by spaces, that `weir login` asks for. */
-  WEIR_CLI_SCOPES: z.string().default('openid offline_access'),
-  /** The client id with which the console signs users in at the issuer; nobody can when it is absent. */
-  WEIR_CONSOLE_CLIENT_ID: z.string().optional(),
-  /** The scopes, separated by spaces, that the console asks for. */
-  WEIR_CONSOLE_SCOPES: z.string().default('openid profile email offline_access'),
-  /** The URL of Temporal's Web UI, to which the console links runs; no links when absent. */
-  WEIR_TEMPORAL_UI_URL: httpUrl.optional(),
-  /** Origins, comma-separated, whose web pages may use MCP, in addition to that of WEIR_PUBLIC_URL. */
-  WEIR_MCP_ALLOWED_ORIGINS: origins.default([]),
-  /** The Temporal task queue of flow runs. */
-  WEIR_TASK_QUEUE: z.string().default(TASK_QUEUE_DEFAULT),
-  /** The work of workers: they run flows, deliver webhooks, or do both. */
-  WEIR_WORKER_ROLES: workerRoles.default(['flows', 'webhooks']),
+  NODE_ENV: nodeEnv.default('development').meta({
+    program: 'all',
+    byDefault: '`development`; `production` in the image',
+    description: '`production` rejects settings for development and tests.',
+  }),
+  DATABASE_URL: postgresUrl.meta({
+    program: 'all',
+    byDefault: 'required; `npm start`: its own PostgreSQL in `.weir/`',
+    description: 'Address of the database, `postgres://…`.',
+  }),
+  WEIR_DATABASE_CONNECTIONS: count
+    .default(20)
+    .meta({ program: 'API, worker', description: 'Maximum connections to PostgreSQL per process.' }),
+  WEIR_API_KEY_PEPPER: pepper.meta({
+    program: 'all',
+    byDefault: 'required; `npm start`: made in `.weir/`',
+    description:
+      'Secret of at least 32 characters. An API key is valid only under the pepper with which it was created.',
+  }),
+  WEIR_SECRETS_KEYS: encryptionKeys.meta({
+    program: 'all',
+    byDefault: 'required; `npm start`: made in `.weir/`',
+    description:
+      '`id:base64key,…` of 32 bytes each with unique ids, for stored secrets. The first key encrypts, all keys decrypt. `openssl rand -base64 32` makes a key.',
+  }),
+  WEIR_TEMPORAL_KEYS: encryptionKeys.optional().meta({
+    program: 'API, worker',
+    byDefault: 'none: data in Temporal is not encrypted',
+    description:
+      '`id:base64key,…` of 32 bytes each. The first key encrypts what Temporal stores, all keys decrypt.',
+  }),
+  WEIR_TEMPORAL_ENCRYPTION: onOrOff.optional().meta({
+    program: 'API, worker',
+    byDefault: '`on` where there are keys',
+    description: '`off` decrypts and does not encrypt, for the time in which some processes lack the keys.',
+  }),
+  WEIR_HOST: host.default('127.0.0.1').meta({
+    program: 'API, worker',
+    byDefault: '`127.0.0.1`; `0.0.0.0` in the image',
+    description: 'Address at which the process listens.',
+  }),
+  WEIR_PORT: port.default(8787).meta({ program: 'API', description: 'Port of the API.' }),
+  WEIR_METRICS_PORT: port.optional().meta({
+    program: 'API, worker',
+    description: 'Port at which the process serves `/metrics` for Prometheus.',
+  }),
+  WEIR_METRICS_HOST: host.optional().meta({
+    program: 'API, worker',
+    byDefault: '`WEIR_HOST`',
+    description: 'Address at which `/metrics` is served.',
+  }),
+  WEIR_HEALTH_PORT: port.optional().meta({
+    program: 'worker',
+    description:
+      'Port at which a worker serves `/healthz` and `/readyz`, on `WEIR_HOST`. An API serves both at `WEIR_PORT`.',
+  }),
+  WEIR_PUBLIC_URL: httpUrl.optional().meta({
+    program: 'API',
+    byDefault: '`http://WEIR_HOST:WEIR_PORT`',
+    description:
+      'Address at which callers reach the API. Part of the default audiences and of the API reference.',
+  }),
+  WEIR_OIDC_ISSUER: httpUrl.optional().meta({
+    program: 'API',
+    byDefault: 'none; `npm start`: an embedded provider',
+    description:
+      'OpenID Connect issuer whose JWTs are accepted, exactly as in its discovery document. https in production, except on loopback. With the embedded provider, `npm start` sets `WEIR_CLI_…` and `WEIR_CONSOLE_…` itself and ignores yours.',
+  }),
+  WEIR_OIDC_AUDIENCE: z
+    .string()
+    .optional()
+    .meta({ program: 'API', byDefault: '`<public url>/api/v1`', description: '`aud` of tokens for HTTP.' }),
+  WEIR_MCP_AUDIENCE: z.string().optional().meta({
+    program: 'API',
+    byDefault: '`<public url>/api/v1/mcp/`',
+    description: '`aud` of tokens for MCP.',
+  }),
+  WEIR_CLI_CLIENT_ID: z.string().optional().meta({
+    program: 'API',
+    byDefault: 'none; `npm start`: `weir-cli`',
+    description: 'Client of `weir login` at the issuer. Without it nobody can sign in on the command line.',
+  }),
+  WEIR_CLI_SCOPES: z.string().default('openid offline_access').meta({
+    program: 'API',
+    byDefault: '`openid offline_access`; `npm start`: `openid manage`',
+    description: 'Scopes, separated by spaces, that `weir login` requests.',
+  }),
+  WEIR_CONSOLE_CLIENT_ID: z.string().optional().meta({
+    program: 'API',
+    byDefault: 'none; `npm start`: `weir-console`',
+    description: 'Client of the console at the issuer. Without it nobody can sign in to the console.',
+  }),
+  WEIR_CONSOLE_SCOPES: z.string().default('openid profile email offline_access').meta({
+    program: 'API',
+    byDefault: '`openid profile email offline_access`; `npm start`: `openid manage`',
+    description: 'Scopes, separated by spaces, that the console requests.',
+  }),
+  WEIR_TEMPORAL_UI_URL: httpUrl.optional().meta({
+    program: 'API',
+    byDefault: 'none; `npm start`: its own server; Docker Compose: `http://127.0.0.1:8233`',
+    description:
+      "Temporal's Web UI as browsers reach it. The console links runs to it. Only its web pages may use the codec endpoint.",
+  }),
+  WEIR_MCP_ALLOWED_ORIGINS: origins.default([]).meta({
+    program: 'API',
+    description:
+      'Comma-separated origins whose web pages may use MCP, besides the origin of `WEIR_PUBLIC_URL`.',
+  }),
+  WEIR_TASK_QUEUE: z.string().default(TASK_QUEUE_DEFAULT).meta({
+    program: 'API, worker',
+    description:
+      'Temporal task queue of runs. Workers also poll `<task queue>-blocks`, `<task queue>-webhooks` and `<task queue>-calls-<id>`. Each service in a namespace needs its own. All processes of a database need the same queue, namespace and server.',
+  }),
+  WEIR_WORKER_ROLES: workerRoles.default(['flows', 'webhooks']).meta({
+    program: 'worker',
+    byDefault: '`flows,webhooks`',
+    description: 'What a worker does: run flows, deliver webhooks, or both.',
+  }),
   ...deploymentVariables,
-  /** The most processes for user code that one organization has in a worker. */
-  WEIR_SANDBOX_PROCESSES: count.default(availableParallelism()),
-  /** Further processes, for organizations that have no code running in the worker. */
-  WEIR_SANDBOX_RESERVE: countOrNone.default(8),
-  /** Credits per second of processor time of code blocks; 0 makes them free. */
-  WEIR_CODE_PRICE: price.default(0),
-  /** Model calls of one organization that one worker makes at a time; some more are for organizations that have few. */
-  WEIR_MODEL_CONCURRENCY: count.default(200),
-  /** Webhook attempts that one worker makes at a time. */
-  WEIR_WEBHOOK_CONCURRENCY: count.default(500),
-  /** Path of a PEM file with certificate authorities of webhook receivers, in addition to those of Node.js. */
-  WEIR_WEBHOOK_CA_FILE: z.string().optional(),
-  /** `on` lets `weir listen` receive webhooks; needs API and worker in one process. Refused in production. */
-  WEIR_WEBHOOK_LISTENERS: onOrOff.default(false),
-  /** The proxy for webhooks, `http://[user:password@]host:port`. */
-  WEIR_EGRESS_PROXY: proxyUrl.optional(),
-  /** Path of a JSON file that is merged over platform/models/models.json. */
-  WEIR_MODELS_FILE: z.string().optional(),
-  /** URL of a JSON file that is merged over both. */
-  WEIR_MODELS_URL: httpUrl.optional(),
-  /** Minutes between two fetches of WEIR_MODELS_URL. */
-  WEIR_MODELS_REFRESH: modelsRefreshMinutes.default(60),
-  /** The model, with its provider prefix, that judges test cases which name none. */
-  WEIR_JUDGE_MODEL: z.string().optional(),
-  /** Requests per minute that one API key may send to all API processes together; 0 means no limit. */
-  WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000),
-  /** The same limit for all API keys of an organization together. */
-  WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000),
-  /** How many runs of one organization may be under way, unless an operator set another number for it; 0 means no limit. */
-  WEIR_RUNS_UNDER_WAY_MAX: countOrNone.default(0),
-  /**
-   * How many calls of one organization each API process lets wait for their runs, and how many streams of events and long
-   * polls it holds open; 0 means no limit. The default is twice the number that may wait for their runs to begin.
-   */
-  WEIR_OPEN_REQUESTS_MAX: countOrNone.default(2_000),
-  /** Invalid keys and tokens per minute that one address may send to each API process; 0 means no limit. */
-  WEIR_FAILED_SIGN_INS: rateLimit.default(600),
-  /** Proxies in front of the API that append to X-Forwarded-For; with 0, the address is that of the connection. */
-  WEIR_PROXIES: proxies.default(0),
-  /** The ids of users who may grant credits over HTTP, comma-separated: the `sub` of their tokens. */
-  WEIR_OPERATORS: userIds.default(new Set()),
-  /** Credits of the first organization that a user makes over HTTP. */
-  WEIR_STARTING_CREDITS: credits.default(0),
-  /** The least level of lines that are logged, `info` when absent. The log reads it itself, since it comes first. */
-  WEIR_LOG_LEVEL: logLevel.optional(),
-  /** Days after which ended runs, with their traces and deliveries, and test runs are deleted; never when absent. */
-  WEIR_RETENTION_DAYS: retentionDays.optional(),
+  WEIR_SANDBOX_PROCESSES: count.default(availableParallelism()).meta({
+    program: 'worker',
+    byDefault: 'one per core',
+    description: 'Maximum processes for user code of one organization in a worker.',
+  }),
+  WEIR_SANDBOX_RESERVE: countOrNone.default(8).meta({
+    program: 'worker',
+    description:
+      'Further sandbox processes for organizations that have none. Each takes about 60 MB, under heavy code 320 MB, and ends when idle.',
+  }),
+  WEIR_CODE_PRICE: price.default(0).meta({
+    program: 'worker',
+    description: 'Credits per second of processor time of code blocks. 0: free.',
+  }),
+  WEIR_MODEL_CONCURRENCY: count.default(200).meta({
+    program: 'worker',
+    description:
+      'Model calls of one organization that a worker makes at a time. A quarter more, at least 4, are for organizations that have few. Of several providers, one gets three quarters at most.',
+  }),
+  WEIR_WEBHOOK_CONCURRENCY: count.default(500).meta({
+    program: 'worker',
+    description:
+      'Delivery attempts that one worker makes at a time. Keep it at several times 40, the maximum of one organization.',
+  }),
+  WEIR_WEBHOOK_CA_FILE: z.string().optional().meta({
+    program: 'worker',
+    description: 'PEM file of further certificate authorities for webhook receivers.',
+  }),
+  WEIR_WEBHOOK_LISTENERS: onOrOff.default(false).meta({
+    program: 'API, worker',
+    byDefault: '`off`; `npm start`, except in production: `on`',
+    description:
+      '`on` lets `weir listen` receive webhooks. Needs API and worker in one process. Rejected in production.',
+  }),
+  WEIR_EGRESS_PROXY: proxyUrl.optional().meta({
+    program: 'worker',
+    description:
+      '`http://[user:password@]host:port`. Webhooks go out through this proxy, which gets a `CONNECT` to the address that was checked.',
+  }),
+  WEIR_MODELS_FILE: z.string().optional().meta({
+    program: 'API, worker',
+    description: 'Path of a JSON file laid over the built-in model list: capabilities and prices.',
+  }),
+  WEIR_MODELS_URL: httpUrl
+    .optional()
+    .meta({ program: 'API, worker', description: 'http(s) address of a JSON model list laid over both.' }),
+  WEIR_MODELS_REFRESH: modelsRefreshMinutes.default(60).meta({
+    program: 'API, worker',
+    description: 'Minutes between two fetches of `WEIR_MODELS_URL`, at most 10,080.',
+  }),
+  WEIR_JUDGE_MODEL: z.string().optional().meta({
+    program: 'API',
+    description:
+      'Model, with provider prefix, that judges test cases which name none. It is written into a case when the case is saved. Without it, such a case is 422.',
+  }),
+  WEIR_RATE_LIMIT_PER_KEY: rateLimit.default(60_000).meta({
+    program: 'API',
+    description: 'Requests per minute of one API key or user, over all API processes. 0: no limit.',
+  }),
+  WEIR_RATE_LIMIT_PER_ORGANIZATION: rateLimit.default(300_000).meta({
+    program: 'API',
+    description:
+      'Requests per minute of all API keys of an organization, over all API processes. 0: no limit.',
+  }),
+  WEIR_RUNS_UNDER_WAY_MAX: countOrNone.default(0).meta({
+    program: 'API',
+    description:
+      'Unfinished runs of an organization for which an operator set no number with `weir operator org set-quota` (where `unlimited` is written, not 0). 0: no limit.',
+  }),
+  // The default is twice the number that may wait for their runs to begin.
+  WEIR_OPEN_REQUESTS_MAX: countOrNone.default(2_000).meta({
+    program: 'API',
+    description:
+      'Requests held open per organization, API process and kind (calls; streams and long polls). All organizations together may hold four times as many, beyond which only an organization below its equal share gets more. 0: no limit.',
+  }),
+  WEIR_FAILED_SIGN_INS: rateLimit.default(600).meta({
+    program: 'API',
+    description: 'Invalid keys and tokens per minute from one address, per API process. 0: no limit.',
+  }),
+  WEIR_PROXIES: proxies.default(0).meta({
+    program: 'API',
+    description:
+      'Number of proxies in front of the API that append to `X-Forwarded-For`. 0: the address is that of the connection.',
+  }),
+  WEIR_OPERATORS: userIds.default(new Set()).meta({
+    program: 'API',
+    byDefault: 'none; `npm start`, except in production: owners of the demo organization',
+    description: 'Comma-separated user ids (`sub`) that may grant credits over HTTP.',
+  }),
+  WEIR_STARTING_CREDITS: credits.default(0).meta({
+    program: 'API',
+    byDefault: '`0`; `npm start`, except in production: `100`',
+    description: 'Credits of the first organization that a user creates over HTTP.',
+  }),
+  // The log reads the variable itself, because it starts first.
+  WEIR_LOG_LEVEL: logLevel.optional().meta({
+    program: 'all',
+    byDefault: '`info`',
+    description: 'Lowest level in the log: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
+  }),
+  WEIR_RETENTION_DAYS: retentionDays.optional().meta({
+    program: 'worker',
+    byDefault: 'none: never',
+    description:
+      'Days after which ended or paused runs with their traces and deliveries, and test runs, are deleted.',
+  }),
   ...objectStoreVariables,
-  /** For tests: connects to other addresses for these hosts of callers' URLs, unchecked. Refused in production. */
-  WEIR_TEST_DIAL_MAP: dialMap.optional(),
-  /** For tests: the path of a workflow bundle that workers load. Refused in production. */
-  WEIR_TEST_WORKFLOW_BUNDLE: z.string().optional(),
+  WEIR_TEST_DIAL_MAP: dialMap.optional().meta({
+    program: 'API, worker',
+    description:
+      'For tests: `{"host[:port]": "address:port"}`. Connections go there, unchecked. Rejected in production.',
+  }),
+  WEIR_TEST_WORKFLOW_BUNDLE: z.string().optional().meta({
+    program: 'worker',
+    description: 'For tests: path of the workflow bundle that workers load. Rejected in production.',
+  }),
 });
 
 /** The variables, of which some are refused in production. */

@@ -15,7 +15,7 @@ export const REQUESTS_SHARE_BYTES = 32 * MB;
 /** The bytes of inputs, and of models' answers, that one organization may have in hand. */
 export const ACTIVITIES_SHARE_BYTES = 32 * MB;
 /** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly: hence the reserve. */
-const REQUESTS = { total: 128 * MB, share: REQUESTS_SHARE_BYTES, reserve: 32 * MB };
+export const REQUESTS = { total: 128 * MB, share: REQUESTS_SHARE_BYTES, reserve: 32 * MB };
 /** An organization may hold prompts and answers for as long as its models take. */
 const ACTIVITIES = { total: 64 * MB, share: ACTIVITIES_SHARE_BYTES, reserve: 32 * MB };
 /** Definitions of one organization that are looked at, and drafts of it that are checked, at a time. */

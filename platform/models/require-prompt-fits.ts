@@ -3,7 +3,7 @@ import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/l
 import type { ModelCapabilities } from './registry.ts';
 
 /** Few texts have more characters per token. A prompt over the context by this measure is refused here, others by the provider. */
-const CHARACTERS_PER_TOKEN_MAX = 8;
+export const CHARACTERS_PER_TOKEN_MAX = 8;
 
 /** Returns the most characters that one call of the model may send. */
 export function promptMaxChars({ context_tokens }: Pick<ModelCapabilities, 'context_tokens'>): number {

@@ -24,11 +24,11 @@ const CONNECT_TIMEOUT_MS = 2_000;
 /** A connection on which nothing moves for so long is given up. */
 const IDLE_MAX_MS = 5_000;
 /** A value that has waited so long for its turn, or could not be written within the other, is kept in the database instead. */
-const PUT_TURN_MAX_MS = 2_000;
+export const PUT_TURN_MAX_MS = 2_000;
 /** Whoever writes may hold up one of the worker's workflow tasks, which are several times as many as may write and wait. */
 const PUTS_WAITING_MAX = 32;
 /** An output has 8 MiB at most, and a request rarely more than 12. */
-const PUT_MAX_MS = 8_000;
+export const PUT_MAX_MS = 8_000;
 const GET_TURN_MAX_MS = 10_000;
 const GET_MAX_MS = 30_000;
 const REMOVE_MAX_MS = 30_000;

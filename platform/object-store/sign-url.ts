@@ -2,7 +2,7 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 
 /** Whoever has the URL may read the object for so long. */
-const SIGNED_SECONDS = 300;
+export const SIGNED_SECONDS = 300;
 
 /** Signs a URL under which browsers save the object, and never show it as a page. */
 export async function signUrl(

@@ -4,6 +4,6 @@ export function refuseArguments(): void {
   if (argument === undefined) return;
   throw new Error(
     `Unknown argument ${JSON.stringify(argument)}: this program takes none. Its settings are environment variables, which` +
-      ' docs/operating/configuration.md lists.',
+      ' docs/reference.md lists.',
   );
 }

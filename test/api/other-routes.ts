@@ -20,25 +20,30 @@ const onFlow: { [route: string]: Row } = Object.fromEntries(
     [`post ${path}/jobs`, { ...all(422), ...runners, ...nothing }],
     [`post ${path}/step`, { ...all(422), ...runners, ...nothing }],
     [`get ${path}/jobs/:executionId`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/events`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/blocks`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/blocks/:key`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/blocks/:key/input`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/blocks/:key/output`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/blocks/:key/output/url`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/blocks/:key/sent`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/request`, { ...all(200), ...runReaders }],
-    [`get ${path}/jobs/:executionId/flow`, { ...all(200), keys: ['read', 'deploy'] }],
-    [`get ${path}/jobs/:executionId/fork`, { ...all(422), ...runReaders }],
-    [`post ${path}/jobs/:executionId/rerun`, { ...all(202), ...runners }],
-    // The run has not failed, so there is nothing to retry.
-    [`post ${path}/jobs/:executionId/retry`, { ...all(409), ...runners }],
-    [`post ${path}/jobs/:executionId/cancel`, { ...all(200), ...runners }],
   ]),
 );
 
+const R = `${S}/jobs/:executionId`;
+const onRun: { [route: string]: Row } = {
+  [`get ${R}/events`]: { ...all(200), ...runReaders },
+  [`get ${R}/blocks`]: { ...all(200), ...runReaders },
+  [`get ${R}/blocks/:key`]: { ...all(200), ...runReaders },
+  [`get ${R}/blocks/:key/input`]: { ...all(200), ...runReaders },
+  [`get ${R}/blocks/:key/output`]: { ...all(200), ...runReaders },
+  [`get ${R}/blocks/:key/output/url`]: { ...all(200), ...runReaders },
+  [`get ${R}/blocks/:key/sent`]: { ...all(200), ...runReaders },
+  [`get ${R}/request`]: { ...all(200), ...runReaders },
+  [`get ${R}/flow`]: { ...all(200), keys: ['read', 'deploy'] },
+  [`get ${R}/fork`]: { ...all(422), ...runReaders },
+  [`post ${R}/rerun`]: { ...all(202), ...runners },
+  // The run has not failed, so there is nothing to retry.
+  [`post ${R}/retry`]: { ...all(409), ...runners },
+  [`post ${R}/cancel`]: { ...all(200), ...runners },
+};
+
 export const OTHERS: { [route: string]: Row } = {
   ...onFlow,
+  ...onRun,
   [`get ${S}/runs`]: { ...all(200), ...runReaders },
   [`get ${W}/secret`]: { ...all(200), ...webhooks },
   [`post ${W}/secret/rotate`]: { member: 403, admin: 200, owner: 200, ...webhooks },

@@ -62,7 +62,7 @@ describe('the documentation', () => {
   it('lists the variables that the service reads, all of them and no other', () => {
     const files = ['platform/config/object-store.ts', 'platform/config/variables.ts'];
     const read = variablesIn(files.map((file) => readFileSync(path.join(ROOT, file), 'utf8')).join());
-    const listed = variablesIn(readPage('docs/operating/configuration.md'));
+    const listed = variablesIn(readPage('docs/reference.md'));
     assert.deepEqual(
       [...read].filter((name) => !listed.has(name)),
       [],

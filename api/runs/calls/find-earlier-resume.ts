@@ -12,7 +12,7 @@ import { deriveCallId } from './derive-call-id.ts';
 import type { AcceptedCall, CallToStore } from './store-call.ts';
 
 /** How often a resume that fails again and again is tried; later it gets its last failure as its answer. */
-const TRIES_MAX = 32;
+export const TRIES_MAX = 32;
 
 /** Failures of what a run depends on, not of what it does: the same resume may succeed later, or with another model key. */
 const PASSING: ErrorCode[] = [

@@ -6,7 +6,7 @@ import { RETRY_AFTER_SECONDS, RetryLater } from '../../http/retry-later.ts';
 import { waitInTime } from '../../http/take-bytes.ts';
 
 /** Each look-up has sockets of its own, for some seconds where DNS does not answer. */
-const LOOK_UPS_MAX = 20;
+export const LOOK_UPS_MAX = 20;
 
 const lookUps = createOwnerLimit(LOOK_UPS_MAX);
 

@@ -7,7 +7,7 @@ import { ServiceError } from '../../../flow/errors.ts';
 import type { ToolCallMessage } from '../../../flow/tool-calls.ts';
 
 /** How long a resume may bring the token of its pause. */
-const RESUME_STATE_DAYS = 7;
+export const RESUME_STATE_DAYS = 7;
 
 const ALGORITHM = 'HS256';
 

@@ -92,7 +92,7 @@ export const jobRequest = z
 export type JobRequest = z.infer<typeof jobRequest>;
 export type RunRequest = ExecuteRequest | JobRequest;
 
-const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
 export const idempotencyKey = z
   .string()
@@ -103,6 +103,6 @@ export const idempotencyKey = z
 
 export const idempotencyHeaders = z.object({
   'Idempotency-Key': idempotencyKey.meta({
-    description: `Send a new value with each new request, and the same value when you repeat one: within ${IDEMPOTENCY_KEY_HOURS} hours the repeated request gets the run and answer of the first.`,
+    description: `Send a new value with each new request, and the same value when you repeat one. Within ${IDEMPOTENCY_KEY_HOURS} hours, the repeated request gets the run and answer of the first.`,
   }),
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readDocument } from '../reference/read-document.ts';
 import { type McpWeir, startMcpWeir } from './mcp-harness.ts';
 
 describe('the MCP endpoint in the API reference', () => {
@@ -10,7 +11,7 @@ describe('the MCP endpoint in the API reference', () => {
   after(() => mcp.stop());
 
   const describeMcp = async () => {
-    const document = (await (await fetch(`${mcp.weir.url}/openapi.json`)).json()) as Document;
+    const document = await readDocument<Document>(mcp.weir.url);
     return { ...document, mcp: document.paths['/api/v1/mcp']?.post ?? assert.fail() };
   };
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
+import { readDocument } from './read-document.ts';
 
 describe('Parameters of the API reference', () => {
   let weir: Weir;
@@ -11,12 +12,11 @@ describe('Parameters of the API reference', () => {
   });
   after(() => weir.stop());
 
+  type Document = { paths: { [path: string]: { [method: string]: { parameters?: Parameter[] } } } };
   type Parameter = { name: string; in: string; example?: string; schema: { [key: string]: unknown } };
   const parametersIn = async (place: string) => {
-    const document = (await (await fetch(`${weir.url}/openapi.json`)).json()) as {
-      paths: { [path: string]: { [method: string]: { parameters?: Parameter[] } } };
-    };
-    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+    const { paths } = await readDocument<Document>(weir.url);
+    const operations = Object.values(paths).flatMap((item) => Object.values(item));
     return operations.flatMap(({ parameters = [] }) => parameters.filter((one) => one.in === place));
   };
 

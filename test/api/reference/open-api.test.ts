@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiRoutes } from '../../../api/app.ts';
 import { STATUS } from '../../../api/http/errors.ts';
 import { openApiPath } from '../../../api/reference/open-api.ts';
 import { RUN_STATUSES } from '../../../db/schema.ts';
+import { PAGE } from '../../../docs/write-reference.ts';
 import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { ERROR_CODES } from '../../../flow/errors.ts';
 import type { Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 import { waitUntil } from '../../wait-until.ts';
+import { readDocument } from './read-document.ts';
 
 describe('API reference', () => {
   let weir: Weir;
@@ -41,7 +44,7 @@ describe('API reference', () => {
     webhooks: { [event: string]: { [method: string]: Operation } };
     components: { schemas: { [name: string]: Schema } };
   };
-  const openApi = async () => (await (await fetch(`${weir.url}/openapi.json`)).json()) as Document;
+  const openApi = () => readDocument<Document>(weir.url);
 
   it('describes every route, and nothing else, as OpenAPI 3.1', async () => {
     const document = await openApi();
@@ -62,6 +65,28 @@ describe('API reference', () => {
     assert.deepEqual(tags.map(({ name }) => name).sort(), [...used].sort());
     for (const { parameters = [] } of operations)
       for (const one of parameters) if (one.in === 'path') assert.ok(one.description, one.name);
+  });
+
+  it('has at most 500 KB, with everything that endpoints have in common once, among its components', async () => {
+    const text = await (await fetch(`${weir.url}/openapi.json`)).text();
+    assert.ok(Buffer.byteLength(text) <= 500_000, `${Buffer.byteLength(text)} bytes`);
+    const shared = ['responses', 'requestBody', 'parameters', 'headers', 'examples'];
+    const seen = new Map<string, string>();
+    const visit = (value: unknown, path: string[]) => {
+      if (value === null || typeof value !== 'object' || path.at(-1) === 'schema' || path.at(-1) === 'value')
+        return;
+      const kind = shared.find((name) => [path.at(-1), path.at(-2)].includes(name));
+      const is = kind === 'requestBody' ? path.at(-1) === kind : path.at(-2) === kind;
+      if (kind && is && !('$ref' in value)) {
+        const key = `${kind} ${JSON.stringify(value)}`;
+        assert.equal(seen.get(key), undefined, `${path.join('/')} repeats`);
+        seen.set(key, path.join('/'));
+      }
+      for (const [name, inner] of Object.entries(value)) visit(inner, [...path, name]);
+    };
+    const { components, paths, webhooks } = JSON.parse(text);
+    visit({ ...components, schemas: {}, paths, webhooks }, []);
+    assert.ok(seen.size > 100);
   });
 
   it('describes the fields that the validation takes', async () => {
@@ -108,6 +133,23 @@ describe('API reference', () => {
         const taken = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
         assert.deepEqual(taken, header, path);
       }
+  });
+
+  it('has no header that docs/reference.md lacks', async () => {
+    const { paths, webhooks } = await openApi();
+    const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((item) =>
+      Object.values(item),
+    );
+    const names = operations.flatMap(({ parameters = [], responses }) => [
+      ...parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name),
+      ...Object.values(responses).flatMap(({ headers }) => Object.keys(headers ?? {})),
+    ]);
+    assert.ok(names.length > 0);
+    const page = readFileSync(PAGE, 'utf8');
+    assert.deepEqual(
+      [...new Set(names)].filter((name) => !page.includes(`| \`${name}\` |`)),
+      [],
+    );
   });
 
   it('tells 408 REQUEST_TIMEOUT of every endpoint, and 413 OUTPUT_TOO_LARGE of those that put outputs together', async () => {

@@ -98,12 +98,12 @@ describe('POST …/jobs/{executionId}/cancel', () => {
     assert.deepEqual(second.body, first.body);
   });
 
-  it('takes a repeated cancellation of a run that has not ended yet, also under its version', async () => {
+  it('takes a repeated cancellation of a run that has not ended yet', async () => {
     const flow = await weir.createFlow(weir.tenant, [passthrough('a')]);
     await weir.stopWorker();
     const executionId = await weir.start(flow);
-    for (const path of [flow, `${flow}/v1`, flow]) {
-      const { status, body } = await weir.cancel(path, executionId);
+    for (const _ of [1, 2, 3]) {
+      const { status, body } = await weir.cancel(flow, executionId);
       assert.deepEqual([status, body.status], [202, 'started']);
     }
     await weir.startWorker();

@@ -68,6 +68,24 @@ describe('POST …/jobs and GET …/jobs/{executionId}', () => {
     assert.deepEqual([body.status, body.result, body.mode], ['completed', 'x', 'execute']);
   });
 
+  it('has a path with the version for the state of a run alone', async () => {
+    const flow = await weir.createFlow(tenant, []);
+    const { executionId } = (await start(`${flow}/v1`, { message: 'x' })).body;
+    const { body: pinned } = await weir.finish(`${flow}/v1`, executionId, tenant.key);
+    const { body } = await weir.call('GET', `${flow}/jobs/${executionId}`, { key: tenant.key });
+    assert.deepEqual(pinned, body);
+    for (const [method, rest] of [
+      ...['events', 'blocks', 'blocks/a', 'blocks/a/output', 'request', 'flow', 'fork?step=0'].map(
+        (path) => ['GET', path] as const,
+      ),
+      ...['cancel', 'rerun', 'retry'].map((path) => ['POST', path] as const),
+    ]) {
+      const path = `${flow}/v1/jobs/${executionId}/${rest}`;
+      const { status, body } = await weir.call(method, path, { key: tenant.key });
+      assert.deepEqual([status, body.detail.code], [404, 'NOT_FOUND'], path);
+    }
+  });
+
   it('answers 405 TOOLS_REQUIRE_SYNC_EXECUTE when tools are sent', async () => {
     const { status, headers, body } = await start(await weir.createFlow(tenant, []), {
       message: '',

@@ -1,0 +1,142 @@
+// The variables that the service does not read by its own schemas: those of Temporal, OpenTelemetry and model providers, of
+// `npm start` and of the `weir` command. docs/reference.md is generated from them and from variables.ts.
+
+type OtherVariable = {
+  names: readonly string[];
+  program: string;
+  byDefault?: string;
+  description: string;
+};
+
+export const OTHER_VARIABLES: readonly OtherVariable[] = [
+  {
+    names: ['PGPASSWORD'],
+    program: 'all',
+    description: 'Password of the database where `DATABASE_URL` has none.',
+  },
+  {
+    names: [
+      'TEMPORAL_ADDRESS',
+      'TEMPORAL_NAMESPACE',
+      'TEMPORAL_API_KEY',
+      'TEMPORAL_TLS…',
+      'TEMPORAL_PROFILE',
+      'TEMPORAL_CONFIG_FILE',
+    ],
+    program: 'API, worker',
+    byDefault: '`localhost:7233`, namespace `default`; `npm start`: its own server in `.weir/`',
+    description:
+      "Temporal's [standard client configuration](https://docs.temporal.io/develop/environment-configuration).",
+  },
+  {
+    names: ['OTEL_…'],
+    program: 'API, worker',
+    description:
+      "OpenTelemetry's standard variables. Without an exporter there are no traces and no pushed metrics.",
+  },
+  {
+    names: [
+      'OPENAI_API_KEY',
+      'ANTHROPIC_API_KEY',
+      'GOOGLE_API_KEY',
+      'OPENROUTER_API_KEY',
+      'OLLAMA_API_KEY',
+      'DEMO_API_KEY',
+    ],
+    program: 'API, worker',
+    description:
+      'Keys of the model providers, by model prefix. A provider is on when its key or its base URL is set.',
+  },
+  {
+    names: [
+      'OPENAI_BASE_URL',
+      'ANTHROPIC_BASE_URL',
+      'GOOGLE_BASE_URL',
+      'OPENROUTER_BASE_URL',
+      'OLLAMA_BASE_URL',
+    ],
+    program: 'API, worker',
+    byDefault: 'that of each provider',
+    description: 'An OpenAI-compatible endpoint.',
+  },
+  {
+    names: ['DEMO_BASE_URL'],
+    program: 'API, worker',
+    byDefault: 'none; `npm start`: the demo server',
+    description: 'Endpoint for `demo/…` models.',
+  },
+  {
+    names: ['WEIR_EMBEDDED_IDENTITY_PROVIDER'],
+    program: '`npm start`',
+    description: '`on` allows the embedded identity provider with `NODE_ENV=production`.',
+  },
+  {
+    names: ['WEIR_STATE_DIR'],
+    program: '`npm start`, `weir`',
+    byDefault: '`.weir` in the checkout',
+    description: 'State of `npm start`, which the `weir` command reads too.',
+  },
+  {
+    names: ['WEIR_TEMPORAL_CLI'],
+    program: '`npm start`',
+    byDefault: '`temporal` on the PATH, the cache, a download, a build',
+    description: 'Temporal binary of `npm start`.',
+  },
+  {
+    names: ['XDG_CACHE_HOME'],
+    program: '`npm start`',
+    byDefault: '`~/.cache`',
+    description: 'Cache of `npm start`, in its folder `weir`.',
+  },
+  {
+    names: ['NODE_COMPILE_CACHE'],
+    program: 'all',
+    byDefault: '`node_modules/.cache/node` in npm scripts',
+    description: 'Compiled code, for faster starts. Without write access, processes work without it.',
+  },
+  {
+    names: ['NODE_EXTRA_CA_CERTS'],
+    program: 'all',
+    description:
+      'PEM file of a further certificate authority for everything but Temporal. Set it for the migration too.',
+  },
+  {
+    names: ['WEIR_URL', 'WEIR_API_KEY'],
+    program: '`weir`',
+    byDefault: 'those of `weir login`, then of the local `npm start`',
+    description: 'Service that the `weir` command calls, and the key for it.',
+  },
+  {
+    names: ['WEIR_TOKEN'],
+    program: '`weir`',
+    description: 'A JWT that the `weir` command sends instead of a key.',
+  },
+  {
+    names: ['WEIR_PROJECT'],
+    program: '`weir`',
+    description: 'Project, as `org/project`, of flow files for which `--project` names none.',
+  },
+  {
+    names: ['WEIR_WEBHOOK_SECRET'],
+    program: '`weir`',
+    description: 'Secret with which `weir listen` verifies, instead of that of an organization.',
+  },
+  {
+    names: ['XDG_CONFIG_HOME'],
+    program: '`weir`',
+    byDefault: '`~/.config`',
+    description: 'Where `weir login` keeps sessions, in `weir/sessions.json`.',
+  },
+  {
+    names: ['XDG_STATE_HOME'],
+    program: '`weir`',
+    byDefault: '`~/.local/state`',
+    description: 'What `weir flow push` and `pull` know of drafts, in `weir/drafts`.',
+  },
+  {
+    names: ['BROWSER'],
+    program: '`weir`',
+    byDefault: '`open` on macOS, `xdg-open` where there is a display',
+    description: 'Program with which `weir login` opens a page.',
+  },
+];
