@@ -1,7 +1,7 @@
-import type { Schemas } from '../api/client.ts';
+import type { components } from '../api/schema.d.ts';
 
 /** A run as `GET …/jobs/{executionId}` answers it. */
-export type Run = Schemas['JobState'];
+export type Run = components['schemas']['JobState'];
 
 /** Where a run is in the API and in the address of its page. */
 export type RunPath = { org: string; project: string; flow: string; executionId: string };

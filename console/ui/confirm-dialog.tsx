@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { ReturnFocus } from './use-return-focus.ts';
 
-type Props = {
+type ConfirmDialogProps = {
   title: string;
   /** The verb of the button, such as `Revoke`. */
   action: string;
@@ -27,7 +27,7 @@ export function ConfirmDialog({
   onClose,
   onConfirm,
   children,
-}: Props) {
+}: ConfirmDialogProps) {
   const confirm = useMutation({ mutationFn: onConfirm, meta: { quiet: true } });
   function close() {
     // The dialog may be opened again, for something else.

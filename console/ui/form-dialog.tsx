@@ -4,10 +4,10 @@ import { otherError } from '../api/field-error.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
-import style from './page.module.css';
+import page from './page.module.css';
 import { ReturnFocus } from './use-return-focus.ts';
 
-type Props = {
+type FormDialogProps = {
   title: string;
   /** The verb of the button, such as `Create project`. */
   action: string;
@@ -27,7 +27,7 @@ type Props = {
 };
 
 /** A dialog with a form. What the service refuses is said in it, and it stays open. */
-export function FormDialog(props: Props) {
+export function FormDialog(props: FormDialogProps) {
   const {
     title,
     action,
@@ -54,7 +54,7 @@ export function FormDialog(props: Props) {
     >
       <ReturnFocus />
       <Form
-        className={style.stack}
+        className={page.stack}
         validationBehavior="aria"
         onSubmit={(event) => {
           event.preventDefault();

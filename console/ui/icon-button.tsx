@@ -1,11 +1,15 @@
 import type { ReactNode } from 'react';
-import { Button as AriaButton, type ButtonProps, TooltipTrigger } from 'react-aria-components';
+import {
+  Button as AriaButton,
+  type ButtonProps as AriaButtonProps,
+  TooltipTrigger,
+} from 'react-aria-components';
 import style from './button.module.css';
 import { classes } from './classes.ts';
 import { Tooltip } from './tooltip.tsx';
 import { useButtonProps } from './use-button-props.ts';
 
-type Props = Omit<ButtonProps, 'className' | 'style' | 'children' | 'aria-label'> & {
+type IconButtonProps = Omit<AriaButtonProps, 'className' | 'style' | 'children' | 'aria-label'> & {
   /** Says what the button does: its name for assistive technology, and its tooltip. */
   label: string;
   children: ReactNode;
@@ -14,7 +18,13 @@ type Props = Omit<ButtonProps, 'className' | 'style' | 'children' | 'aria-label'
 };
 
 /** A button that shows an icon only. */
-export function IconButton({ label, children, variant = 'quiet', size = 'normal', ...props }: Props) {
+export function IconButton({
+  label,
+  children,
+  variant = 'quiet',
+  size = 'normal',
+  ...props
+}: IconButtonProps) {
   return (
     <TooltipTrigger delay={500}>
       <AriaButton

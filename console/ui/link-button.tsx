@@ -3,12 +3,12 @@ import type { AnchorHTMLAttributes, Ref } from 'react';
 import style from './button.module.css';
 import { classes } from './classes.ts';
 
-type Props = AnchorHTMLAttributes<HTMLAnchorElement> & {
+type LinkButtonProps = AnchorHTMLAttributes<HTMLAnchorElement> & {
   variant?: 'primary' | 'secondary' | 'quiet';
   ref?: Ref<HTMLAnchorElement>;
 };
 
-function Anchor({ variant = 'secondary', ...props }: Props) {
+function Anchor({ variant = 'secondary', ...props }: LinkButtonProps) {
   return <a {...props} className={classes(style.button, style[variant])} />;
 }
 

@@ -1,6 +1,6 @@
 import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
-import style from './page.module.css';
+import page from './page.module.css';
 import { ReturnFocus } from './use-return-focus.ts';
 
 type Paged = {
@@ -16,7 +16,7 @@ type Paged = {
 export function MoreButton({ query }: { query: Paged }) {
   if (!query.hasNextPage) return null;
   return (
-    <div className={style.more}>
+    <div className={page.more}>
       <ReturnFocus to="main" />
       {query.isFetchNextPageError && !query.isFetchingNextPage && <ErrorNote error={query.error as Error} />}
       <Button isPending={query.isFetchingNextPage} onPress={() => query.fetchNextPage()}>

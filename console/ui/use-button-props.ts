@@ -1,15 +1,19 @@
 import { useState } from 'react';
-import type { ButtonProps } from 'react-aria-components';
+import type { ButtonProps as AriaButtonProps } from 'react-aria-components';
 
 /**
  * Gives the props of a button. One that is pending, or is disabled while it has the focus, is not disabled in the page, which
  * would take the focus away from it: it does nothing. React Aria's own `isPending` is not used: it announces the button by
  * its id, which leads nowhere once the dialog around it has closed.
  */
-export function useButtonProps({ isPending, isDisabled = false, ...props }: ButtonProps): ButtonProps {
+export function useButtonProps({
+  isPending,
+  isDisabled = false,
+  ...props
+}: AriaButtonProps): AriaButtonProps {
   const [hasFocus, setFocus] = useState(false);
   const isHeld = isDisabled && hasFocus;
-  const all: ButtonProps = {
+  const all: AriaButtonProps = {
     ...props,
     onFocus(event) {
       setFocus(true);

@@ -6,7 +6,7 @@ import style from './usage.module.css';
 
 type Series = { name: string; token: string; values: (number | null)[] };
 
-type Props = {
+type DayChartProps = {
   /** Days in UTC, in order. */
   days: string[];
   series: Series[];
@@ -27,7 +27,7 @@ const axisDay = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', 
 const legendDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: UTC });
 
 /** A chart over days. The table of the page has the same numbers for those who cannot see it. */
-export const DayChart = memo(function DayChart(props: Props) {
+export const DayChart = memo(function DayChart(props: DayChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const theme = useThemeCount();
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew when the theme changes
@@ -45,11 +45,11 @@ export const DayChart = memo(function DayChart(props: Props) {
   return <div ref={frame} role="img" aria-label={props.label} className={style.chart} />;
 });
 
-function dataOf({ days, series }: Props): uPlot.AlignedData {
+function dataOf({ days, series }: DayChartProps): uPlot.AlignedData {
   return [days.map((day) => Date.parse(day) / 1_000), ...series.map(({ values }) => values)];
 }
 
-function optionsOf({ series, kind, show, isWhole }: Props, target: HTMLElement): uPlot.Options {
+function optionsOf({ series, kind, show, isWhole }: DayChartProps, target: HTMLElement): uPlot.Options {
   const line = colorOf(target, '--line');
   const text = colorOf(target, '--text-soft');
   const axis = {

@@ -19,8 +19,14 @@ export function ConflictDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Two drafts" isOpen onClose={onClose} width="60rem">
       <div className={style.drafts}>
-        <Changes title="Changed elsewhere" lines={describeDifference(saved.steps, conflict.steps)} />
-        <Changes title="Changed here" lines={describeDifference(saved.steps, steps)} />
+        <section>
+          <h3>Changed elsewhere</h3>
+          <Changes from={saved.steps} to={conflict.steps} />
+        </section>
+        <section>
+          <h3>Changed here</h3>
+          <Changes from={saved.steps} to={steps} />
+        </section>
       </div>
       <CodeDifference
         label="The draft elsewhere, and yours"
@@ -68,17 +74,16 @@ export function ConflictDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Changes({ title, lines }: { title: string; lines: string[] }) {
+/** Lists what changes from one tree to another, at most 12 lines. */
+export function Changes({ from, to }: { from: Step[]; to: Step[] }) {
+  const lines = describeDifference(from, to);
   return (
-    <section>
-      <h3>{title}</h3>
-      <ul>
-        {lines.slice(0, LINES_MAX).map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-        {lines.length > LINES_MAX && <li>and {lines.length - LINES_MAX} more</li>}
-      </ul>
-    </section>
+    <ul>
+      {lines.slice(0, LINES_MAX).map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+      {lines.length > LINES_MAX && <li>and {lines.length - LINES_MAX} more</li>}
+    </ul>
   );
 }
 

@@ -3,8 +3,6 @@ import { Loading } from '../../ui/loading.tsx';
 import type { FlowGraphProps } from './flow-graph-props.ts';
 import style from './graph.module.css';
 
-export type { StepStatus } from './step-status.ts';
-
 const GraphCanvas = lazy(() => import('./graph-canvas.tsx'));
 
 /** Draws a tree of steps, as large as the element around it. It can be read and walked through by keyboard. */

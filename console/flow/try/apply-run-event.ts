@@ -1,7 +1,7 @@
 import type { components } from '../../api/schema.d.ts';
 import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
 
-type Schemas = components['schemas'];
+export type Schemas = components['schemas'];
 
 const RUN_ENDS = ['run_completed', 'run_failed', 'run_tool_calls_required', 'run_in_progress'];
 

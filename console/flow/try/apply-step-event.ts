@@ -1,8 +1,5 @@
-import type { components } from '../../api/schema.d.ts';
-import { withCost } from './apply-run-event.ts';
+import { type Schemas, withCost } from './apply-run-event.ts';
 import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
-
-type Schemas = components['schemas'];
 
 const CALL_ENDS = ['step_paused', 'step_paused_for_tool_calls', 'run_completed', 'run_failed'];
 

@@ -7,7 +7,7 @@ import type { Step } from '../draft/steps.ts';
 import { parametersUsed } from './try-input.ts';
 import style from './try-panel.module.css';
 
-type Props = {
+type ParametersFieldProps = {
   /** The JSON text. */
   value: string;
   onChange: (value: string) => void;
@@ -16,7 +16,7 @@ type Props = {
 };
 
 /** The parameters of a run: a field for each that the flow names, and the JSON of all. */
-export function ParametersField({ value, onChange, error, steps }: Props) {
+export function ParametersField({ value, onChange, error, steps }: ParametersFieldProps) {
   const used = parametersUsed(steps);
   const parameters = useMemo(() => readObject(value), [value]);
   const set = (name: string, text: string) => {

@@ -22,7 +22,7 @@ import style from './versions.module.css';
 const ROUTE = '/orgs/$org/projects/$project/flows/$flow/versions';
 const NOTHING = 'nothing';
 
-type Props = {
+type VersionViewProps = {
   side: Side;
   /** The version in the list; undefined for the draft, and for one that the list has not fetched. */
   version: Schemas['Version'] | undefined;
@@ -30,7 +30,7 @@ type Props = {
 };
 
 /** One version, or the draft: its graph and its file, compared with another one if the reader wants. */
-export function VersionView({ side, version, versions }: Props) {
+export function VersionView({ side, version, versions }: VersionViewProps) {
   const { flow, org } = useFlow();
   const nameOfUser = useUserName(useOrganization(org).id);
   const navigate = useNavigate({ from: ROUTE });

@@ -14,7 +14,7 @@ import style from './detail.module.css';
 import { sendingKey, sendToolResults } from './send-tool-results.ts';
 import type { TypedResults } from './use-typed-results.ts';
 
-type Props = {
+type AnswerToolsProps = {
   run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
   calls: Schemas['ToolCallOutput'][];
   path: RunPath;
@@ -24,7 +24,7 @@ type Props = {
 };
 
 /** A form for the results of the tool calls that a run waits for; each is the text that its model gets. */
-export function AnswerTools({ run, calls, path, projectId, steps, typed }: Props) {
+export function AnswerTools({ run, calls, path, projectId, steps, typed }: AnswerToolsProps) {
   const client = useQueryClient();
   // The form goes once the run goes on.
   useReturnFocus();

@@ -7,7 +7,7 @@ import { BulkDialog } from './bulk-dialog.tsx';
 import type { Bulk } from './bulk-runs.ts';
 import { type RunFilter, whyNotInBulk } from './run-filter.ts';
 
-type Props = { projectId: string; filter: RunFilter; onDone: () => void };
+type BulkActionsProps = { projectId: string; filter: RunFilter; onDone: () => void };
 
 const LABELS = {
   retry: { label: 'Retry failed', title: 'Retry failed runs', icon: RotateCcw },
@@ -15,7 +15,7 @@ const LABELS = {
 };
 
 /** The buttons for what can be done with all runs that the filter finds. */
-export function BulkActions(props: Props) {
+export function BulkActions(props: BulkActionsProps) {
   return (
     <>
       <BulkAction how="cancel" {...props} />
@@ -25,7 +25,7 @@ export function BulkActions(props: Props) {
 }
 
 /** Opens the dialog in which it is done, or says why it cannot be. */
-function BulkAction({ how, ...props }: Props & { how: Bulk }) {
+function BulkAction({ how, ...props }: BulkActionsProps & { how: Bulk }) {
   const [isOpen, setOpen] = useState(false);
   const { label, title, icon: Icon } = LABELS[how];
   const why = whyNotInBulk(how, props.filter);

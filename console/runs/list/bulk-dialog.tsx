@@ -11,7 +11,7 @@ import { BulkResultView, describeCounts } from './bulk-result.tsx';
 import { type Bulk, type BulkResult, COUNT_MAX, changeRuns, countMatching } from './bulk-runs.ts';
 import type { RunFilter } from './run-filter.ts';
 
-type Props = {
+type BulkDialogProps = {
   how: Bulk;
   title: string;
   projectId: string;
@@ -44,7 +44,7 @@ const WORDS = {
 };
 
 /** Retries or cancels the runs that the filter finds: says how many there are, asks, and tells what came of it. */
-export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: Props) {
+export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: BulkDialogProps) {
   const [progress, setProgress] = useState<BulkResult>();
   /** Also known once the dialog is closed. */
   const latest = useRef(NOTHING_YET);

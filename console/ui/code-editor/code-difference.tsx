@@ -1,10 +1,10 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { ErrorNote } from '../error-note.tsx';
 import { NOT_LOADED_ADVICE } from '../not-loaded-advice.ts';
-import style from './code-difference.module.css';
+import style from './code-editor.module.css';
 import type { DifferenceLanguage } from './create-difference.ts';
 
-type Props = {
+type DifferenceProps = {
   /** Names what is compared, such as `Version 2 and draft`. */
   label: string;
   before: string;
@@ -13,7 +13,7 @@ type Props = {
 };
 
 /** Shows two texts as a difference, to read: beside each other, or below each other where there is little room. */
-export function CodeDifference({ label, before, after, language = 'text' }: Props) {
+export function CodeDifference({ label, before, after, language = 'text' }: DifferenceProps) {
   const host = useRef<HTMLDivElement>(null);
   const id = useId();
   const [error, setError] = useState<Error>();

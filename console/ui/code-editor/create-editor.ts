@@ -44,7 +44,7 @@ const LANGUAGES: Record<EditorLanguage, () => Promise<{ loadLanguage(): Language
   json: () => import('./languages/json.ts'),
   'json-schema': () => import('./languages/json-schema.ts'),
   prompt: () => import('./languages/prompt.ts'),
-  text: () => import('./languages/text.ts'),
+  text: async () => ({ loadLanguage: () => ({ extensions: [] }) }),
 };
 /** Tab writes an indentation in these; elsewhere it goes on to the next field. */
 const INDENTING: EditorLanguage[] = ['javascript', 'json', 'json-schema'];
