@@ -1,8 +1,8 @@
-import type { Schemas } from '../api/client.ts';
+import type { components } from '../api/schema.d.ts';
 import { formatCompact, formatCount, formatCredits, formatDuration } from '../ui/format.ts';
 import type { Division } from './search.ts';
 
-export type Entry = Schemas['UsageReport']['entries'][number];
+export type Entry = components['schemas']['UsageReport']['entries'][number];
 
 type Column = {
   name: string;
