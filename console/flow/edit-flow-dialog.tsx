@@ -46,14 +46,14 @@ export function EditFlowDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-type Props = {
+type FlowFormProps = {
   flow: Pick<Schemas['Flow'], 'id' | 'name' | 'description' | 'slug'>;
   etag: string;
   onClose: () => void;
   onReload: () => void;
 };
 
-function FlowForm({ flow, etag, onClose, onReload }: Props) {
+function FlowForm({ flow, etag, onClose, onReload }: FlowFormProps) {
   const { projectId } = useFlow();
   const isShown = useIsShown();
   const [name, setName] = useState(flow.name);

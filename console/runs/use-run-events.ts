@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { followStream } from '../api/follow-stream.ts';
 import { type RunPath, runUrl } from './run-path.ts';
 
-const TELL_AT_MOST_EVERY_MS = 700;
+const CHANGE_INTERVAL_MS = 700;
 
 /**
  * Follows the events of a run while it is under way, and says through `onChange` that something has happened, at most
@@ -21,7 +21,7 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
       timer ??= setTimeout(() => {
         timer = undefined;
         tell.current();
-      }, TELL_AT_MOST_EVERY_MS);
+      }, CHANGE_INTERVAL_MS);
     }
     const url = runUrl({ org, project, flow, executionId }, '/events');
     const onInterrupted = async () => {

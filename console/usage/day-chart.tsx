@@ -17,9 +17,9 @@ type DayChartProps = {
   label: string;
 };
 
-const HEIGHT = 150;
+const CHART_HEIGHT_PX = 150;
 /** Steps of an axis that counts whole things. */
-const WHOLE = [1, 2, 5]
+const WHOLE_STEPS = [1, 2, 5]
   .flatMap((digit) => Array.from({ length: 10 }, (_, power) => digit * 10 ** power))
   .sort((a, b) => a - b);
 const UTC = 'Etc/UTC';
@@ -35,7 +35,9 @@ export const DayChart = memo(function DayChart(props: DayChartProps) {
     const target = frame.current;
     if (!target) return;
     const chart = new uPlot(optionsOf(props, target), dataOf(props), target);
-    const resized = new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: HEIGHT }));
+    const resized = new ResizeObserver(() =>
+      chart.setSize({ width: target.clientWidth, height: CHART_HEIGHT_PX }),
+    );
     resized.observe(target);
     return () => {
       resized.disconnect();
@@ -61,7 +63,7 @@ function optionsOf({ series, kind, show, isWhole }: DayChartProps, target: HTMLE
   const bars = uPlot.paths.bars?.({ size: [0.7, 28] });
   return {
     width: target.clientWidth,
-    height: HEIGHT,
+    height: CHART_HEIGHT_PX,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), UTC),
     // The legend tells of the last day until the pointer is over another.
     hooks: { ready: [showLastDay], setCursor: [showLastDay] },
@@ -77,7 +79,7 @@ function optionsOf({ series, kind, show, isWhole }: DayChartProps, target: HTMLE
       {
         ...axis,
         size: (_chart, labels) => axisWidth(labels),
-        ...(isWhole && { incrs: WHOLE }),
+        ...(isWhole && { incrs: WHOLE_STEPS }),
         values: (_chart, ticks) => ticks.map(show),
       },
     ],

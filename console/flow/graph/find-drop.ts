@@ -2,7 +2,7 @@ import type { Place } from '../draft/steps.ts';
 import type { Gap, Point } from './layout.ts';
 
 /** Farther from every place, a step is not dropped. */
-const NEAR = 140;
+const DROP_DISTANCE_MAX = 140;
 
 /** Finds the place nearest to the pointer that is not inside the dragged steps, nor where they are already. */
 export function findDrop(
@@ -12,7 +12,7 @@ export function findDrop(
   own: Place | undefined,
 ): Gap | undefined {
   let best: Gap | undefined;
-  let least = NEAR;
+  let least = DROP_DISTANCE_MAX;
   for (const gap of gaps) {
     if (dragged.has(gap.place.parent ?? '') || isBeside(gap.place, own)) continue;
     const far = Math.hypot((gap.x - pointer.x) / 2, gap.y - pointer.y);

@@ -1,6 +1,6 @@
 import type { Point } from './layout.ts';
 
-const RADIUS = 8;
+const CORNER_RADIUS = 8;
 
 /** The SVG path of a line along points, with rounded corners. */
 export function wirePath(points: Point[]): string {
@@ -11,7 +11,7 @@ export function wirePath(points: Point[]): string {
   for (const [index, to] of rest.entries()) {
     const next = rest[index + 1];
     if (next) {
-      const radius = Math.min(RADIUS, distance(from, to) / 2, distance(to, next) / 2);
+      const radius = Math.min(CORNER_RADIUS, distance(from, to) / 2, distance(to, next) / 2);
       const [a, b] = [towards(to, from, radius), towards(to, next, radius)];
       path += ` L ${a.x} ${a.y} Q ${to.x} ${to.y} ${b.x} ${b.y}`;
     } else path += ` L ${to.x} ${to.y}`;

@@ -7,7 +7,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import style from './tests.module.css';
 
-type Props = {
+type CaseRowProps = {
   testCase: Schemas['ListedTestCase'];
   isBusy: boolean;
   onOpen: () => void;
@@ -17,7 +17,7 @@ type Props = {
 };
 
 /** A test case with its last result. */
-export function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: Props) {
+export function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowProps) {
   const { name, last_result: last } = testCase;
   return (
     <tr>
