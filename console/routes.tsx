@@ -1,4 +1,4 @@
-// Every address of the console, and the page it shows. Pages are loaded when they are first opened.
+// Every address of the console and its page. Pages are loaded when they are first opened.
 import {
   createRootRoute,
   createRoute,

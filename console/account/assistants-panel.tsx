@@ -14,7 +14,7 @@ import { Time } from '../ui/time.tsx';
 
 type Assistant = Schemas['Assistant'];
 
-/** The assistants that have used MCP for the user, and how to connect one. */
+/** Lists the assistants that use MCP for the user, and says how to connect one. */
 export function AssistantsPanel() {
   const [doomed, setDoomed] = useState<Assistant>();
   const query = $api.useInfiniteQuery(

@@ -2,14 +2,14 @@ import { currentToken, noteAccepted, replaceToken } from '../sign-in/session.ts'
 import { ApiError, unreachable } from './api-error.ts';
 import { fetchWithin } from './fetch-within.ts';
 
-/** A read waits up to 10 s for a connection to the database and 20 s for a statement, and is then refused. */
+/** The service refuses a read after at most 10 s for a database connection and 20 s for a statement. */
 const READ_MAX_MS = 35_000;
-/** A change may wait 30 s in line, 30 s for the database, and 20 s for the receiver of a test event. */
+/** A change may wait 30 s in the queue, 30 s for the database and 20 s for the receiver of a test event. */
 const CHANGE_MAX_MS = 90_000;
 
 /**
- * Sends a request to the service with the user's token; a token that is refused is replaced once. `silenceMaxMs` is how
- * long the service may send nothing. Throws UNREACHABLE or TIMED_OUT.
+ * Sends a request to the service with the user's access token, and once more with a new token after a 401.
+ * `silenceMaxMs` is how long the service may send nothing. Throws UNREACHABLE or TIMED_OUT.
  */
 export async function authorizedFetch(
   request: Request,

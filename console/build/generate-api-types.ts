@@ -1,5 +1,5 @@
-// Writes console/api/schema.d.ts, the types of the HTTP API as the console sees it, from the API document. They are
-// made before each build and each type check, so that a change of the interface that breaks the console breaks its build.
+// Writes console/api/schema.d.ts, the types of the HTTP API, from the API document. Each build and each type check runs
+// it first, so a change of the API that breaks the console breaks its build.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -9,7 +9,7 @@ import { openApiDocument } from '../../api/reference/open-api.ts';
 
 const TARGET = path.join(import.meta.dirname, '../api/schema.d.ts');
 
-/** Stands for the dependencies of the routes, of which the document uses none. */
+/** Stands in for the dependencies of the routes; the document uses none of them. */
 const unused: object = new Proxy(() => undefined, {
   get: (_target, name) => (name === Symbol.toPrimitive ? () => '' : unused),
   apply: () => unused,
@@ -18,5 +18,5 @@ const unused: object = new Proxy(() => undefined, {
 const document = openApiDocument(apiRoutes(unused as ApiDeps), '/');
 mkdirSync(path.dirname(TARGET), { recursive: true });
 writeFileSync(TARGET, astToString(await openapiTS(JSON.stringify(document), { defaultNonNullable: false })));
-// The routes may have begun something that waits.
+// Importing the routes may have started timers or connections.
 process.exit();

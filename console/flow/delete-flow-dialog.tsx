@@ -13,7 +13,7 @@ import { showToast } from '../ui/toast.tsx';
 import { useIsShown } from '../ui/use-is-shown.ts';
 import { useFlow } from './flow-context.ts';
 
-/** Deletes the flow once its slug was typed. Members are told whom to ask. */
+/** Deletes the flow after its slug was typed. Members read whom to ask. */
 export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
   const { flow, org, project, projectId } = useFlow();
   const { organization } = useProject({ org, project });

@@ -14,7 +14,7 @@ import { useFlow } from './flow-context.ts';
 
 const FLOW = '/api/v1/projects/{project_id}/flows/{flow_id}';
 
-/** Changes the name and the description of the flow, as they are when it is opened. */
+/** Edits the name and description of the flow, starting from their current values. */
 export function EditFlowDialog({ onClose }: { onClose: () => void }) {
   const { flow, projectId } = useFlow();
   const query = useQuery({
@@ -26,7 +26,7 @@ export function EditFlowDialog({ onClose }: { onClose: () => void }) {
       return { flow: data ?? flow, etag: response.headers.get('etag') ?? '*' };
     },
     gcTime: 0,
-    // Read again only when the reader asks for it: the form begins anew with it, without what was typed.
+    // Fetched again only on request: new data restarts the form without what was typed.
     staleTime: 'static',
     refetchInterval: false,
   });

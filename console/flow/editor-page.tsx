@@ -18,11 +18,11 @@ import { Inspector } from './inspector/inspector.tsx';
 import { TryPanel } from './try/try-panel.tsx';
 import { useTryStatuses } from './try/use-try.ts';
 
-/** Below this width the graph has room for one thing beside it, below the other for none. */
+/** Below the first width there is room for one panel beside the graph, below the second for none. */
 const TWO_BESIDE = 1480;
 const ONE_BESIDE = 1000;
 
-/** The draft of a flow: its graph, the selected step, and a place to try it. */
+/** The editor of a flow: the graph of its draft, the selected step, and a panel to try the draft. */
 export function EditorPage() {
   useTitle(useFlow().flow.name);
   const { steps, problems, selectedId, select } = useDraft();
@@ -90,7 +90,7 @@ export function EditorPage() {
   );
 }
 
-/** Whether the panel that tries the draft is open, which the address says. */
+/** Reads and changes whether the try panel is open, which is a search parameter. */
 function useTrying() {
   const navigate = useNavigate();
   const { try: trying } = useSearch({ strict: false }) as { try?: unknown };

@@ -2,7 +2,7 @@ import { api } from '../api/client.ts';
 
 const FLOWS_PAGE = 200;
 
-/** Finds the id of the flow with this slug; null when the project has none. */
+/** Finds the id of the flow with this slug; null when there is none. */
 export async function findFlowId(project_id: string, slug: string): Promise<string | null> {
   let cursor: string | undefined;
   do {

@@ -23,7 +23,7 @@ const STARTS = [
   ...examples.map(({ slug, name, description }) => ({ id: slug, label: `Example: ${name}`, description })),
 ];
 
-/** Makes a flow, empty or from an example, and opens it. */
+/** Creates an empty flow, or one from an example, and opens it. */
 export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
   const navigate = useNavigate();
   const isShown = useIsShown();
@@ -39,7 +39,7 @@ export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
   const create = useMutation({
     meta: { quiet: true },
     async mutationFn() {
-      // When only its steps were refused, the flow is there, and is not created again.
+      // If only the steps were refused, the flow exists and is not created again.
       if (made.current?.slug !== slug || slug === '')
         made.current = await createFlow(projectId, { name: name.trim(), slug, description });
       if (example) await replaceDraft(made.current, example.steps);

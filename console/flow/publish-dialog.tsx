@@ -19,7 +19,9 @@ import style from './versions/versions.module.css';
 
 const NOTE_MAX_LENGTH = 2000;
 
-/** Makes a version of the draft, after showing what changes and what stands in the way; callers may run it at once. */
+/**
+ * Publishes the draft as a version, and puts it into production if wanted. Shows the changes and the obstacles first.
+ */
 export function PublishDialog({ onClose }: { onClose: () => void }) {
   const { flow, projectId } = useFlow();
   const { steps, problems, saveState, etag, flush, refresh } = useDraft();
@@ -54,7 +56,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
         },
       );
     },
-    // Somebody else may have changed the draft: it is read again, and shown.
+    // Somebody else may have changed the draft, so it is read again.
     onError: () => void refresh(),
   });
   const isSame = flow.draftIsPublished && saveState === 'saved';

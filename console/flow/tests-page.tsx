@@ -32,7 +32,7 @@ const CASES = `${FLOW}/test-cases` as const;
 const CASE = `${CASES}/{test_case_id}` as const;
 const RUNS = `${FLOW}/test-runs` as const;
 
-/** The test cases of a flow, each with its last result, and the test runs of its draft. */
+/** The test cases of a flow with their last results, and its test runs. */
 export function TestsPage() {
   const { flow, projectId } = useFlow();
   useTitle(`Test cases · ${flow.name}`);

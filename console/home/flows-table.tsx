@@ -18,7 +18,7 @@ type Flow = Schemas['Flow'];
 
 const FLOW = '/orgs/$org/projects/$project/flows/$flow';
 
-/** The flows of a project: what callers get, whether the draft differs from it, and how the last run ended. */
+/** The table of flows: version in production, state of the draft, last run. */
 export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: string; project: string } }) {
   const { organization } = useProject(slugs);
   const navigate = useNavigate();

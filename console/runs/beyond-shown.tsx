@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 import { formatCount } from '../ui/format.ts';
 
-/** The first block executions of a run are shown: how many, and how to load more. */
+/** How many block executions are shown, and how to load more. */
 export type Beyond = { shown: number; isLoading: boolean; loadMore: () => void };
 
-/** Says that a block execution is not among those that are shown, and loads more. */
+/** Says that a block execution is not among the loaded ones, and offers to load more. */
 export function BeyondShown({ block, beyond }: { block: ReactNode; beyond: Beyond }) {
   return (
     <span>

@@ -3,7 +3,7 @@ import { formatDuration } from '../ui/format.ts';
 
 const ELAPSED_TICK_MS = 1_000;
 
-/** How long something has taken since `from`, counted on while the reader looks. */
+/** Shows the time since `from`, counting on. */
 export function Elapsed({ from }: { from: string }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

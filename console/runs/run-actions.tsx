@@ -26,7 +26,7 @@ type Props = {
   projectId: string;
 };
 
-/** Buttons for what can be done with a run: cancel it, run it again, and take it elsewhere. */
+/** The actions for a run: cancel, retry, run again, copy, fork, try, save as test case. */
 export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -49,7 +49,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
     onSuccess(executionId, how) {
       showToast({ tone: 'good', title: how === 'retry' ? 'The run is retried.' : 'The run begins again.' });
       void client.invalidateQueries({ queryKey: ['runs'] });
-      // Until the other page is shown, the button is still that of this one.
+      // The mutation stays pending until the other page is shown, because the button is still this run's.
       return navigate({
         to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId',
         params: { ...path, executionId },
@@ -144,7 +144,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
             href={temporal}
             target="_blank"
             rel="noreferrer"
-            // It then decodes in this browser what the service has encrypted.
+            // With this session, Temporal's Web UI can decrypt payloads in this browser.
             onAction={() => {
               if (settings.data?.temporalEncrypted)
                 void api.POST('/api/v1/codec/session').catch(() => undefined);
@@ -174,7 +174,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   );
 }
 
-/** Why the API does not repeat a run as a job; undefined when it may. */
+/** Returns why a run cannot be repeated as a job; undefined when it can. */
 function whyNotRepeated(run: Run): string | undefined {
   if (run.mode === 'step') return 'A step session is not run again: fork it';
   if (run.version === 0) return 'A run of the draft: try the draft again';

@@ -11,7 +11,7 @@ const REASONS: Record<string, string> = {
   byok_rejected: 'The provider rejected your own model key.',
 };
 
-/** Why a run failed, and where. */
+/** Shows why and where a run failed. */
 export function RunError({
   run,
   steps,

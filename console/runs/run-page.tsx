@@ -26,7 +26,7 @@ import { useRun } from './use-run.ts';
 
 const route = getRouteApi('/orgs/$org/projects/$project/flows/$flow/runs/$executionId');
 
-/** One run: its blocks over time and on the graph, and what the reader has chosen of it. */
+/** One run: its blocks over time or on the graph, and the details of the selected block. */
 export function RunPage() {
   const path = route.useParams();
   const view = route.useSearch();
@@ -118,7 +118,7 @@ export function RunPage() {
   );
 }
 
-/** Says that the block that the address names is not there. */
+/** Says that the run has no such block as the address names. */
 function NoBlock({
   block,
   beyond,

@@ -8,7 +8,7 @@ import { TextField } from '../ui/text-field.tsx';
 import { useIsShown } from '../ui/use-is-shown.ts';
 import { ROLE_OPTIONS } from './role-options.ts';
 
-/** Makes somebody a member whose user id at the identity provider is known. */
+/** Adds a member by the user id at the identity provider. */
 export function AddMemberDialog({
   organizationId,
   onClose,

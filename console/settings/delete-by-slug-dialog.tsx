@@ -18,7 +18,7 @@ type Props = {
   onDeleted: () => Promise<void>;
 };
 
-/** Deletes an organization or a project once its slug was typed, and says what was cancelled by it. */
+/** Deletes an organization or a project after its slug was typed, and reports what was cancelled. */
 export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onDeleted }: Props) {
   const isShown = useIsShown();
   const [typed, setTyped] = useState('');

@@ -20,7 +20,7 @@ const LEDGER_KINDS = [
   { id: 'charge', label: 'Charges' },
 ] as const;
 
-/** Every grant and charge of an organization, newest first. */
+/** The grants and charges of an organization, newest first. */
 export function LedgerPanel({ organization }: { organization: MyOrganization }) {
   const { kind } = useSearch({ from: '/orgs/$org/settings/credits' });
   const navigate = useNavigate({ from: '/orgs/$org/settings/credits' });

@@ -9,7 +9,7 @@ import { useIsShown } from '../ui/use-is-shown.ts';
 
 type Props = { organizationId: string; mark: number | null; onClose: () => void };
 
-/** Sets the balance below which the credits are low, or takes the mark away. */
+/** Sets or removes the balance below which the credits count as low. */
 export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
   const isShown = useIsShown();
   const [text, setText] = useState(fromNumber(mark));

@@ -23,11 +23,11 @@ import style from './settings.module.css';
 
 const MEMBERS = '/api/v1/organizations/{org_id}/members';
 const MEMBER = '/api/v1/organizations/{org_id}/members/{member_user_id}';
-/** The user whose tokens `weir token` gets at a local `npm start`. */
+/** The user whose tokens `weir token` issues under `npm start`. */
 const SCRIPT_USER_ID = 'weir-script';
 type Member = Schemas['Member'];
 
-/** Who belongs to an organization, with which role, and who is invited. */
+/** The members of an organization with their roles, and its open invitations. */
 export function MembersPage() {
   const { org } = useParams({ from: '/orgs/$org/settings/members' });
   const { userId } = useMe();

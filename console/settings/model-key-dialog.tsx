@@ -9,7 +9,7 @@ import { useIsShown } from '../ui/use-is-shown.ts';
 
 type Props = { organizationId: string; provider: string; onClose: () => void };
 
-/** Stores an organization's own key of a model provider, in place of an earlier one. */
+/** Stores or replaces an organization's own key of a model provider. */
 export function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
   const isShown = useIsShown();
   const [key, setKey] = useState('');

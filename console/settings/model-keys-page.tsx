@@ -18,10 +18,10 @@ import { groupModels } from './group-models.ts';
 import { ModelKeyDialog } from './model-key-dialog.tsx';
 
 const KEYS = '/api/v1/organizations/{org_id}/model-keys';
-/** Members do not see which keys there are. */
+/** Members may not list the keys. */
 const NO_KEYS = { data: { modelKeys: [] as Schemas['ModelKey'][] }, error: null, refetch: () => undefined };
 
-/** The model providers of the service, whose key pays for each, and the organization's own keys. */
+/** The model providers, who pays for their calls, and the organization's own keys. */
 export function ModelKeysPage() {
   const { org } = useParams({ from: '/orgs/$org/settings/model-keys' });
   const organization = useOrganization(org);

@@ -11,7 +11,7 @@ type NewKeyDialogProps = {
   onClose: () => void;
 };
 
-/** Shows a key that was just created: the only time that it can be seen. */
+/** Shows a new key, the only time that it can be seen. */
 export function NewKeyDialog({ apiKey, slugs, onClose }: NewKeyDialogProps) {
   const flows = $api.useQuery('get', '/api/v1/projects/{project_id}/flows', {
     params: { path: { project_id: apiKey.projectId }, query: { limit: 20 } },

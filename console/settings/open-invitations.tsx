@@ -16,7 +16,7 @@ import { Time } from '../ui/time.tsx';
 
 const INVITATIONS = '/api/v1/organizations/{org_id}/invitations';
 
-/** The invitations of an organization that nobody has accepted; nothing when there are none. */
+/** The open invitations of an organization; nothing when there are none. */
 export function OpenInvitations({ organizationId }: { organizationId: string }) {
   const [doomed, setDoomed] = useState<Schemas['Invitation']>();
   const nameOfUser = useUserName(organizationId);

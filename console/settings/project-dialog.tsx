@@ -13,12 +13,12 @@ import { dropSaved } from './drop-saved.ts';
 
 type Props = {
   organization: MyOrganization;
-  /** Undefined to create one. */
+  /** Undefined for a new project. */
   project: Schemas['Project'] | undefined;
   onClose: () => void;
 };
 
-/** Creates a project and opens it, or changes the names of one. */
+/** Creates a project and opens it, or renames one. */
 export function ProjectDialog({ organization, project, onClose }: Props) {
   const navigate = useNavigate();
   const isShown = useIsShown();
@@ -31,7 +31,7 @@ export function ProjectDialog({ organization, project, onClose }: Props) {
     async mutationFn() {
       const names = { name: name.trim(), description };
       if (project) {
-        // What was not changed here somebody else may have changed meanwhile.
+        // Somebody else may have changed the other fields meanwhile.
         const changes: Partial<typeof names> = dropSaved(names, project);
         if (Object.keys(changes).length > 0)
           await api.PUT('/api/v1/projects/{project_id}', {

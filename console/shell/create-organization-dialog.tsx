@@ -8,7 +8,7 @@ import { toSlug } from '../ui/to-slug.ts';
 import { useIsShown } from '../ui/use-is-shown.ts';
 import { invalidateMe } from './me.ts';
 
-/** Makes an organization, which the user then owns, and goes on to its projects. */
+/** Creates an organization with the user as owner, and opens its projects. */
 export function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const isShown = useIsShown();

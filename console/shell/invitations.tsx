@@ -7,7 +7,7 @@ import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { invalidateMe, useMe } from './me.ts';
 
-/** The invitations that wait for the user; nothing when there are none. */
+/** The pending invitations of the user; nothing when there are none. */
 export function Invitations() {
   const { invitations } = useMe();
   const accept = $api.useMutation('post', '/api/v1/invitations/{invitation_id}/accept', {

@@ -10,7 +10,7 @@ import { ProjectMenu } from './project-menu.tsx';
 
 const ICON = 15;
 
-/** The places of the console, for the organization and project that the address names, else those looked at last. */
+/** The navigation, for the organization and project in the address, otherwise those visited last. */
 export function Navigation() {
   const me = useMe();
   const slugs = useParams({ strict: false });
@@ -46,7 +46,7 @@ export function Navigation() {
       )}
       {org && (
         <>
-          {/* No heading: it would come before that of the page. */}
+          {/* Not a heading: it would come before the page's. */}
           <p className={style.heading} aria-hidden>
             Organization
           </p>

@@ -14,7 +14,7 @@ import overlay from '../ui/overlay.module.css';
 import { useMe } from './me.ts';
 import style from './navigation.module.css';
 
-/** Chooses the project, and with it the organization. */
+/** The menu of projects, grouped by organization. */
 export function ProjectMenu({ org, project }: { org: string | undefined; project: string | undefined }) {
   const me = useMe();
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** The settings that the service gives its console, at /console/settings.json; null where it is not configured. */
+/** The settings of the console, from /console/settings.json; null where not configured. */
 export type Settings = {
   issuer: string | null;
   clientId: string | null;
@@ -10,7 +10,7 @@ export type Settings = {
   version: string;
 };
 
-/** How long the service, or the identity provider, may take to answer at sign-in. */
+/** The time limit of the service and the identity provider during sign-in. */
 export const ANSWER_MAX_MS = 30_000;
 
 let fetched: Promise<Settings> | undefined;

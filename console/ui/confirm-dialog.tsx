@@ -9,16 +9,16 @@ type ConfirmDialogProps = {
   title: string;
   /** The verb of the button, such as `Revoke`. */
   action: string;
-  /** The words of the other button; `Cancel` unless told. */
+  /** The label of the other button; `Cancel` by default. */
   leave?: string;
   isOpen: boolean;
   onClose: () => void;
-  /** Does it; the dialog closes when that succeeds, and shows the error otherwise. */
+  /** Performs the action. The dialog closes on success, and shows the error otherwise. */
   onConfirm: () => Promise<unknown>;
   children: ReactNode;
 };
 
-/** Asks before something that cannot be undone. */
+/** Asks before an action that cannot be undone. */
 export function ConfirmDialog({
   title,
   action,
@@ -30,7 +30,7 @@ export function ConfirmDialog({
 }: ConfirmDialogProps) {
   const confirm = useMutation({ mutationFn: onConfirm, meta: { quiet: true } });
   function close() {
-    // The dialog may be opened again, for something else.
+    // The dialog may open again for something else.
     confirm.reset();
     onClose();
   }
@@ -44,7 +44,7 @@ export function ConfirmDialog({
         <Button
           variant="danger"
           isPending={confirm.isPending}
-          // Not once it was closed: it may be open again, for something else.
+          // Not passed to `useMutation`: a closed dialog may be open again for something else.
           onPress={() => confirm.mutate(undefined, { onSuccess: onClose })}
         >
           {action}

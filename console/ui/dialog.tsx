@@ -10,22 +10,22 @@ type Props = {
   title: string;
   isOpen: boolean;
   onClose: () => void;
-  /** CSS length; 30rem unless told. */
+  /** CSS length; 30rem by default. */
   width?: string;
-  /** A dialog whose content is shown once is not closed by Escape or a click beside it. */
+  /** Whether Escape or a click outside closes the dialog; false for content that is shown only once. */
   isDismissable?: boolean;
-  /** A click beside a dialog with a form does not close it, and what was typed stays. */
+  /** A click outside does not close a dialog with a form, so that typed text is kept. */
   isForm?: boolean;
-  /** A dialog without a cross says with its buttons how it is left. */
+  /** Whether there is a close button; without one, the dialog's own buttons close it. */
   hasCross?: boolean;
-  /** Its change is under way. A dialog that is closed meanwhile says that it may still be made. */
+  /** Whether its change is in flight. Closing the dialog then warns that the change may still be made. */
   isPending?: boolean;
-  /** The dialog stays until its change is answered or given up, since the answer is shown once. */
+  /** Whether the dialog stays open while its change is in flight, because the response is shown only once. */
   awaitsAnswer?: boolean;
   children: ReactNode;
 };
 
-/** A dialog over the page. The last child is mostly `<DialogActions>`. */
+/** A modal dialog. Its last child is usually `<DialogActions>`. */
 export function Dialog(props: Props) {
   const { title, isOpen, onClose, width, isDismissable = true, isPending = false } = props;
   const stays = isPending && props.awaitsAnswer === true;
@@ -69,7 +69,7 @@ export function Dialog(props: Props) {
   );
 }
 
-/** The buttons at the end of a dialog; the primary one comes last. */
+/** The buttons of a dialog, the primary one last. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className={style.actions}>{children}</div>;
 }

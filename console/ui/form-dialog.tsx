@@ -16,17 +16,17 @@ type FormDialogProps = {
   onSubmit: () => void;
   /** The mutation that `onSubmit` starts; it has `meta: { quiet: true }`. */
   change: { error: Error | null; isPending: boolean };
-  /** The fields that show their errors themselves (`fieldError`). */
+  /** The fields that show their own errors (`fieldError`). */
   fields?: readonly string[];
   isReady?: boolean;
-  /** As in `Dialog`. */
+  /** See `Dialog`. */
   awaitsAnswer?: boolean;
-  /** CSS length; that of dialogs unless told. */
+  /** CSS length; see `Dialog`. */
   width?: string;
   children: ReactNode;
 };
 
-/** A dialog with a form. What the service refuses is said in it, and it stays open. */
+/** A dialog with a form. It stays open when the service refuses, and shows the error. */
 export function FormDialog(props: FormDialogProps) {
   const {
     title,

@@ -10,14 +10,14 @@ import { Tooltip } from './tooltip.tsx';
 import { useButtonProps } from './use-button-props.ts';
 
 type IconButtonProps = Omit<AriaButtonProps, 'className' | 'style' | 'children' | 'aria-label'> & {
-  /** Says what the button does: its name for assistive technology, and its tooltip. */
+  /** The accessible name and the tooltip. */
   label: string;
   children: ReactNode;
   variant?: 'secondary' | 'quiet' | 'danger';
   size?: 'normal' | 'small';
 };
 
-/** A button that shows an icon only. */
+/** A button with only an icon. */
 export function IconButton({
   label,
   children,

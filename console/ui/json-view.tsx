@@ -12,7 +12,7 @@ const SEARCH_FROM_ROWS = 12;
 const TEXT_MAX = 4_000;
 const MORE = 4;
 
-/** A JSON value to read, fold, search and copy. A text is shown as it is. `label` names it, such as `Output`. */
+/** Shows a JSON value, with collapsing, search and copying. `label` names it, such as `Output`. */
 export function JsonView({ value, label }: { value: unknown; label: string }) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [search, setSearch] = useState('');
@@ -134,7 +134,7 @@ function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
   );
 }
 
-/** The toggled paths with which every one of `around` is open. */
+/** Returns the toggled paths with which all of `around` are open. */
 function withOpen(
   rows: JsonRow[],
   around: ReadonlySet<string>,

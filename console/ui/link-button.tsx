@@ -12,5 +12,5 @@ function Anchor({ variant = 'secondary', ...props }: LinkButtonProps) {
   return <a {...props} className={classes(style.button, style[variant])} />;
 }
 
-/** A link of the console (`to`, `params`) that looks like a button. */
+/** A link inside the console (`to`, `params`) that looks like a button. */
 export const LinkButton = createLink(Anchor);

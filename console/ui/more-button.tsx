@@ -7,12 +7,12 @@ type Paged = {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   isFetchNextPageError: boolean;
-  /** Its errors are ApiErrors, whatever the types of the interface say. */
+  /** An ApiError, whatever the generated types say. */
   error: unknown;
   fetchNextPage: () => unknown;
 };
 
-/** Fetches the next page of a list, below it, and says when that failed; nothing when all is there. */
+/** Loads the next page of a list, and shows the error when that fails; nothing on the last page. */
 export function MoreButton({ query }: { query: Paged }) {
   if (!query.hasNextPage) return null;
   return (

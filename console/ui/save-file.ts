@@ -1,7 +1,7 @@
-/** The browser has read the content by then. */
+/** By then the browser has read the content. */
 const KEPT_MS = 10_000;
 
-/** Saves content as a file of the reader's. */
+/** Downloads content as a file. */
 export function saveFile(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');

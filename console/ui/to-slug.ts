@@ -1,6 +1,9 @@
 const LONGEST = 64;
 
-/** The slug that a name suggests: `Größe & Preis` becomes `grosse-preis`; empty where the name has no Latin letter or digit. */
+/**
+ * Derives a slug from a name: `Größe & Preis` becomes `grosse-preis`; empty when the name has no Latin letters or
+ * digits.
+ */
 export function toSlug(name: string): string {
   return name
     .replaceAll('ß', 'ss')

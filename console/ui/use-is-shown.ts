@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** Whether the component is still on the page, for what is answered late: a form that was closed moves nobody. */
+/** Whether the component is still mounted when a late response comes. A closed form must not navigate. */
 export function useIsShown(): RefObject<boolean> {
   const isShown = useRef(true);
   useEffect(() => {

@@ -3,8 +3,8 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 const SEND_AFTER_MS = 250;
 
 /**
- * A text as it is typed into a field, for a value that stands elsewhere, such as in the address. Once the text has stayed
- * the same for a moment, or the field is left (`sendNow`), what `read` makes of it is sent there, unless that is undefined.
+ * Returns the text of a field whose value lives elsewhere, such as in the address. After a short pause, or when the
+ * field is left (`sendNow`), `send` gets the result of `read`, unless that is undefined.
  */
 export function useTypedText(
   value: string,
@@ -13,7 +13,7 @@ export function useTypedText(
 ) {
   const [text, setText] = useState(value);
   const sent = useRef(value);
-  // A value that comes from elsewhere, such as Back, replaces the text; one that was typed here comes late.
+  // A value from elsewhere, such as after Back, replaces the text; a value that was typed here only arrives late.
   useEffect(() => {
     if (value === sent.current) return;
     sent.current = value;

@@ -11,14 +11,14 @@ type DayChartProps = {
   days: string[];
   series: Series[];
   kind: 'bars' | 'lines';
-  /** Writes a value of the axis and of the legend. */
+  /** Formats a value of the axis and of the legend. */
   show: (value: number) => string;
   isWhole?: boolean;
   label: string;
 };
 
 const CHART_HEIGHT_PX = 150;
-/** Steps of an axis that counts whole things. */
+/** Tick steps of an axis of whole numbers. */
 const WHOLE_STEPS = [1, 2, 5]
   .flatMap((digit) => Array.from({ length: 10 }, (_, power) => digit * 10 ** power))
   .sort((a, b) => a - b);
@@ -26,7 +26,7 @@ const UTC = 'Etc/UTC';
 const axisDay = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: UTC });
 const legendDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: UTC });
 
-/** A chart over days. The table of the page has the same numbers for those who cannot see it. */
+/** A chart over days. The table of the page has the same numbers as text. */
 export const DayChart = memo(function DayChart(props: DayChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const theme = useThemeCount();
@@ -65,7 +65,7 @@ function optionsOf({ series, kind, show, isWhole }: DayChartProps, target: HTMLE
     width: target.clientWidth,
     height: CHART_HEIGHT_PX,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), UTC),
-    // The legend tells of the last day until the pointer is over another.
+    // The legend shows the last day unless the pointer is over another.
     hooks: { ready: [showLastDay], setCursor: [showLastDay] },
     cursor: { points: { show: kind === 'lines' }, drag: { x: false, y: false } },
     scales: { y: { range: (_chart, _min, max) => [0, (max || 1) * 1.1] } },
@@ -104,7 +104,7 @@ function showLastDay(chart: uPlot): void {
   if (typeof chart.cursor.idx !== 'number') chart.setLegend({ idx: chart.data[0].length - 1 }, false);
 }
 
-/** Resolves a colour of `tokens.css`, which depends on the theme. */
+/** Resolves a colour of `tokens.css` in the current theme. */
 function colorOf(target: HTMLElement, token: string): string {
   const probe = target.appendChild(document.createElement('span'));
   probe.style.color = `var(${token})`;
@@ -113,7 +113,7 @@ function colorOf(target: HTMLElement, token: string): string {
   return color;
 }
 
-/** Counts the changes between light and dark. */
+/** Counts changes between light and dark. */
 function useThemeCount(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {

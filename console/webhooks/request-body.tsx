@@ -4,7 +4,7 @@ import { formatBytes } from '../ui/format.ts';
 
 const SHOWN = 20_000;
 
-/** The body of a delivery as it is sent, byte for byte: it is what the signature is made of. */
+/** The body of a delivery, byte for byte as it is sent and signed. */
 export function RequestBody({ body }: { body: string | null }) {
   if (body === null) return <p>There is no body yet: it is made when the delivery is first sent.</p>;
   if (body.length <= SHOWN) return <CodeBlock label="the body" text={body} isWrapped />;

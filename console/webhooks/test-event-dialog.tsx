@@ -13,7 +13,7 @@ import { EVENTS } from './search.ts';
 
 const OPTIONS = EVENTS.map((id) => ({ id, label: id }));
 
-/** Sends a made-up event to a receiver, and goes on to its delivery, where the answer appears. */
+/** Sends a test event to a receiver, and opens its delivery. */
 export function TestEventDialog({
   organization,
   onClose,

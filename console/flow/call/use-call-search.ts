@@ -3,7 +3,7 @@ import type { Language, Way } from './call-snippets.ts';
 
 type Search = { way: Way; language: Language; pinned: number | undefined };
 
-/** The choices of the page, as the address has them: `?way=jobs&language=python&pinned=3`. */
+/** Reads and changes the choices of the page, which are search parameters: `?way=jobs&language=python&pinned=3`. */
 export function useCallSearch(): [Search, (changed: Partial<Search>) => void] {
   const { way, language, pinned } = useSearch({ strict: false }) as Record<string, unknown>;
   const navigate = useNavigate();

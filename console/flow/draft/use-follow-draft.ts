@@ -3,7 +3,7 @@ import type { DraftStore } from './draft-store.ts';
 
 const LOOK_MS = 4_000;
 
-/** Asks, while the window is visible, whether the draft was changed elsewhere, every few seconds and when it comes back. */
+/** Checks for changes made elsewhere every few seconds while the window is visible, and when it becomes visible. */
 export function useFollowDraft(store: DraftStore): void {
   useEffect(() => {
     const look = () => {

@@ -10,7 +10,7 @@ import style from './editor.module.css';
 
 const LINES_MAX = 12;
 
-/** Shows what differs between the draft here and the one of the service, and lets the reader choose one. */
+/** Compares the draft here with the service's, and lets the user choose one. */
 export function ConflictDialog({ onClose }: { onClose: () => void }) {
   const { steps, saved, conflict, resolve } = useDraft();
   const [isSaving, setSaving] = useState(false);
@@ -74,7 +74,7 @@ export function ConflictDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Lists what changes from one tree to another, at most 12 lines. */
+/** Lists the changes between two trees, at most 12. */
 export function Changes({ from, to }: { from: Step[]; to: Step[] }) {
   const lines = describeDifference(from, to);
   return (

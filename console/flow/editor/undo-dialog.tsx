@@ -3,7 +3,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { useDraft } from '../draft/draft-context.ts';
 import { Changes } from './conflict-dialog.tsx';
 
-/** Asks before undo takes back what somebody else has changed and saved. */
+/** Asks before undoing somebody else's saved change. */
 export function UndoDialog() {
   const { steps, asksUndo, undoesElsewhere, undoSteps, undoElsewhere, keepElsewhere } = useDraft();
   if (!asksUndo || !undoesElsewhere || !undoSteps) return null;

@@ -21,7 +21,7 @@ type AddStepMenuProps = {
   onClose: () => void;
 };
 
-/** The kinds of steps that can be put at a place; open while there is a place. */
+/** The menu of step kinds to insert; open while `place` is set. */
 export function AddStepMenu({ place, trigger, onClose }: AddStepMenuProps) {
   const editing = useContext(GraphEditingContext);
   return (

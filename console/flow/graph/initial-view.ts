@@ -3,17 +3,17 @@ import type { Layout } from './layout.ts';
 type View = { x: number; y: number; zoom: number };
 
 const VIEW_MARGIN = 20;
-/** Below this, text cannot be read: rather show a part. */
+/** Below this zoom text is illegible, so only a part of the graph is shown. */
 const READABLE_ZOOM = 0.55;
-/** A graph of which only a part is shown is drawn this large, where its width has room. */
+/** The zoom for a part of the graph, where its width fits. */
 const COMFORTABLE_ZOOM = 0.85;
 
-/** Tells whether the whole graph can be read in the window. */
+/** Whether the whole graph fits the window at a legible zoom. */
 export function fitsInto(layout: Layout, window: { width: number; height: number }): boolean {
   return largestZoom(layout, window) >= READABLE_ZOOM;
 }
 
-/** The view that shows the whole graph where it can be read, otherwise its beginning. */
+/** Returns the view of the whole graph where it is legible, otherwise of its beginning. */
 export function initialView(layout: Layout, window: { width: number; height: number }): View {
   const whole = largestZoom(layout, window);
   const across = (window.width - 2 * VIEW_MARGIN) / layout.width;
@@ -30,7 +30,7 @@ function largestZoom({ width, height }: Layout, window: { width: number; height:
   return Math.min((window.width - 2 * VIEW_MARGIN) / width, (window.height - 2 * VIEW_MARGIN) / height);
 }
 
-/** The view moved as little as needed, so that a box is inside the window. */
+/** Returns the view moved as little as needed to bring a box into the window. */
 export function viewWith(
   view: View,
   box: { x: number; y: number; width: number; height: number },

@@ -27,7 +27,7 @@ const EDITS: Record<Exclude<StepAction, 'remove' | 'duplicate' | 'copy'>, Edit> 
   branch: { label: 'Add a branch', edit: (steps, id) => addBranch(steps, id) },
 };
 
-/** Makes changes in the graph changes of the draft. `say` tells them to screen readers. */
+/** Applies edits in the graph to the draft. `say` announces them to screen readers. */
 export function useDraftEditing(say: (text: string) => void): GraphEditing {
   const { steps, change, select, undoLatest } = useDraft();
   return useMemo(() => {

@@ -43,7 +43,7 @@ export function CodeFields({ step }: { step: SequentialStep }) {
   );
 }
 
-/** The service says the line in its sentence: `SyntaxError: … (line 3 of the code).` */
+/** Reads the line from the service's message: `SyntaxError: … (line 3 of the code).` */
 function toEditorProblem({ message }: Problem): EditorProblem {
   const line = /\(line (\d+) of the code\)/.exec(message)?.[1];
   return { message, line: line === undefined ? undefined : Number(line) };

@@ -20,11 +20,11 @@ const CASE = `${CASES}/{test_case_id}` as const;
 type Props = {
   start: CaseDraft;
   onClose: () => void;
-  /** Begins again with the case as it is stored now. */
+  /** Restarts the form with the test case as stored now. */
   onReload: (testCaseId: string) => void;
 };
 
-/** Creates a test case, or changes one. */
+/** Creates or edits a test case. */
 export function CaseDialog({ start, onClose, onReload }: Props) {
   const { flow, projectId } = useFlow();
   const isShown = useIsShown();
@@ -46,7 +46,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
   const create = $api.useMutation('post', CASES, options);
   const replace = $api.useMutation('put', CASE, options);
   const change = id === undefined ? create : replace;
-  // Both may be long: they are read again only when they change.
+  // Both texts may be long, so they are parsed only when they change.
   const input = useMemo(() => parseInput({ ...EMPTY_INPUT, parameters }), [parameters]);
   const { expectation, error } = useMemo(() => parseExpectation(form), [form]);
   const set = (changed: Partial<ExpectationForm>) => setForm({ ...form, ...changed });
@@ -59,7 +59,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
     if (!expectation || input.errors.parameters) return;
     const body = { name: name.trim(), message, parameters: input.request.parameters ?? {}, expectation };
     const path = { project_id: projectId, flow_id: flow.id };
-    // Without If-None-Match a case of the same name would be replaced.
+    // Without If-None-Match, a test case with the same name would be replaced.
     if (id === undefined) create.mutate({ params: { path, header: { 'If-None-Match': '*' } }, body });
     else {
       const header = etag === undefined ? {} : { 'If-Match': etag };

@@ -16,7 +16,7 @@ type CaseRowProps = {
   onDelete: () => void;
 };
 
-/** A test case with its last result. */
+/** A row with a test case and its last result. */
 export function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowProps) {
   const { name, last_result: last } = testCase;
   return (

@@ -5,8 +5,8 @@ import { useFlow } from '../flow-context.ts';
 import { type CaseDraft, getCaseOfRun } from './case-draft.ts';
 
 /**
- * Opens a new case with the input and the result of the run that the address names: `?from=<executionId>`. Returns why that
- * failed.
+ * Opens a new test case with the input and result of the run in the address, `?from=<executionId>`. Returns the error
+ * if that fails.
  */
 export function useCaseOfRun(onRead: (start: CaseDraft) => void): Error | undefined {
   const { from } = useSearch({ strict: false }) as { from?: unknown };

@@ -5,7 +5,7 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { useFlow } from '../flow-context.ts';
 import style from './try-panel.module.css';
 
-/** One block of a run: its input, the request it sent and its output; a value over 16 KiB is on the page of the run. */
+/** The input, request and output of one block. Values over 16 KiB are only on the page of the run. */
 export function BlockValues({ executionId, blockKey }: { executionId: string; blockKey: string }) {
   const { flow, org, project } = useFlow();
   const query = $api.useQuery(

@@ -8,7 +8,7 @@ import style from './try-panel.module.css';
 
 type MessageFieldProps = { value: string; onChange: (value: string) => void };
 
-/** The message of a run. A very long one, of a run that is tried again, is sent as it is. */
+/** Edits the message of a run. A very long message, from a run that is tried again, cannot be edited. */
 export function MessageField({ value, onChange }: MessageFieldProps) {
   const [isAnother, setAnother] = useState(false);
   if (value.length > EDITED_MAX_CHARS)

@@ -8,14 +8,14 @@ import { parametersUsed } from './try-input.ts';
 import style from './try-panel.module.css';
 
 type ParametersFieldProps = {
-  /** The JSON text. */
+  /** JSON text. */
   value: string;
   onChange: (value: string) => void;
   error?: string | undefined;
   steps: Step[];
 };
 
-/** The parameters of a run: a field for each that the flow names, and the JSON of all. */
+/** Edits the parameters of a run: a field for each one that the flow uses, and all of them as JSON. */
 export function ParametersField({ value, onChange, error, steps }: ParametersFieldProps) {
   const used = parametersUsed(steps);
   const parameters = useMemo(() => readObject(value), [value]);
@@ -53,7 +53,7 @@ export function ParametersField({ value, onChange, error, steps }: ParametersFie
   );
 }
 
-/** The object of a JSON text; undefined where it is none, or would lose digits when it is written again. */
+/** Parses a JSON object; undefined for other texts, and for numbers that would lose digits when written again. */
 function readObject(text: string): Record<string, unknown> | undefined {
   if (findChangedNumber(text)) return undefined;
   if (text.trim() === '') return {};

@@ -9,7 +9,7 @@ import style from './try-panel.module.css';
 
 const TRIES_SHOWN = 8;
 
-/** The last runs of the flow that somebody started here or in another console. */
+/** Lists the last runs of the flow that users started in a console. */
 export function RecentTries({ current }: { current: string | undefined }) {
   const { flow, org, project } = useFlow();
   const { data } = $api.useQuery(

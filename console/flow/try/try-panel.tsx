@@ -17,14 +17,14 @@ import { useInputOfRun } from './use-input-of-run.ts';
 import { useLeftRun } from './use-left-run.ts';
 import { useTry } from './use-try.ts';
 
-/** Runs the draft or a version, whole or step by step, and shows what comes of it. */
+/** Runs the draft or a version, whole or step by step, and shows the run. */
 export function TryPanel() {
   const { flowId, saveToRun } = useDraft();
   const { flow, org, project } = useFlow();
   const { store, run } = useTry();
   const left = useLeftRun(flowId, run);
   const [input, setInput] = useState(() => readInput(flowId));
-  /** Why nothing was begun, until something is. */
+  /** Why the last start failed. */
   const [refused, setRefused] = useState<Error>();
   useFork(store, (forked) => change({ ...input, ...forked }), setRefused);
   useInputOfRun(change, setRefused);

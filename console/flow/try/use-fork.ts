@@ -6,7 +6,7 @@ import { toPlan } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
 
 /**
- * Begins a session where the address asks for it: `?fork=<executionId>&at=<step index>`, which the page of a run links to.
+ * Starts a session when the address asks for it: `?fork=<executionId>&at=<step index>`, a link on the page of a run.
  */
 export function useFork(
   store: TryStore,

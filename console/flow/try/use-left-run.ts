@@ -2,8 +2,8 @@ import { useEffect, useState } from 'react';
 import { hasEnded, type TryRun } from './try-run.ts';
 
 /**
- * The id of the run that had not ended when the page was loaded anew, until another one is begun. It is remembered as long
- * as the tab is open.
+ * Returns the id of the run that had not ended when the page was reloaded, until another one starts. The tab's session
+ * storage keeps it.
  */
 export function useLeftRun(flowId: string, run: TryRun | undefined): string | undefined {
   const key = `weir tried run ${flowId}`;

@@ -3,7 +3,7 @@ import type { Step } from '../draft/steps.ts';
 const FIRST = ['step_id', 'name', 'type', 'processor_type', 'model', 'prompt', 'max_iterations', 'until'];
 const LAST = ['inputSchema', 'outputSchema', 'body', 'branches'];
 
-/** Puts the keys of each object in one order, so that two trees that say the same are written alike; branches keep theirs. */
+/** Orders the keys of each object, so that equal trees are written alike. Branches keep their order. */
 export function inKeyOrder(steps: Step[]): Step[] {
   return ordered(steps) as Step[];
 }

@@ -7,7 +7,7 @@ import style from './versions.module.css';
 
 type ProductionDialogProps = { version: number; isOpen: boolean; onClose: () => void };
 
-/** Asks before callers run another version, and says what they notice. */
+/** Asks before putting a version into production, and says what callers will notice. */
 export function ProductionDialog({ version, isOpen, onClose }: ProductionDialogProps) {
   const { flow, projectId } = useFlow();
   const { productionVersion: now } = flow;

@@ -13,7 +13,7 @@ const UNSAVED = {
   offline: 'The draft is not saved: the service cannot be reached.',
 };
 
-/** Says what keeps the draft from being published; nothing when nothing does. */
+/** Lists what prevents publishing; nothing when the draft can be published. */
 export function PublishObstacles({ onLeave }: { onLeave: () => void }) {
   const { saveState, message, problems, select } = useDraft();
   const unsaved = UNSAVED[saveState];

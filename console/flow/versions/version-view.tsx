@@ -24,12 +24,12 @@ const NOTHING = 'nothing';
 
 type VersionViewProps = {
   side: Side;
-  /** The version in the list; undefined for the draft, and for one that the list has not fetched. */
+  /** The version's list entry; undefined for the draft and for versions that are not loaded. */
   version: Schemas['Version'] | undefined;
   versions: number[];
 };
 
-/** One version, or the draft: its graph and its file, compared with another one if the reader wants. */
+/** One version, or the draft: its graph and file, and the differences from another one if wanted. */
 export function VersionView({ side, version, versions }: VersionViewProps) {
   const { flow, org } = useFlow();
   const nameOfUser = useUserName(useOrganization(org).id);

@@ -20,13 +20,13 @@ import { ValueView } from './value-view.tsx';
 type Props = {
   path: RunPath;
   execution: Execution;
-  /** The executions of the same block, in the order they started. */
+  /** The executions of the same block, in the order in which they started. */
   siblings: Execution[];
   runStartedAt: string;
   onSelect: (execution: Execution) => void;
 };
 
-/** One block execution: what it got, what was sent, what came back, and what that took. */
+/** One block execution: its input, request, output and costs. */
 export function BlockDetail({ path, execution, siblings, runStartedAt, onSelect }: Props) {
   const at = siblings.indexOf(execution);
   const [before, after] = [siblings[at - 1], siblings[at + 1]];

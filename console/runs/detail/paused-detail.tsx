@@ -13,7 +13,7 @@ type PausedDetailProps = {
   typed: TypedResults;
 };
 
-/** Tells for what a run waits: the results of tool calls, which can be given here, or its caller's next step. */
+/** Says what a paused run waits for: tool results, which can be given here, or its caller's next step. */
 export function PausedDetail({ run, path, projectId, steps, typed }: PausedDetailProps) {
   const calls = run.toolCalls ?? [];
   if (calls.length === 0)

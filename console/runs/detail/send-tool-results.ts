@@ -9,7 +9,7 @@ import { topStepIndex } from '../trace/top-step-index.ts';
 /** `/execute` sends nothing until the run has ended or paused again. */
 const RUN_MAX_MS = 3_600_000;
 
-/** Names the mutation that resumes a run, which may outlive its form. */
+/** The key of the mutation that resumes a run; it may outlive its form. */
 export const sendingKey = (path: RunPath) => ['send tool results', path];
 
 type Paused = Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
@@ -19,15 +19,15 @@ type Answer = {
   path: RunPath;
   projectId: string;
   steps: Step[] | undefined;
-  /** The request that the run was started with: its tools are sent again. */
+  /** The request that started the run: its tools are sent again. */
   request: Schemas['RunRequest'];
-  /** By the id of the tool call. */
+  /** By tool call id. */
   results: Record<string, string>;
 };
 
 /**
- * Resumes a run with the results of the tool calls that it waits for. Ends when the run has ended or paused again; in a
- * session, once they are accepted.
+ * Resumes a run with the results of its pending tool calls. Resolves when the run has ended or paused again; for a
+ * session, when they are accepted.
  */
 export async function sendToolResults(answer: Answer): Promise<void> {
   const { run, path, projectId } = answer;
@@ -41,11 +41,14 @@ export async function sendToolResults(answer: Answer): Promise<void> {
   });
   const response = await authorizedFetch(request, RUN_MAX_MS);
   if (!response.ok) throw await toApiError(response);
-  // A session answers with a stream of events, which the page of the run has anyway.
+  // A session answers with a stream of events, which the page of the run follows anyway.
   stop.abort();
 }
 
-/** The request that resumes a paused run. The model is free to choose then: one told to call a function would never end. */
+/**
+ * Builds the request that resumes a paused run. It sends no tool choice: a model that must call a function would never
+ * end.
+ */
 function resumeBody({ run, steps, request, results }: Omit<Answer, 'path' | 'projectId'>): object {
   const {
     executionId,

@@ -9,7 +9,7 @@ import type { TypedResults } from './use-typed-results.ts';
 
 type UnsentResultsProps = { run: Run; path: RunPath; typed: TypedResults };
 
-/** Says that the run no longer waits for results that are typed here, and shows them: they could not be typed again. */
+/** Shows typed results that the run no longer waits for, so that they are not lost. */
 export function UnsentResults({ run, path, typed }: UnsentResultsProps) {
   const isSending = useIsMutating({ mutationKey: sendingKey(path) }) > 0;
   const calls = 'toolCalls' in run ? (run.toolCalls ?? []) : [];

@@ -14,7 +14,7 @@ const LABELS = {
   cancel: { label: 'Cancel all matching', title: 'Cancel all matching runs', icon: Square },
 };
 
-/** The buttons for what can be done with all runs that the filter finds. */
+/** The buttons that cancel or retry all runs that match the filter. */
 export function BulkActions(props: BulkActionsProps) {
   return (
     <>
@@ -24,7 +24,7 @@ export function BulkActions(props: BulkActionsProps) {
   );
 }
 
-/** Opens the dialog in which it is done, or says why it cannot be. */
+/** Opens the dialog, or says why the filter does not allow it. */
 function BulkAction({ how, ...props }: BulkActionsProps & { how: Bulk }) {
   const [isOpen, setOpen] = useState(false);
   const { label, title, icon: Icon } = LABELS[how];

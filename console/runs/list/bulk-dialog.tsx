@@ -43,13 +43,13 @@ const WORDS = {
   },
 };
 
-/** Retries or cancels the runs that the filter finds: says how many there are, asks, and tells what came of it. */
+/** Retries or cancels the runs that match the filter: counts them, asks, and reports the result. */
 export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: BulkDialogProps) {
   const [progress, setProgress] = useState<BulkResult>();
-  /** Also known once the dialog is closed. */
+  /** Read after the dialog is closed, too. */
   const latest = useRef(NOTHING_YET);
   const isShown = useIsShown();
-  // One moment for the count and for what is done about it.
+  // The count and the change use the same time.
   const [now] = useState(Date.now);
   const asked = { projectId, filter, now };
   const count = useQuery({

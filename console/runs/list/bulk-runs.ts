@@ -1,21 +1,20 @@
-// Retries or cancels all runs that a filter finds, page by page.
 import { api, type Schemas } from '../../api/client.ts';
 import { type RunFilter, runQuery } from './run-filter.ts';
 
 export type Bulk = 'retry' | 'cancel';
 
-/** The outcome so far: how many runs were changed, and which were passed over. */
+/** The result so far: how many runs were changed, and which were skipped. */
 export type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & { done: number };
 
-/** The project, the filter, and the moment at which it is meant: later runs are left alone. */
+/** The project, the filter and the time of the request: later runs are not affected. */
 type Asked = { projectId: string; filter: RunFilter; now: number };
 
-/** So few that a page is carried out well within the time that a request may take. */
+/** Small enough for a page to be carried out well within a request's time limit. */
 const PAGE = 50;
 const COUNTED_PAGE = 100;
 export const COUNT_MAX = 1_000;
 
-/** Counts, up to COUNT_MAX, the runs that would be retried or cancelled. */
+/** Counts the runs that would be retried or cancelled, up to COUNT_MAX. */
 export async function countMatching(how: Bulk, asked: Asked, signal: AbortSignal): Promise<number> {
   let count = 0;
   let cursor: string | null | undefined;
@@ -28,8 +27,8 @@ export async function countMatching(how: Bulk, asked: Asked, signal: AbortSignal
 }
 
 /**
- * Retries or cancels them all; `onProgress` is told what came of it so far. Where no further run is accepted, it asks once
- * more for the next ones: the error of that request says why.
+ * Retries or cancels all matching runs, page by page; `onProgress` gets the result so far. When no further run is
+ * accepted, the request for the next page fails with the reason.
  */
 export async function changeRuns(
   how: Bulk,
@@ -62,7 +61,7 @@ async function send(
   const { flow, version, mode, environment, key, status, since, until } = runQuery(filter, now);
   const body = {
     ...{ flow, version, mode, environment, key, since, until: until ?? new Date(now).toISOString() },
-    // Failed runs alone are retried.
+    // Retries take no status: only failed runs are retried.
     ...(how === 'cancel' && { status: status as Schemas['CancelRunsRequest']['status'] }),
     ...page,
     ...(cursor && { cursor }),

@@ -13,14 +13,14 @@ import { ID_LENGTH_MIN, isFiltered, type RunFilter, STATUSES } from './run-filte
 
 type Props = {
   filter: RunFilter;
-  /** The time from which the range of the filter counts. */
+  /** The time from which the filter's range counts. */
   rangeFrom: string | undefined;
   onChange: (filter: RunFilter) => void;
   choices: FilterChoices;
   idField: RefObject<HTMLInputElement | null>;
 };
 
-/** The filters of the list of runs, one line where there is room. */
+/** The filters of the list of runs, on one line where there is room. */
 export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Props) {
   const { flow, status, scope, project } = filter;
   const flows = [...choices.flows.map(({ slug, name }) => ({ id: slug, label: name }))];

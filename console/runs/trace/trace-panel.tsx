@@ -27,7 +27,7 @@ type Props = {
   beyond: Beyond | undefined;
 };
 
-/** The blocks of a run: over time, or on the graph of the flow that ran. */
+/** The blocks of a run: over time, or on the graph of the flow. */
 export function TracePanel({
   root,
   steps,

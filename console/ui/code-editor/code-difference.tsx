@@ -5,14 +5,14 @@ import style from './code-editor.module.css';
 import type { DifferenceLanguage } from './create-difference.ts';
 
 type DifferenceProps = {
-  /** Names what is compared, such as `Version 2 and draft`. */
+  /** Names the two texts, such as `Version 2 and draft`. */
   label: string;
   before: string;
   after: string;
   language?: DifferenceLanguage;
 };
 
-/** Shows two texts as a difference, to read: beside each other, or below each other where there is little room. */
+/** Shows the differences of two texts, side by side where there is room, otherwise inline. */
 export function CodeDifference({ label, before, after, language = 'text' }: DifferenceProps) {
   const host = useRef<HTMLDivElement>(null);
   const id = useId();

@@ -34,7 +34,7 @@ describe('what a page shows', () => {
   });
 });
 
-/** A query whose fetches answer when it is read again: without polling, and with it. */
+/** Creates a query whose fetches end as given, each time it is read. */
 function makeQuery(name: string) {
   async function fetch(queryFn: () => Promise<string>) {
     await client.prefetchQuery({ queryKey: [name], queryFn });

@@ -4,7 +4,7 @@ import { sendOnce } from '../../../console/api/send-once.ts';
 
 const REFUSED = new ApiError(422, { code: 'VALIDATION_ERROR', message: 'no' });
 
-/** Sends for `what` to a service that answers with these errors, then with success; notes the keys. */
+/** Sends `what` to a service that fails with these errors, then succeeds; records the keys. */
 function sendTo(what: string, errors: Error[]) {
   const keys: string[] = [];
   const send = () =>

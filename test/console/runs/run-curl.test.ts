@@ -75,7 +75,7 @@ describe('a run as a command for a shell', () => {
   });
 });
 
-/** The body that curl would send: the shell reads the command, with a function in place of curl. */
+/** Returns the body that curl would send: the shell runs the command with a function in place of curl. */
 function bodyOf(command: string): Record<string, unknown> {
   const script = `curl() { while [ "$1" != -d ]; do shift; done; printf %s "$2"; }\n${command}`;
   return JSON.parse(execFileSync('sh', ['-c', script]).toString());

@@ -92,7 +92,7 @@ describe('edits of the steps of a draft', () => {
         const moved = findStep(after, id) as PlacedStep;
         assert.deepEqual(moved.step, found.step);
         assert.ok(isSameList(moved.place, place));
-        // What the move leaves empty is gone.
+        // The list that the move emptied is removed.
         const next = list.slice(place.index).find((step) => findStep(after, step.step_id));
         assert.equal(moved.steps[moved.place.index + 1]?.step_id, next?.step_id);
       }),

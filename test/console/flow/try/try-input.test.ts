@@ -1,4 +1,3 @@
-// What is typed to try a flow, and what of it is sent.
 import assert from 'node:assert/strict';
 import { EMPTY_EXPECTATION, parseExpectation } from '../../../../console/flow/tests/expectation.ts';
 import { parseOutput } from '../../../../console/flow/try/parse-output.ts';

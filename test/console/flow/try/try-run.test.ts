@@ -1,4 +1,3 @@
-// What a try shows, from the events of its run.
 import assert from 'node:assert/strict';
 import type { Step } from '../../../../console/flow/draft/steps.ts';
 import { applyRunEvent, applyRunState } from '../../../../console/flow/try/apply-run-event.ts';
@@ -110,7 +109,7 @@ describe('a try', () => {
     const later = events(applyRunEvent, run, [['block_completed', ended('c#0', 'completed')]]);
     assert.deepEqual(of(later), ['completed', 'completed', 'completed']);
     assert.deepEqual(of({ ...run, status: 'completed' }), ['completed', 'completed', 'completed']);
-    // Step by step the output of the loop says that it has ended.
+    // In step mode, the output of the loop says that it has ended.
     assert.equal(of({ ...run, outputs: { outer: [1] } })[0], 'completed');
   });
 

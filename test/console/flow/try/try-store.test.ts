@@ -11,12 +11,12 @@ const PAUSE = {
 };
 const COMPLETED = { status: 'completed', cost: 2, result: 'done', blocks: [] };
 
-/** A service whose answers a test gives: it accepts a job when told to, and sends events. */
+/** A service whose responses the test controls: it accepts a job when asked to, and sends events. */
 function setUp() {
   const accepted = Promise.withResolvers<string>();
   const cancelled: string[] = [];
   const state = Promise.withResolvers<object>();
-  // A test that has no use for it leaves it open.
+  // Tests that do not use it leave it pending.
   state.promise.catch(() => undefined);
   const streams: { options: FollowOptions; end: (error?: Error) => void }[] = [];
   const follow = (options: FollowOptions) =>
