@@ -15,7 +15,7 @@ const PAUSE_MAX_MS = 5_000;
 export async function followStream(path: string, init: RequestInit, options: FollowOptions): Promise<void> {
   const { isLast, onEvent, onInterrupted, onNamed, signal } = options;
   let lastId: string | undefined;
-  let mayHaveBegun = init.method !== 'POST';
+  let mayHaveStarted = init.method !== 'POST';
   for (let failures = 1; !signal.aborted; failures++) {
     try {
       const headers = new Headers(init.headers);
@@ -29,11 +29,11 @@ export async function followStream(path: string, init: RequestInit, options: Fol
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (isRefusal(error, mayHaveBegun)) throw error;
+      if (isRefusal(error, mayHaveStarted)) throw error;
       const named = error instanceof ApiError && error.detail.executionId;
       if (typeof named === 'string') onNamed?.(named);
     }
-    mayHaveBegun = true;
+    mayHaveStarted = true;
     if (signal.aborted || (await onInterrupted().catch(() => false))) return;
     await new Promise((resolve) =>
       setTimeout(resolve, Math.min(PAUSE_MS * Math.max(1, failures), PAUSE_MAX_MS)),
@@ -45,9 +45,9 @@ export async function followStream(path: string, init: RequestInit, options: Fol
  * Whether the request was refused for good. Anything that may have started is asked for again where a repetition may
  * help. A 204 means that no event is left.
  */
-function isRefusal(error: unknown, mayHaveBegun: boolean): boolean {
+function isRefusal(error: unknown, mayHaveStarted: boolean): boolean {
   if (!(error instanceof ApiError) || error.status < 400) return false;
   const mayHelp = error.status >= 500 || [408, 429].includes(error.status);
   const isOfProxy = error.code === NOT_OURS && error.status >= 502;
-  return !mayHelp || !(mayHaveBegun || isOfProxy || error.detail.executionId !== undefined);
+  return !mayHelp || !(mayHaveStarted || isOfProxy || error.detail.executionId !== undefined);
 }

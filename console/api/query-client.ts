@@ -12,7 +12,7 @@ const RETRIES_MAX = 3;
 notifyManager.setScheduler(queueMicrotask);
 
 /** Mutations whose form was closed before the response came. */
-const left = new WeakSet<object>();
+const closedEarly = new WeakSet<object>();
 
 /** Caches what was fetched. Refused requests are not repeated; requests that met an outage are. */
 export const queryClient = new QueryClient({
@@ -30,7 +30,7 @@ export const queryClient = new QueryClient({
   // Every failed mutation is reported; a form that shows the error itself sets `meta: { quiet: true }`.
   mutationCache: new MutationCache({
     onError(error, _variables, _result, mutation) {
-      if (!mutation.meta?.quiet || left.has(mutation))
+      if (!mutation.meta?.quiet || closedEarly.has(mutation))
         showToast({ tone: 'bad', title: error.message, error });
       // The change may have been made, so everything on the page is read again.
       if (isOutage(error)) void queryClient.invalidateQueries();
@@ -39,7 +39,8 @@ export const queryClient = new QueryClient({
 });
 
 queryClient.getMutationCache().subscribe((event) => {
-  if (event.type === 'observerRemoved' && event.mutation.state.status === 'pending') left.add(event.mutation);
+  if (event.type === 'observerRemoved' && event.mutation.state.status === 'pending')
+    closedEarly.add(event.mutation);
 });
 
 /** Fetches the queries of these paths again, whatever their parameters. Call it after a change. */

@@ -1,8 +1,8 @@
 import { QueryCache } from '@tanstack/react-query';
 import { isOutage } from './api-error.ts';
 
-const AGAIN_MS = 10_000;
-const AGAIN_MAX_MS = 60_000;
+const RETRY_MS = 10_000;
+const RETRY_MAX_MS = 60_000;
 
 /** The number of failures of a query when it last succeeded. */
 const failedBefore = new WeakMap<object, number>();
@@ -22,5 +22,5 @@ export function refetchAfter(query: Query, pollMs: number | false = false): numb
   const { data, error, errorUpdateCount } = query.state;
   if (data === undefined || !isOutage(error)) return pollMs;
   const failures = errorUpdateCount - (failedBefore.get(query) ?? 0);
-  return Math.min(AGAIN_MS * 2 ** (failures - 1), AGAIN_MAX_MS);
+  return Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MAX_MS);
 }

@@ -27,11 +27,11 @@ export async function sendOnce<Answer>(
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
         continue;
       }
-      throw error instanceof ApiError && error.status === 0 ? notKnown() : error;
+      throw error instanceof ApiError && error.status === 0 ? outcomeUnknown() : error;
     }
 }
 
-function notKnown(): ApiError {
+function outcomeUnknown(): ApiError {
   return new ApiError(0, {
     code: 'UNREACHABLE',
     message: 'No answer came: it is not known whether the run has begun. Try again: it does not begin twice.',

@@ -8,7 +8,7 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { TextField } from '../ui/text-field.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { ChangedMeanwhile, findNewerEtag } from './changed-meanwhile.tsx';
 import { useFlow } from './flow-context.ts';
 
@@ -55,7 +55,7 @@ type FlowFormProps = {
 
 function FlowForm({ flow, etag, onClose, onReload }: FlowFormProps) {
   const { projectId } = useFlow();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [name, setName] = useState(flow.name);
   const [description, setDescription] = useState(flow.description);
   const change = useMutation({
@@ -67,7 +67,7 @@ function FlowForm({ flow, etag, onClose, onReload }: FlowFormProps) {
       }),
     async onSuccess() {
       await refetch(FLOW, '/api/v1/projects/{project_id}/flows');
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
     },
   });
   const newer = findNewerEtag(change.error);

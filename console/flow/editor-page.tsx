@@ -26,8 +26,8 @@ const ONE_BESIDE = 1000;
 export function EditorPage() {
   useTitle(useFlow().flow.name);
   const { steps, problems, selectedId, select } = useDraft();
-  const [said, say] = useState('');
-  const editing = useDraftEditing(say);
+  const [announcement, announce] = useState('');
+  const editing = useDraftEditing(announce);
   const statuses = useTryStatuses();
   const [hasOneBeside, hasNoneBeside] = [useNarrow(TWO_BESIDE), useNarrow(ONE_BESIDE)];
   const { step: named } = useSearch({ strict: false }) as { step?: unknown };
@@ -84,7 +84,7 @@ export function EditorPage() {
         </Side>
       </div>
       <p className="visually-hidden" role="status">
-        {said}
+        {announcement}
       </p>
     </div>
   );

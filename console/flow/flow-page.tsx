@@ -17,7 +17,7 @@ import { FlowContext } from './flow-context.ts';
 import { FlowHead } from './flow-head.tsx';
 import style from './flow-page.module.css';
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** The frame of a flow's pages, which share the draft. */
 export function FlowPage() {
@@ -68,13 +68,13 @@ function Flow({ org, project, projectId, flowId }: Ids) {
     // Other users publish versions and put them into production.
     {
       refetchInterval: (query) =>
-        query.state.data !== undefined && !isMissing(query.state.error) && refetchAfter(query, LOOK_MS),
+        query.state.data !== undefined && !isMissing(query.state.error) && refetchAfter(query, POLL_MS),
     },
   );
   const client = useQueryClient();
   const [deleted, setDeleted] = useState<Step[]>();
-  const isGone = isMissing(query.error);
-  const isUnknown = isGone && query.data === undefined;
+  const wasDeleted = isMissing(query.error);
+  const isUnknown = wasDeleted && query.data === undefined;
   useEffect(() => {
     // The flow was deleted; another flow may have its slug now.
     if (isUnknown) void client.invalidateQueries({ queryKey: ['flow id', projectId] });
@@ -82,7 +82,7 @@ function Flow({ org, project, projectId, flowId }: Ids) {
   }, [isUnknown, deleted, client, projectId]);
   return (
     // The draft reports the deletion itself and keeps unsaved changes.
-    <QueryView query={isGone && !isUnknown ? { ...query, error: null } : query}>
+    <QueryView query={wasDeleted && !isUnknown ? { ...query, error: null } : query}>
       {(flow) => (
         <FlowContext value={{ flow, org, project, projectId }}>
           {deleted ? (

@@ -8,7 +8,7 @@ import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import examples from './examples.json';
 
 type Props = {
@@ -26,7 +26,7 @@ const STARTS = [
 /** Creates an empty flow, or one from an example, and opens it. */
 export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
   const navigate = useNavigate();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [start, setStart] = useState(EMPTY);
   const [typedName, setName] = useState<string>();
   const [typedSlug, setSlug] = useState<string>();
@@ -47,7 +47,7 @@ export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
     },
     async onSuccess(flow) {
       await refetch('/api/v1/projects/{project_id}/flows');
-      if (!isShown.current) return;
+      if (!isMounted.current) return;
       onClose();
       await navigate({
         to: '/orgs/$org/projects/$project/flows/$flow',

@@ -8,7 +8,7 @@ import { MoreButton } from '../ui/more-button.tsx';
 import { Panel } from '../ui/page.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { TextField } from '../ui/text-field.tsx';
-import { useTypedText } from '../ui/use-typed-text.ts';
+import { useDebouncedText } from '../ui/use-typed-text.ts';
 import { FlowsTable } from './flows-table.tsx';
 import style from './project-page.module.css';
 import { SEARCH_MAX_LENGTH } from './search.ts';
@@ -41,7 +41,7 @@ export function FlowsPanel({
 }) {
   const { search = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const typed = useTypedText(search, trim, (text) => {
+  const typed = useDebouncedText(search, trim, (text) => {
     void navigate({ search: { search: text || undefined }, replace: true, resetScroll: false });
   });
   const text = trim(typed.text);
@@ -66,7 +66,7 @@ export function FlowsPanel({
               maxLength={SEARCH_MAX_LENGTH}
               value={typed.text}
               onChange={typed.setText}
-              onBlur={typed.sendNow}
+              onBlur={typed.flush}
             />
           </div>
         )

@@ -1,5 +1,5 @@
 /** The facts that show which steps a newcomer has done. */
-type Known = {
+type ProjectFacts = {
   /** Whether the user opened a run from the list in this browser. */
   sawRun: boolean;
   flows: readonly { latestVersion: number | null; draftIsPublished: boolean }[];
@@ -18,7 +18,7 @@ export type NextStep = {
 };
 
 /** Lists the first steps of a newcomer in order, and which of them are done. */
-export function listNextSteps({ sawRun, hasTried, flows, keys, assistants }: Known): NextStep[] {
+export function listNextSteps({ sawRun, hasTried, flows, keys, assistants }: ProjectFacts): NextStep[] {
   const hasPublished = flows.filter(({ latestVersion }) => latestVersion !== null).length > 1;
   const isPublished = hasPublished || flows.some(({ latestVersion }) => (latestVersion ?? 0) > 1);
   const isChanged = isPublished || flows.length > 1 || flows.some((flow) => !flow.draftIsPublished);

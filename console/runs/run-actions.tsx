@@ -71,7 +71,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
     },
     onSuccess: () => showToast({ tone: 'good', title: 'Copied. It reads the API key from $WEIR_API_KEY.' }),
   });
-  const whyNot = whyNotRepeated(run);
+  const obstacle = findRepeatObstacle(run);
   const temporal = settings.data?.temporalUiUrl
     ? `${settings.data.temporalUiUrl.replace(/\/$/, '')}/namespaces/${encodeURIComponent(settings.data.temporalNamespace)}/workflows/${encodeURIComponent(path.executionId)}`
     : undefined;
@@ -85,7 +85,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           </Button>
         </>
       )}
-      {run.status === 'failed' && !whyNot && (
+      {run.status === 'failed' && !obstacle && (
         <Button variant="primary" isPending={repeat.isPending} onPress={() => repeat.mutate('retry')}>
           <RotateCcw size={13} aria-hidden /> Retry from the failed step
         </Button>
@@ -99,10 +99,10 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
         }
       >
         <MenuItem
-          isDisabled={whyNot !== undefined || repeat.isPending}
+          isDisabled={obstacle !== undefined || repeat.isPending}
           onAction={() => repeat.mutate('rerun')}
         >
-          {whyNot ?? 'Run again from the beginning'}
+          {obstacle ?? 'Run again from the beginning'}
         </MenuItem>
         <MenuItem onAction={() => copy.mutate()}>Copy as curl</MenuItem>
         <MenuItem
@@ -157,7 +157,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
       <ConfirmDialog
         title="Cancel this run?"
         action="Cancel the run"
-        leave="Keep it"
+        cancelLabel="Keep it"
         isOpen={isCancelling}
         onClose={() => setCancelling(false)}
         onConfirm={async () => {
@@ -175,7 +175,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
 }
 
 /** Returns why a run cannot be repeated as a job; undefined when it can. */
-function whyNotRepeated(run: Run): string | undefined {
+function findRepeatObstacle(run: Run): string | undefined {
   if (run.mode === 'step') return 'A step session is not run again: fork it';
   if (run.version === 0) return 'A run of the draft: try the draft again';
   if (run.status === 'tool_calls_required') return 'Waits for tool calls: cannot be run again as a job';

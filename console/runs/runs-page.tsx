@@ -47,7 +47,7 @@ export function RunsPage() {
   const fetchMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   function change(next: RunFilter) {
     // Choosing the same filter again does not change the address.
-    if (JSON.stringify(next) === JSON.stringify(filter)) runs.countAnew();
+    if (JSON.stringify(next) === JSON.stringify(filter)) runs.restartRange();
     else void navigate({ search: next, replace: true });
   }
 

@@ -9,8 +9,8 @@ const CHANGE_INTERVAL_MS = 700;
  * interruption, but not after a refusal.
  */
 export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => void): void {
-  const tell = useRef(onChange);
-  tell.current = onChange;
+  const onChangeRef = useRef(onChange);
+  onChangeRef.current = onChange;
   const { org, project, flow, executionId } = path;
   useEffect(() => {
     if (!isRunning) return;
@@ -20,7 +20,7 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
       if (stop.signal.aborted) return;
       timer ??= setTimeout(() => {
         timer = undefined;
-        tell.current();
+        onChangeRef.current();
       }, CHANGE_INTERVAL_MS);
     }
     const url = runUrl({ org, project, flow, executionId }, '/events');

@@ -59,7 +59,7 @@ export function useRun(path: RunPath) {
   }, [status, finishedAt]);
 
   const ended = blocks.data?.blocks ?? [];
-  const underWay = useUnderWay(path, run, blocks.data?.askedAt ?? 0);
+  const underWay = useUnderWay(path, run, blocks.data?.fetchedAt ?? 0);
   return {
     run,
     blocks,
@@ -68,7 +68,7 @@ export function useRun(path: RunPath) {
     treeError: tree.error,
     now,
     /** Set when there are more block executions. `loadMore` loads twice as many. */
-    beyond: blocks.data?.hasMore
+    more: blocks.data?.hasMore
       ? {
           shown: ended.length,
           isLoading: blocks.isPlaceholderData,
@@ -83,7 +83,7 @@ function isOver(run: Run | undefined): boolean {
 }
 
 async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
-  const askedAt = Date.now();
+  const fetchedAt = Date.now();
   const blocks: Schemas['TracedBlock'][] = [];
   let cursor: string | null | undefined;
   do {
@@ -94,23 +94,23 @@ async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
     blocks.push(...(data?.blocks ?? []));
     cursor = data?.nextCursor;
   } while (cursor && blocks.length < max);
-  return { blocks, hasMore: Boolean(cursor), askedAt };
+  return { blocks, hasMore: Boolean(cursor), fetchedAt };
 }
 
 /** Returns the block executions under way, and those that have ended but are not in the list of ended ones yet. */
 function useUnderWay(
   { executionId }: RunPath,
   { data, dataUpdatedAt: at }: { data: Run | undefined; dataUpdatedAt: number },
-  askedAt: number,
+  fetchedAt: number,
 ): UnderWay[] {
   const [seen, setSeen] = useState<{ executionId: string; at: number; kept: Kept[] }>();
   const before = seen?.executionId === executionId ? seen : undefined;
   let kept = before?.kept ?? [];
   if (data && before?.at !== at) {
-    kept = keepUnderWay(kept, data.status === 'started' ? data.blocksUnderWay : [], at, askedAt);
+    kept = keepUnderWay(kept, data.status === 'started' ? data.blocksUnderWay : [], at, fetchedAt);
     setSeen({ executionId, at, kept });
   }
-  return kept.filter(({ goneAt }) => askedAt < goneAt).map(({ block }) => block);
+  return kept.filter(({ goneAt }) => fetchedAt < goneAt).map(({ block }) => block);
 }
 
 function useNow(isTicking: boolean): number {

@@ -34,7 +34,7 @@ export function MembersPage() {
   const organization = useOrganization(org);
   const isAdmin = hasRole(organization, 'admin');
   const [opened, setOpened] = useState<'invite' | 'add'>();
-  const [doomed, setDoomed] = useState<Member>();
+  const [toRemove, setToRemove] = useState<Member>();
   const query = $api.useInfiniteQuery(
     'get',
     MEMBERS,
@@ -103,7 +103,7 @@ export function MembersPage() {
                           variant="danger"
                           aria-label={`Remove ${nameOf(member)}`}
                           isDisabled={!hasRole(organization, member.role === 'owner' ? 'owner' : 'admin')}
-                          onPress={() => setDoomed(member)}
+                          onPress={() => setToRemove(member)}
                         >
                           Remove
                         </Button>
@@ -123,15 +123,15 @@ export function MembersPage() {
       {opened === 'add' && (
         <AddMemberDialog organizationId={organization.id} onClose={() => setOpened(undefined)} />
       )}
-      {doomed && (
+      {toRemove && (
         <ConfirmDialog
-          title={`Remove ${nameOf(doomed)}?`}
+          title={`Remove ${nameOf(toRemove)}?`}
           action="Remove"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToRemove(undefined)}
           onConfirm={async () => {
             await api.DELETE(MEMBER, {
-              params: { path: { org_id: organization.id, member_user_id: doomed.user_id } },
+              params: { path: { org_id: organization.id, member_user_id: toRemove.user_id } },
             });
             await refetch(MEMBERS);
           }}

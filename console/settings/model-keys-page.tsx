@@ -27,7 +27,7 @@ export function ModelKeysPage() {
   const organization = useOrganization(org);
   const isAdmin = hasRole(organization, 'admin');
   const [edited, setEdited] = useState<string>();
-  const [doomed, setDoomed] = useState<string>();
+  const [toDelete, setToDelete] = useState<string>();
   const keys = $api.useQuery(
     'get',
     KEYS,
@@ -81,7 +81,7 @@ export function ModelKeysPage() {
                             variant="danger"
                             isDisabled={!isAdmin}
                             aria-label={`Delete the key of ${provider}`}
-                            onPress={() => setDoomed(provider)}
+                            onPress={() => setToDelete(provider)}
                           >
                             Delete
                           </Button>
@@ -102,21 +102,21 @@ export function ModelKeysPage() {
           onClose={() => setEdited(undefined)}
         />
       )}
-      {doomed && (
+      {toDelete && (
         <ConfirmDialog
-          title={`Delete the key of ${doomed}?`}
+          title={`Delete the key of ${toDelete}?`}
           action="Delete key"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToDelete(undefined)}
           onConfirm={async () => {
             await api.DELETE('/api/v1/organizations/{org_id}/model-keys/{provider}', {
-              params: { path: { org_id: organization.id, provider: doomed } },
+              params: { path: { org_id: organization.id, provider: toDelete } },
             });
             await refetch(KEYS, '/api/v1/models');
           }}
         >
-          Its models are then paid with credits, where the service has a key for {doomed}; where it has none,
-          blocks that ask them fail.
+          Its models are then paid with credits, where the service has a key for {toDelete}; where it has
+          none, blocks that ask them fail.
         </ConfirmDialog>
       )}
     </Stack>

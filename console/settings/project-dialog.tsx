@@ -8,7 +8,7 @@ import { invalidateMe, type MyOrganization } from '../shell/me.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { dropSaved } from './drop-saved.ts';
 
 type Props = {
@@ -21,7 +21,7 @@ type Props = {
 /** Creates a project and opens it, or renames one. */
 export function ProjectDialog({ organization, project, onClose }: Props) {
   const navigate = useNavigate();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [name, setName] = useState(project?.name ?? '');
   const [description, setDescription] = useState(project?.description ?? '');
   const [typedSlug, setSlug] = useState<string>();
@@ -45,7 +45,7 @@ export function ProjectDialog({ organization, project, onClose }: Props) {
     },
     async onSuccess(created) {
       await Promise.all([refetch('/api/v1/projects'), invalidateMe()]);
-      if (!isShown.current) return;
+      if (!isMounted.current) return;
       onClose();
       if (created)
         await navigate({

@@ -24,7 +24,7 @@ async function fetchMe(): Promise<Me> {
   if (last) others.set(JSON.stringify(last), last);
   if (me.hasMore)
     for (const [key, slugs] of others)
-      await addPlace(me, slugs).catch((error) => {
+      await addMissing(me, slugs).catch((error) => {
         if (!isMissing(error)) throw error;
         others.delete(key);
       });
@@ -32,7 +32,7 @@ async function fetchMe(): Promise<Me> {
 }
 
 /** Adds the organization and project of an address to `me`. Throws when they do not exist. */
-async function addPlace(me: Me, slugs: Slugs): Promise<void> {
+async function addMissing(me: Me, slugs: Slugs): Promise<void> {
   let organization = me.organizations.find(({ slug }) => slug === slugs.org);
   if (!organization) {
     const params = { path: { slug: slugs.org } };
@@ -40,13 +40,13 @@ async function addPlace(me: Me, slugs: Slugs): Promise<void> {
     organization = { ...(data as Schemas['Organization']), projects: [] };
     me.organizations.push(organization);
   }
-  if (slugs.project === undefined || hasPlace(me, slugs)) return;
+  if (slugs.project === undefined || isListed(me, slugs)) return;
   const params = { path: { slug: slugs.project }, query: { organization_id: organization.id } };
   const { data } = await api.GET('/api/v1/projects/by-slug/{slug}', { params });
   organization.projects.push(data as Schemas['Project']);
 }
 
-function hasPlace({ organizations }: Me, { org, project }: Slugs): boolean {
+function isListed({ organizations }: Me, { org, project }: Slugs): boolean {
   const organization = organizations.find(({ slug }) => slug === org);
   if (project === undefined) return organization !== undefined;
   return organization?.projects.some(({ slug }) => slug === project) ?? false;
@@ -62,11 +62,11 @@ export async function loadMe(): Promise<Me> {
  * inside the shell. When the service is unreachable the page itself shows the error.
  */
 export async function requireReachable(slugs: Slugs): Promise<void> {
-  if (hasPlace(await loadMe(), slugs)) return;
+  if (isListed(await loadMe(), slugs)) return;
   // It may not be among those listed, or be new.
   others.set(JSON.stringify(slugs), slugs);
   await queryClient.refetchQueries({ queryKey }, { throwOnError: true });
-  if (!hasPlace(await loadMe(), slugs)) throw notFound();
+  if (!isListed(await loadMe(), slugs)) throw notFound();
 }
 
 /** Returns the user, whom the loader of the shell has fetched. */

@@ -1,6 +1,6 @@
 // The identity provider of the service, from its discovery document, and the tokens that it issues.
 import * as oauth from 'oauth4webapi';
-import { ANSWER_MAX_MS, loadSettings, type Settings } from './settings.ts';
+import { loadSettings, RESPONSE_TIMEOUT_MS, type Settings } from './settings.ts';
 import { SignInError } from './sign-in-error.ts';
 
 /** The provider, and the parameters of every request to it. */
@@ -37,7 +37,7 @@ async function discover({ issuer, clientId, scopes, audience }: Settings): Promi
   // Plain http is for a provider in development; the service refuses it in production.
   const options = {
     [oauth.allowInsecureRequests]: url.protocol === 'http:',
-    signal: () => AbortSignal.timeout(ANSWER_MAX_MS),
+    signal: () => AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   };
   const wanted = audience ? { audience, ...(URL.canParse(audience) && { resource: audience }) } : {};
   try {

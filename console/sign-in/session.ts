@@ -5,7 +5,7 @@ import { beginSignIn, CALLBACK, completeSignIn } from './code-grant.ts';
 import { isBusy } from './explain-refusal.ts';
 import { getProvider } from './provider.ts';
 import { SignInError } from './sign-in-error.ts';
-import { handOver, isSignInWindow } from './sign-in-window.ts';
+import { isSignInWindow, sendTokens } from './sign-in-window.ts';
 import { type Tokens, toTokens } from './tokens.ts';
 
 const SIGNED_OUT = '/console/signed-out';
@@ -14,7 +14,7 @@ const RENEW_BEFORE_MS = 60_000;
 /** The channel between tabs. */
 const TABS = new BroadcastChannel('weir.session');
 const SIGN_OUT = 'signed out';
-const LEAVES_WITHIN_MS = 1_000;
+const LEAVING_MAX_MS = 1_000;
 
 let tokens: Tokens | undefined;
 /** The user for whom the page was loaded. */
@@ -29,16 +29,16 @@ let askUser: (() => Promise<Tokens>) | undefined;
  * Resolved when the user decides to stay on the page.
  */
 let leaving: Promise<void> | undefined;
-let stay = () => {};
+let stayOnPage = () => {};
 
 TABS.onmessage = ({ data }) => {
-  if (data === SIGN_OUT && tokens) leave();
+  if (data === SIGN_OUT && tokens) goToSignedOut();
 };
 window.addEventListener('beforeunload', (event) => {
   // Runs after the browser's question to the user. If the answer was to leave, the page is gone by then.
   setTimeout(() => {
-    if (event.defaultPrevented) stay();
-  }, LEAVES_WITHIN_MS);
+    if (event.defaultPrevented) stayOnPage();
+  }, LEAVING_MAX_MS);
 });
 // The browser has restored a page from its cache after the user signed out.
 window.addEventListener('pageshow', ({ persisted }) => {
@@ -57,7 +57,7 @@ export async function openSession(): Promise<void> {
   tokens = await completeSignIn();
   user = tokens.sub;
   if (!isSignInWindow()) return;
-  handOver(tokens);
+  sendTokens(tokens);
   await new Promise(() => undefined);
 }
 
@@ -74,7 +74,7 @@ export async function currentToken(): Promise<string> {
 }
 
 /** Records that the service accepted a token. */
-export function noteAccepted(token: string): void {
+export function recordAccepted(token: string): void {
   accepted = token;
 }
 
@@ -93,16 +93,16 @@ export async function replaceToken(refused: string): Promise<string> {
 /** Ends the session here, in other tabs, and at the provider. */
 export async function signOut(): Promise<void> {
   const { server, client, options } = await getProvider();
-  const held = tokens;
-  stop();
+  const old = tokens;
+  pauseRequests();
   TABS.postMessage(SIGN_OUT);
-  if (held?.refresh && server.revocation_endpoint)
-    await oauth.revocationRequest(server, client, oauth.None(), held.refresh, options).catch(() => undefined);
-  if (!server.end_session_endpoint) return leave();
+  if (old?.refresh && server.revocation_endpoint)
+    await oauth.revocationRequest(server, client, oauth.None(), old.refresh, options).catch(() => undefined);
+  if (!server.end_session_endpoint) return goToSignedOut();
   const url = new URL(server.end_session_endpoint);
   url.searchParams.set('client_id', client.client_id);
   url.searchParams.set('post_logout_redirect_uri', location.origin + SIGNED_OUT);
-  if (held?.id) url.searchParams.set('id_token_hint', held.id);
+  if (old?.id) url.searchParams.set('id_token_hint', old.id);
   location.assign(url);
 }
 
@@ -119,7 +119,7 @@ async function renew(): Promise<string> {
   await leaving;
   if (user !== renewed.sub) {
     // The page, and what it was about to send, belong to another user.
-    stop();
+    pauseRequests();
     location.reload();
     await leaving;
     return renew();
@@ -152,16 +152,16 @@ async function refresh(): Promise<Tokens | undefined> {
   }
 }
 
-function leave(): void {
-  stop();
+function goToSignedOut(): void {
+  pauseRequests();
   location.assign(SIGNED_OUT);
 }
 
 /** Makes requests wait because the page is about to be left. If it stays, the user is asked to sign in again. */
-function stop(): void {
+function pauseRequests(): void {
   tokens = undefined;
   leaving ??= new Promise((resolve) => {
-    stay = () => {
+    stayOnPage = () => {
       leaving = undefined;
       resolve();
     };

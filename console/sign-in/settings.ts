@@ -11,13 +11,13 @@ export type Settings = {
 };
 
 /** The time limit of the service and the identity provider during sign-in. */
-export const ANSWER_MAX_MS = 30_000;
+export const RESPONSE_TIMEOUT_MS = 30_000;
 
 let fetched: Promise<Settings> | undefined;
 
 /** Fetches the settings once. */
 export function loadSettings(): Promise<Settings> {
-  fetched ??= fetch('/console/settings.json', { signal: AbortSignal.timeout(ANSWER_MAX_MS) }).then(
+  fetched ??= fetch('/console/settings.json', { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) }).then(
     (response) => {
       if (!response.ok) throw new Error(`The service answered ${response.status} when asked how to sign in.`);
       return response.json();

@@ -29,7 +29,7 @@ export function isSignInWindow(): boolean {
 }
 
 /** Sends the tokens to the page that opened this window. A window that the user opened becomes the console. */
-export function handOver(tokens: Tokens): void {
+export function sendTokens(tokens: Tokens): void {
   const channel = new BroadcastChannel(CHANNEL + location.hash.slice(1));
   channel.postMessage(tokens);
   channel.close();

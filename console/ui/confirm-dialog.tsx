@@ -10,7 +10,7 @@ type ConfirmDialogProps = {
   /** The verb of the button, such as `Revoke`. */
   action: string;
   /** The label of the other button; `Cancel` by default. */
-  leave?: string;
+  cancelLabel?: string;
   isOpen: boolean;
   onClose: () => void;
   /** Performs the action. The dialog closes on success, and shows the error otherwise. */
@@ -22,7 +22,7 @@ type ConfirmDialogProps = {
 export function ConfirmDialog({
   title,
   action,
-  leave = 'Cancel',
+  cancelLabel = 'Cancel',
   isOpen,
   onClose,
   onConfirm,
@@ -40,7 +40,7 @@ export function ConfirmDialog({
       <div>{children}</div>
       {confirm.error && <ErrorNote error={confirm.error} />}
       <DialogActions>
-        <Button slot="close">{leave}</Button>
+        <Button slot="close">{cancelLabel}</Button>
         <Button
           variant="danger"
           isPending={confirm.isPending}

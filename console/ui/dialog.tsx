@@ -28,7 +28,7 @@ type Props = {
 /** A modal dialog. Its last child is usually `<DialogActions>`. */
 export function Dialog(props: Props) {
   const { title, isOpen, onClose, width, isDismissable = true, isPending = false } = props;
-  const stays = isPending && props.awaitsAnswer === true;
+  const isLocked = isPending && props.awaitsAnswer === true;
   useSingleClick(isOpen);
   function close() {
     if (isPending)
@@ -42,9 +42,9 @@ export function Dialog(props: Props) {
     <ModalOverlay
       className={style.overlay}
       isOpen={isOpen}
-      isDismissable={isDismissable && !stays}
+      isDismissable={isDismissable && !isLocked}
       shouldCloseOnInteractOutside={() => props.isForm !== true}
-      isKeyboardDismissDisabled={!isDismissable || stays}
+      isKeyboardDismissDisabled={!isDismissable || isLocked}
       onOpenChange={(open) => !open && close()}
     >
       <Modal
@@ -57,7 +57,7 @@ export function Dialog(props: Props) {
               {title}
             </Heading>
             {props.hasCross !== false && (
-              <IconButton label="Close" size="small" isDisabled={stays} onPress={close}>
+              <IconButton label="Close" size="small" isDisabled={isLocked} onPress={close}>
                 <X size={16} />
               </IconButton>
             )}

@@ -1,5 +1,5 @@
 /** By then the browser has read the content. */
-const KEPT_MS = 10_000;
+const REVOKE_AFTER_MS = 10_000;
 
 /** Downloads content as a file. */
 export function saveFile(content: Blob, name: string): void {
@@ -8,5 +8,5 @@ export function saveFile(content: Blob, name: string): void {
   link.href = address;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(address), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(address), REVOKE_AFTER_MS);
 }

@@ -1,5 +1,5 @@
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)$/;
-const WRITTEN = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
+const DECIMAL_FORMAT = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
 
 /** Parses a decimal number: undefined for an empty text, NaN for any other text, such as 0x10 or 1e3. */
 export function toNumber(text: string): number | undefined {
@@ -10,5 +10,5 @@ export function toNumber(text: string): number | undefined {
 
 /** Writes a number in decimal digits, so that `toNumber` can parse it; '' for none. */
 export function fromNumber(value: number | null | undefined): string {
-  return value === null || value === undefined ? '' : WRITTEN.format(value);
+  return value === null || value === undefined ? '' : DECIMAL_FORMAT.format(value);
 }

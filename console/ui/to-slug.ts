@@ -1,4 +1,4 @@
-const LONGEST = 64;
+const SLUG_MAX_LENGTH = 64;
 
 /**
  * Derives a slug from a name: `Größe & Preis` becomes `grosse-preis`; empty when the name has no Latin letters or
@@ -11,6 +11,6 @@ export function toSlug(name: string): string {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, LONGEST)
+    .slice(0, SLUG_MAX_LENGTH)
     .replace(/^-+|-+$/g, '');
 }

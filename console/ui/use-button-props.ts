@@ -12,7 +12,7 @@ export function useButtonProps({
   ...props
 }: AriaButtonProps): AriaButtonProps {
   const [hasFocus, setFocus] = useState(false);
-  const isHeld = isDisabled && hasFocus;
+  const keepsFocus = isDisabled && hasFocus;
   const all: AriaButtonProps = {
     ...props,
     onFocus(event) {
@@ -25,9 +25,15 @@ export function useButtonProps({
       props.onBlur?.(event);
     },
   };
-  if (!isPending && !isHeld) return { ...all, isDisabled };
+  if (!isPending && !keepsFocus) return { ...all, isDisabled };
   // The slot of a button closes its dialog.
-  return { ...all, type: 'button', onPress: nothing, 'aria-disabled': true, ...(isHeld && { slot: null }) };
+  return {
+    ...all,
+    type: 'button',
+    onPress: nothing,
+    'aria-disabled': true,
+    ...(keepsFocus && { slot: null }),
+  };
 }
 
 function nothing() {}

@@ -4,9 +4,9 @@ const SEND_AFTER_MS = 250;
 
 /**
  * Returns the text of a field whose value lives elsewhere, such as in the address. After a short pause, or when the
- * field is left (`sendNow`), `send` gets the result of `read`, unless that is undefined.
+ * field is left (`flush`), `send` gets the result of `read`, unless that is undefined.
  */
-export function useTypedText(
+export function useDebouncedText(
   value: string,
   read: (text: string) => string | undefined,
   send: (value: string) => void,
@@ -19,15 +19,15 @@ export function useTypedText(
     sent.current = value;
     setText(value);
   }, [value]);
-  const sendNow = useCallback(() => {
+  const flush = useCallback(() => {
     const next = read(text);
     if (next === undefined || next === sent.current) return;
     sent.current = next;
     send(next);
   }, [text, read, send]);
   useEffect(() => {
-    const timer = setTimeout(sendNow, SEND_AFTER_MS);
+    const timer = setTimeout(flush, SEND_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [sendNow]);
-  return { text, setText, sendNow };
+  }, [flush]);
+  return { text, setText, flush };
 }

@@ -20,7 +20,7 @@ import { renameStep } from './edit-steps.ts';
 import { hasElsewhere, isLastElsewhere } from './history.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { findStep, type Step } from './steps.ts';
-import { useFollowDraft } from './use-follow-draft.ts';
+import { usePollDraft } from './use-follow-draft.ts';
 
 type Props = {
   projectId: string;
@@ -104,7 +104,7 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
     },
     [store, select],
   );
-  useFollowDraft(store);
+  usePollDraft(store);
   useEffect(() => () => store.close(), [store]);
   const { steps, isDeleted } = state;
   useEffect(() => {

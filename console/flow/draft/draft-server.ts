@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts';
 import type { DraftServer, SaveResult, ServerDraft } from './draft-state.ts';
 import { toSteps } from './steps.ts';
 
-type Answer = Omit<ServerDraft, 'etag' | 'steps'> & { steps: Parameters<typeof toSteps>[0] };
+type DraftResponse = Omit<ServerDraft, 'etag' | 'steps'> & { steps: Parameters<typeof toSteps>[0] };
 type Reported = { path?: string; field?: string; message: string };
 
 /** Reads and saves the draft of a flow at the service. */
@@ -22,7 +22,7 @@ export function draftServer(project_id: string, flow_id: string): DraftServer {
           // The generated types discriminate steps differently than the API does.
           body: { steps: steps as never },
         });
-        return { type: 'saved', draft: toDraft(data as Answer, response) };
+        return { type: 'saved', draft: toDraft(data as DraftResponse, response) };
       } catch (error) {
         return toResult(error);
       }
@@ -30,7 +30,7 @@ export function draftServer(project_id: string, flow_id: string): DraftServer {
   };
 }
 
-function toDraft({ steps, problems, notes }: Answer, response: Response): ServerDraft {
+function toDraft({ steps, problems, notes }: DraftResponse, response: Response): ServerDraft {
   return { steps: toSteps(steps), problems, notes, etag: response.headers.get('etag') ?? '' };
 }
 

@@ -125,7 +125,7 @@ export class DraftStore {
     const { etag } = this.#state.saved;
     const draft = await this.#read(etag);
     if (!draft || this.#isBusy() || this.#state.saved.etag !== etag || draft.etag === etag) return;
-    this.#take(draft);
+    this.#adopt(draft);
     this.#set({ takenOver: this.#state.takenOver + 1 });
   }
 
@@ -133,13 +133,13 @@ export class DraftStore {
   async resolve(choice: 'theirs' | 'mine'): Promise<void> {
     const { conflict } = this.#state;
     if (!conflict) return;
-    if (choice === 'theirs') return this.#take(conflict);
+    if (choice === 'theirs') return this.#adopt(conflict);
     this.#set({ saved: conflict, conflict: undefined, saveState: 'unsaved', message: undefined });
     await this.flush();
   }
 
   /** Replaces the draft with the service's, as a change that can be undone. */
-  #take(draft: ServerDraft): void {
+  #adopt(draft: ServerDraft): void {
     const { steps, history } = this.#state;
     this.#timers.clear(this.#timer);
     this.#sent = undefined;
@@ -176,7 +176,7 @@ export class DraftStore {
     this.#set({ saveState: 'saving', message: undefined });
     const result = await this.#server.save(steps, saved.etag);
     if (result.type === 'saved') return this.#settle(steps, result.draft);
-    if (result.type === 'changed') return this.#meet(steps);
+    if (result.type === 'changed') return this.#detectConflict(steps);
     if (result.type === 'deleted') return this.#set({ saveState: 'unsaved', isDeleted: true });
     const isChanged = this.#state.steps !== steps;
     if (result.type === 'refused') {
@@ -202,7 +202,7 @@ export class DraftStore {
   }
 
   /** Reads the draft that conflicts with a save. It may be our own, from a save whose response was lost. */
-  async #meet(steps: Step[]): Promise<void> {
+  async #detectConflict(steps: Step[]): Promise<void> {
     const theirs = await this.#read(undefined);
     if (!theirs) {
       this.#set({ saveState: 'offline', message: 'The draft cannot be read.' });

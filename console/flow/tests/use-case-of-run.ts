@@ -13,10 +13,10 @@ export function useCaseOfRun(onRead: (start: CaseDraft) => void): Error | undefi
   const { flow, org, project } = useFlow();
   const navigate = useNavigate();
   const [error, setError] = useState<Error>();
-  const begun = useRef<string>(undefined);
+  const handled = useRef<string>(undefined);
   useEffect(() => {
-    if (typeof from !== 'string' || begun.current === from) return;
-    begun.current = from;
+    if (typeof from !== 'string' || handled.current === from) return;
+    handled.current = from;
     const path = { org, project, flow: flow.slug, executionId: from };
     Promise.all([
       api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/fork', {

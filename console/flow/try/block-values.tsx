@@ -31,11 +31,11 @@ export function BlockValues({ executionId, blockKey }: { executionId: string; bl
 
 function Value({ label, value, bytes }: { label: string; value: unknown; bytes: number }) {
   if (bytes === 0) return null;
-  const isLeftOut = value === null && bytes > 'null'.length;
+  const isOmitted = value === null && bytes > 'null'.length;
   return (
     <div>
       <h4>{label}</h4>
-      {isLeftOut ? (
+      {isOmitted ? (
         <p className={style.faint}>{formatBytes(bytes)}: open the run to read it.</p>
       ) : (
         <JsonView value={value} label={label} />

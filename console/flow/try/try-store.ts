@@ -6,8 +6,8 @@ import type { TryServer } from './try-requests.ts';
 import { beginRun, isUnderWay, type TryRun } from './try-run.ts';
 
 /** Events are shown in batches: a loop can send hundreds a second. */
-const TELL_MS = 100;
-const GIVEN_UP =
+const NOTIFY_INTERVAL_MS = 100;
+const GIVEN_UP_MESSAGE =
   'No answer came: it is not known whether the run has begun. The list of runs shows it if it has.';
 
 /** The run that is tried on the pages of one flow. It continues while another page of the console is open. */
@@ -20,7 +20,7 @@ export class TryStore {
   #overrides: object = {};
   #abort = new AbortController();
   /** The timer of the next notification of listeners. */
-  #told: ReturnType<typeof setTimeout> | undefined;
+  #notifyTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(server: TryServer) {
     this.#server = server;
@@ -126,7 +126,7 @@ export class TryStore {
     const run = await this.#answered();
     if (run?.isReconnecting && !run.executionId) {
       this.#abort.abort();
-      return this.#refuse(new Error(GIVEN_UP), 'unknown');
+      return this.#refuse(new Error(GIVEN_UP_MESSAGE), 'unknown');
     }
     if (!run?.executionId) return;
     await this.#server.cancelJob(run.executionId);
@@ -138,7 +138,7 @@ export class TryStore {
   clear(): void {
     this.#abort.abort();
     this.#run = undefined;
-    this.#tell();
+    this.#notify();
   }
 
   /**
@@ -231,7 +231,7 @@ export class TryStore {
     this.#input = input;
     this.#overrides = {};
     this.#run = run;
-    this.#tell();
+    this.#notify();
   }
 
   #refuse(error: unknown, status: TryRun['status']): void {
@@ -245,18 +245,18 @@ export class TryStore {
   #apply(signal: AbortSignal, change: (run: TryRun) => TryRun): void {
     if (signal.aborted || !this.#run) return;
     this.#run = change(this.#run);
-    this.#told ??= setTimeout(() => this.#tell(), TELL_MS);
+    this.#notifyTimer ??= setTimeout(() => this.#notify(), NOTIFY_INTERVAL_MS);
   }
 
   #set(changed: Partial<TryRun>): void {
     if (!this.#run) return;
     this.#run = { ...this.#run, ...changed };
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
-    clearTimeout(this.#told);
-    this.#told = undefined;
+  #notify(): void {
+    clearTimeout(this.#notifyTimer);
+    this.#notifyTimer = undefined;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -9,10 +9,10 @@ export function useInputOfRun(onRead: (input: TryInput) => void, onRefused: (err
   const { input } = useSearch({ strict: false }) as { input?: unknown };
   const { flow, org, project } = useFlow();
   const navigate = useNavigate();
-  const begun = useRef<string>(undefined);
+  const handled = useRef<string>(undefined);
   useEffect(() => {
-    if (typeof input !== 'string' || begun.current === input) return;
-    begun.current = input;
+    if (typeof input !== 'string' || handled.current === input) return;
+    handled.current = input;
     const path = { org, project, flow: flow.slug, executionId: input };
     api
       .GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/request', {

@@ -25,12 +25,12 @@ export function describeChanges(changes: Change[]): ChangedStep[] {
 
 function describe(field: string, from: unknown, to: unknown): string {
   const name = WORDS[field] ?? field;
-  const [before, after] = [brief(from), brief(to)];
+  const [before, after] = [onOneLine(from), onOneLine(to)];
   return before === undefined || after === undefined ? name : `${name}: ${before} → ${after}`;
 }
 
 /** Writes a value on one line; undefined when it does not fit. */
-function brief(value: unknown): string | undefined {
+function onOneLine(value: unknown): string | undefined {
   if (value === undefined) return 'none';
   const isNames = Array.isArray(value) && value.every((item) => typeof item === 'string');
   const text = isNames ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);

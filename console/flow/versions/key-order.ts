@@ -13,13 +13,13 @@ function ordered(value: unknown, keepsOrder = false): unknown {
   if (value === null || typeof value !== 'object') return value;
   const isStep = 'step_id' in value;
   const entries = Object.entries(value);
-  if (!keepsOrder) entries.sort(([a], [b]) => (isStep ? placeOf(a) - placeOf(b) : 0) || (a < b ? -1 : 1));
+  if (!keepsOrder) entries.sort(([a], [b]) => (isStep ? rankOf(a) - rankOf(b) : 0) || (a < b ? -1 : 1));
   return Object.fromEntries(
     entries.map(([key, inner]) => [key, ordered(inner, isStep && key === 'branches')]),
   );
 }
 
-function placeOf(key: string): number {
+function rankOf(key: string): number {
   const first = FIRST.indexOf(key);
   if (first >= 0) return first;
   return FIRST.length + 1 + LAST.indexOf(key);

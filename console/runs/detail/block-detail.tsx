@@ -102,7 +102,7 @@ function Ended({
   });
   const url = runUrl(path, `/blocks/${encodeURIComponent(key)}`);
   const ofCall = `?call=${call}`;
-  const began = Date.parse(startedAt) - Date.parse(runStartedAt);
+  const startedAfter = Date.parse(startedAt) - Date.parse(runStartedAt);
   return (
     <>
       {execution.errorMessage && (
@@ -114,7 +114,9 @@ function Ended({
       <Facts>
         <Fact name="Took">{formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}</Fact>
         <Fact name="Began">
-          <span title={new Date(startedAt).toLocaleString()}>+{formatDuration(Math.max(0, began))}</span>
+          <span title={new Date(startedAt).toLocaleString()}>
+            +{formatDuration(Math.max(0, startedAfter))}
+          </span>
         </Fact>
         <Fact name="Attempts">{execution.attempts}</Fact>
         {execution.model && <Fact name="Model">{execution.model}</Fact>}

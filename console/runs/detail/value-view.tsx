@@ -17,7 +17,7 @@ type Props = {
 /** Shows one value of a block execution; a large one by its beginning. */
 export function ValueView({ label, value, bytes, url, none }: Props) {
   // The API omits large values; `null` itself has four bytes.
-  const isLeftOut = value === null && bytes > 4;
+  const isOmitted = value === null && bytes > 4;
   return (
     <section className={style.value}>
       <h3>
@@ -25,7 +25,7 @@ export function ValueView({ label, value, bytes, url, none }: Props) {
       </h3>
       {bytes === 0 ? (
         <p className={style.faint}>{none}</p>
-      ) : isLeftOut ? (
+      ) : isOmitted ? (
         <LargeValue key={url} label={label} bytes={bytes} url={url} />
       ) : (
         <JsonView value={value} label={label} />

@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { BulkDialog } from './bulk-dialog.tsx';
 import type { Bulk } from './bulk-runs.ts';
-import { type RunFilter, whyNotInBulk } from './run-filter.ts';
+import { findBulkObstacle, type RunFilter } from './run-filter.ts';
 
 type BulkActionsProps = { projectId: string; filter: RunFilter; onDone: () => void };
 
@@ -28,15 +28,15 @@ export function BulkActions(props: BulkActionsProps) {
 function BulkAction({ how, ...props }: BulkActionsProps & { how: Bulk }) {
   const [isOpen, setOpen] = useState(false);
   const { label, title, icon: Icon } = LABELS[how];
-  const why = whyNotInBulk(how, props.filter);
+  const obstacle = findBulkObstacle(how, props.filter);
   const close = () => setOpen(false);
-  if (why)
+  if (obstacle)
     return (
-      <IconButton label={`${title}. ${why}`} variant="secondary" onPress={() => setOpen(true)}>
+      <IconButton label={`${title}. ${obstacle}`} variant="secondary" onPress={() => setOpen(true)}>
         <Icon size={14} />
         {isOpen && (
           <Dialog title={title} isOpen onClose={close}>
-            <p>{why}</p>
+            <p>{obstacle}</p>
           </Dialog>
         )}
       </IconButton>

@@ -7,7 +7,7 @@ export type Bulk = 'retry' | 'cancel';
 export type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & { done: number };
 
 /** The project, the filter and the time of the request: later runs are not affected. */
-type Asked = { projectId: string; filter: RunFilter; now: number };
+type BulkRequest = { projectId: string; filter: RunFilter; now: number };
 
 /** Small enough for a page to be carried out well within a request's time limit. */
 const PAGE = 50;
@@ -15,11 +15,11 @@ const COUNTED_PAGE = 100;
 export const COUNT_MAX = 1_000;
 
 /** Counts the runs that would be retried or cancelled, up to COUNT_MAX. */
-export async function countMatching(how: Bulk, asked: Asked, signal: AbortSignal): Promise<number> {
+export async function countMatching(how: Bulk, request: BulkRequest, signal: AbortSignal): Promise<number> {
   let count = 0;
   let cursor: string | null | undefined;
   do {
-    const page = await send(how, asked, { dryRun: true, limit: COUNTED_PAGE, cursor }, signal);
+    const page = await send(how, request, { dryRun: true, limit: COUNTED_PAGE, cursor }, signal);
     count += page.matching?.length ?? 0;
     cursor = page.nextCursor;
   } while (cursor && count < COUNT_MAX);
@@ -32,13 +32,13 @@ export async function countMatching(how: Bulk, asked: Asked, signal: AbortSignal
  */
 export async function changeRuns(
   how: Bulk,
-  asked: Asked,
+  request: BulkRequest,
   onProgress: (result: BulkResult) => void,
 ): Promise<BulkResult> {
   const result: BulkResult = { done: 0, refused: [] };
   let cursor: string | null | undefined;
   do {
-    const page = await send(how, asked, { dryRun: false, limit: PAGE, cursor });
+    const page = await send(how, request, { dryRun: false, limit: PAGE, cursor });
     if ('cancelled' in page) result.done += page.cancelled.length;
     else {
       result.done += page.retried.length;
@@ -54,7 +54,7 @@ type Page = { dryRun: boolean; limit: number; cursor: string | null | undefined 
 
 async function send(
   how: Bulk,
-  { projectId, filter, now }: Asked,
+  { projectId, filter, now }: BulkRequest,
   { cursor, ...page }: Page,
   signal?: AbortSignal,
 ): Promise<Schemas['RetriedRuns'] | Schemas['CancelledRuns']> {

@@ -3,7 +3,7 @@ import type { RefObject } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
-import { useTypedText } from '../../ui/use-typed-text.ts';
+import { useDebouncedText } from '../../ui/use-typed-text.ts';
 import { STATUS_NAMES } from '../run-words.ts';
 import style from './filter-bar.module.css';
 import type { FilterChange, FilterChoices } from './filter-choices.ts';
@@ -106,7 +106,7 @@ function IdField({
   field: RefObject<HTMLInputElement | null>;
   onChange: (id: string) => void;
 }) {
-  const { text, setText, sendNow } = useTypedText(value, readId, onChange);
+  const { text, setText, flush } = useDebouncedText(value, readId, onChange);
   const isShort = text !== '' && text.trim().length < ID_LENGTH_MIN;
   const isWrong = readId(text) === undefined;
   return (
@@ -120,7 +120,7 @@ function IdField({
         placeholder="Run id   /"
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onBlur={sendNow}
+        onBlur={flush}
       />
       {(isShort || isWrong) && (
         <span id="id-filter-help" className={style.hint}>

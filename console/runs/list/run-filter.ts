@@ -71,7 +71,7 @@ export function isFiltered({ scope: _, ...filter }: RunFilter): boolean {
 }
 
 /** Returns why the runs of this filter cannot be retried or cancelled in bulk; undefined when they can. */
-export function whyNotInBulk(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
+export function findBulkObstacle(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
   const { scope, version, status, minCost, id } = filter;
   const done = how === 'retry' ? 'retried' : 'cancelled';
   if (scope) return `Runs are ${done} in one project at a time: show this project only.`;

@@ -19,7 +19,7 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
   const client = useQueryClient();
   const router = useRouter();
   const text = JSON.stringify(filter);
-  const [countings, setCountings] = useState(0);
+  const [restarts, setRestarts] = useState(0);
   const entry = () => router.state.location.state.__TSR_key ?? '';
   // biome-ignore lint/correctness/useExhaustiveDependencies: a range is counted from when the filter was set
   const query = useMemo(() => {
@@ -27,7 +27,7 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     // After Back, the list and its scroll position are the same.
     setAt.set(entry(), now);
     return runQuery(filter, now);
-  }, [text, countings]);
+  }, [text, restarts]);
   const key = ['runs', place.projectId, filter.scope, query];
 
   const list = useInfiniteQuery({
@@ -102,9 +102,9 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     /** The start of the filter's range. */
     rangeFrom: filter.range && query.since,
     /** Restarts the filter's range from now. */
-    countAnew() {
+    restartRange() {
       setAt.delete(entry());
-      setCountings(countings + 1);
+      setRestarts(restarts + 1);
     },
   };
 }

@@ -19,17 +19,17 @@ export function CodeDifference({ label, before, after, language = 'text' }: Diff
   const [error, setError] = useState<Error>();
   useEffect(() => {
     if (error) return;
-    let isGone = false;
+    let isUnmounted = false;
     let destroy: (() => void) | undefined;
     import('./create-difference.ts').then(
       ({ createDifference }) => {
-        if (!isGone && host.current)
+        if (!isUnmounted && host.current)
           destroy = createDifference(host.current, { before, after, language, label });
       },
       () => setError(new Error(`The difference could not be loaded. ${NOT_LOADED_ADVICE}`)),
     );
     return () => {
-      isGone = true;
+      isUnmounted = true;
       destroy?.();
     };
   }, [before, after, language, label, error]);

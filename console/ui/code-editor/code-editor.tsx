@@ -3,7 +3,7 @@ import { classes } from '../classes.ts';
 import { ErrorNote } from '../error-note.tsx';
 import field from '../field.module.css';
 import { NOT_LOADED_ADVICE } from '../not-loaded-advice.ts';
-import { useSettled } from '../use-settled.ts';
+import { useDebounced } from '../use-settled.ts';
 import style from './code-editor.module.css';
 import type { Editor } from './create-editor.ts';
 import type { EditorLanguage, EditorProblem, VariableScope } from './editor-types.ts';
@@ -28,7 +28,7 @@ type Props = {
   lines?: [least: number, most: number];
 };
 
-const SAY_AFTER_MS = 1_000;
+const ANNOUNCE_AFTER_MS = 1_000;
 /** Longer texts are cut until the editor is loaded, which renders only the visible part. */
 const WAITING_MAX_CHARS = 10_000;
 const NO_PROBLEMS: EditorProblem[] = [];
@@ -48,16 +48,19 @@ export function CodeEditor(props: Props) {
   const [loadError, setLoadError] = useState<Error>();
   const [found, setFound] = useState<string[]>([]);
   const [isTyped, setTyped] = useState(false);
-  const said = useSettled([...found, ...(error === undefined ? [] : [error])].join('\n'), SAY_AFTER_MS);
+  const announced = useDebounced(
+    [...found, ...(error === undefined ? [] : [error])].join('\n'),
+    ANNOUNCE_AFTER_MS,
+  );
   const isInvalid = error !== undefined || found.length > 0;
 
   useEffect(() => {
     if (loadError) return;
-    let isGone = false;
+    let isUnmounted = false;
     let made: Editor | undefined;
     async function load() {
       const { createEditor } = await import('./create-editor.ts');
-      if (isGone || !host.current) return;
+      if (isUnmounted || !host.current) return;
       const { value, placeholder = '', onChange } = latest.current;
       made = await createEditor(host.current, {
         ...{ language, value, placeholder, isReadOnly: !onChange },
@@ -72,12 +75,12 @@ export function CodeEditor(props: Props) {
         },
         onProblems: setFound,
       });
-      if (isGone) made.destroy();
+      if (isUnmounted) made.destroy();
       else setEditor(made);
     }
     load().catch(() => setLoadError(new Error(`The editor could not be loaded. ${NOT_LOADED_ADVICE}`)));
     return () => {
-      isGone = true;
+      isUnmounted = true;
       made?.destroy();
       setEditor(undefined);
     };
@@ -131,7 +134,7 @@ export function CodeEditor(props: Props) {
         {error}
       </div>
       <div className="visually-hidden" role="status">
-        {isTyped && said}
+        {isTyped && announced}
       </div>
     </div>
   );

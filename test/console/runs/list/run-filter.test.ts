@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import {
+  findBulkObstacle,
   isFiltered,
   parseRunFilter,
   runQuery,
-  whyNotInBulk,
 } from '../../../../console/runs/list/run-filter.ts';
 
 describe('the filter of the list of runs', () => {
@@ -61,19 +61,19 @@ describe('the filter of the list of runs', () => {
   });
 
   it('says why failed runs cannot be retried where the API has no such filter', () => {
-    assert.equal(whyNotInBulk('retry', { flow: 'hello', status: 'failed' }), undefined);
-    assert.match(whyNotInBulk('retry', { minCost: 1 }) ?? '', /cost or id/);
-    assert.match(whyNotInBulk('retry', { version: 0 }) ?? '', /Runs of the draft/);
-    assert.match(whyNotInBulk('retry', { status: 'completed' }) ?? '', /filter by Failed/);
-    assert.match(whyNotInBulk('retry', { scope: 'organization' }) ?? '', /one project/);
+    assert.equal(findBulkObstacle('retry', { flow: 'hello', status: 'failed' }), undefined);
+    assert.match(findBulkObstacle('retry', { minCost: 1 }) ?? '', /cost or id/);
+    assert.match(findBulkObstacle('retry', { version: 0 }) ?? '', /Runs of the draft/);
+    assert.match(findBulkObstacle('retry', { status: 'completed' }) ?? '', /filter by Failed/);
+    assert.match(findBulkObstacle('retry', { scope: 'organization' }) ?? '', /one project/);
   });
 
   it('says why runs cannot be cancelled where none has to be, or the API has no such filter', () => {
     for (const status of [undefined, 'started', 'tool_calls_required', 'in_progress'] as const)
-      assert.equal(whyNotInBulk('cancel', status ? { status } : {}), undefined);
+      assert.equal(findBulkObstacle('cancel', status ? { status } : {}), undefined);
     for (const status of ['completed', 'failed'] as const)
-      assert.match(whyNotInBulk('cancel', { status }) ?? '', /filter by Running/);
-    assert.match(whyNotInBulk('cancel', { id: '6a1f0c' }) ?? '', /cost or id/);
-    assert.match(whyNotInBulk('cancel', { scope: 'organization' }) ?? '', /one project/);
+      assert.match(findBulkObstacle('cancel', { status }) ?? '', /filter by Running/);
+    assert.match(findBulkObstacle('cancel', { id: '6a1f0c' }) ?? '', /cost or id/);
+    assert.match(findBulkObstacle('cancel', { scope: 'organization' }) ?? '', /one project/);
   });
 });
