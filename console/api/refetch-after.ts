@@ -1,3 +1,4 @@
+// Options of queries: pages of lists, and when to fetch again.
 import { QueryCache } from '@tanstack/react-query';
 import { isOutage } from './api-error.ts';
 

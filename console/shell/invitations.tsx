@@ -1,3 +1,4 @@
+// The ways into an organization: an invitation, or a new one.
 import { $api } from '../api/client.ts';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';

@@ -1,3 +1,4 @@
+// Notes that several pages show.
 import { Note } from '../ui/note.tsx';
 import { hasRole, type MyOrganization } from './me.ts';
 

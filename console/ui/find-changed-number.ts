@@ -1,3 +1,4 @@
+// Reads JSON that users typed.
 /** A JSON string or a JSON number. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const SHOWN_MAX = 40;

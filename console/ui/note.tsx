@@ -1,3 +1,4 @@
+// Notes, errors, empty lists and loading: what a page shows beside its data or in place of it.
 import { Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';

@@ -1,3 +1,4 @@
+// The parts of a page: sections, rows, tables and facts.
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 import style from './page.module.css';

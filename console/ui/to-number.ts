@@ -1,3 +1,4 @@
+// Reads and writes the values of text fields.
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)$/;
 const DECIMAL_FORMAT = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
 

@@ -1,3 +1,4 @@
+// The contexts of a flow's pages: the flow, its draft, and the way to open a step.
 import { createContext, useContext } from 'react';
 import type { DraftState } from './draft-state.ts';
 import type { DraftStore } from './draft-store.ts';

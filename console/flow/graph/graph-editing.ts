@@ -1,3 +1,4 @@
+// The properties of the graph: what it draws, and the edits that it allows.
 import { createContext } from 'react';
 import type { StepKind } from '../draft/new-step.ts';
 import type { Place } from '../draft/steps.ts';

@@ -1,3 +1,4 @@
+// The fields of a run's input.
 import { useMemo } from 'react';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';

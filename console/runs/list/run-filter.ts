@@ -1,4 +1,4 @@
-// The filter of the list of runs in the address, and the API query for it.
+// The search parameters of the pages of runs, and the API query for the filter of the list.
 
 export const STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
 export const MODES = ['execute', 'jobs', 'step', 'test'] as const;

@@ -1,3 +1,4 @@
+// The block executions of a run: ended or under way, and the selected one.
 import type { RunView } from '../run-view.ts';
 import type { Execution } from './spans.ts';
 
