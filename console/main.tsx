@@ -1,4 +1,4 @@
-// Opens the session, then shows the page that the address names.
+// Opens the session, then shows the page of the address.
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';

@@ -1,4 +1,4 @@
-// Every address of the console, and the page it shows. Pages are loaded when they are first opened.
+// Every address of the console and its page. Pages are loaded when they are first opened.
 import {
   createRootRoute,
   createRoute,
@@ -12,7 +12,7 @@ import { readFlowsSearch } from './home/search.ts';
 import { parseRunFilter } from './runs/list/run-filter.ts';
 import { parseRunView } from './runs/run-view.ts';
 import { readAuditSearch, readLedgerSearch } from './settings/search.ts';
-import { leaveOutUnknown } from './shell/leave-out-unknown.ts';
+import { dropUnknown } from './shell/leave-out-unknown.ts';
 import { loadMe, requireReachable } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -48,7 +48,7 @@ const webhooks = createRoute({
 const deliveries = createRoute({
   getParentRoute: () => webhooks,
   path: '/',
-  validateSearch: leaveOutUnknown(readDeliveryFilter),
+  validateSearch: dropUnknown(readDeliveryFilter),
   component: lazyRouteComponent(() => import('./webhooks/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const secret = createRoute({
@@ -64,7 +64,7 @@ const delivery = createRoute({
 const usage = createRoute({
   getParentRoute: () => org,
   path: '/usage',
-  validateSearch: leaveOutUnknown<UsageSearch>(readUsageSearch),
+  validateSearch: dropUnknown<UsageSearch>(readUsageSearch),
   beforeLoad: ({ params, search: { project } }) =>
     requireReachable({ ...params, ...(project && { project }) }),
   component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
@@ -97,13 +97,13 @@ const modelKeys = createRoute({
 const credits = createRoute({
   getParentRoute: () => settings,
   path: '/credits',
-  validateSearch: leaveOutUnknown(readLedgerSearch),
+  validateSearch: dropUnknown(readLedgerSearch),
   component: lazyRouteComponent(() => import('./settings/credits-page.tsx'), 'CreditsPage'),
 });
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
-  validateSearch: leaveOutUnknown(readAuditSearch),
+  validateSearch: dropUnknown(readAuditSearch),
   component: lazyRouteComponent(() => import('./settings/audit-log-page.tsx'), 'AuditLogPage'),
 });
 
@@ -115,7 +115,7 @@ const project = createRoute({
 const flows = createRoute({
   getParentRoute: () => project,
   path: '/',
-  validateSearch: leaveOutUnknown(readFlowsSearch),
+  validateSearch: dropUnknown(readFlowsSearch),
   component: lazyRouteComponent(() => import('./home/project-page.tsx'), 'ProjectPage'),
 });
 const apiKeys = createRoute({
@@ -126,13 +126,13 @@ const apiKeys = createRoute({
 const runs = createRoute({
   getParentRoute: () => project,
   path: '/runs',
-  validateSearch: leaveOutUnknown(parseRunFilter),
+  validateSearch: dropUnknown(parseRunFilter),
   component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
 });
 const run = createRoute({
   getParentRoute: () => project,
   path: '/flows/$flow/runs/$executionId',
-  validateSearch: leaveOutUnknown(parseRunView),
+  validateSearch: dropUnknown(parseRunView),
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
 });
 
@@ -150,7 +150,7 @@ const versions = createRoute({
   getParentRoute: () => flow,
   path: '/versions',
   component: lazyRouteComponent(() => import('./flow/versions-page.tsx'), 'VersionsPage'),
-  validateSearch: leaveOutUnknown(readVersionsSearch),
+  validateSearch: dropUnknown(readVersionsSearch),
 });
 const tests = createRoute({
   getParentRoute: () => flow,

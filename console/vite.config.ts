@@ -1,27 +1,27 @@
-// How the console is built, into dist/console, and served while it is worked on (`npm run console`).
+// The build of the console into dist/console, and its development server (`npm run console`).
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
-/** The service whose API the development server hands requests on to. */
+/** The service to which the development server forwards API requests. */
 const SERVICE = process.env.WEIR_URL ?? 'http://127.0.0.1:8787';
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   plugins: [react(), developmentSettings()],
-  // The server puts a nonce in its place, another one in each answer: libraries insert <style> elements with it.
+  // The server replaces it with a new nonce for each response: libraries insert <style> elements with it.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,
     target: 'es2022',
-    // A file of its own for everything: the content security policy allows no inline code and no data URLs for fonts.
+    // No inlined assets: the content security policy allows neither inline code nor data URLs for fonts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // What the first page may load is bounded by test/console/build/first-page.test.ts, compressed.
+    // test/console/build/first-page.test.ts limits the compressed size of the first page.
     chunkSizeWarningLimit: 1_000,
     manifest: true,
-    // The licences of the packages that are in the files, which ask for that.
+    // The licences of the bundled packages, as they require.
     license: { fileName: 'assets/licenses.md' },
   },
   server: {
@@ -34,7 +34,7 @@ export default defineConfig({
   },
 });
 
-/** Hands out the settings of the service with the client whose sign-in may come back to any port of this machine. */
+/** Serves the service's settings with the client that may redirect to any local port. */
 function developmentSettings(): Plugin {
   return {
     name: 'weir-development-settings',

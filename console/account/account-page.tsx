@@ -15,7 +15,7 @@ import { Fact, Facts, Table } from '../ui/table.tsx';
 import { AssistantsPanel } from './assistants-panel.tsx';
 import { ColoursPanel } from './colours-panel.tsx';
 
-/** The user: who they are, what they belong to, and what acts for them. */
+/** Shows the user: name, organizations, connected assistants, colours and the command line. */
 export function AccountPage() {
   const me = useMe();
   const [isOpen, setOpen] = useState(false);

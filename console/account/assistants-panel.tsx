@@ -14,9 +14,9 @@ import { Time } from '../ui/time.tsx';
 
 type Assistant = Schemas['Assistant'];
 
-/** The assistants that have used MCP for the user, and how to connect one. */
+/** Lists the assistants that use MCP for the user, and says how to connect one. */
 export function AssistantsPanel() {
-  const [doomed, setDoomed] = useState<Assistant>();
+  const [toDisconnect, setToDisconnect] = useState<Assistant>();
   const query = $api.useInfiniteQuery(
     'get',
     '/api/v1/assistants',
@@ -48,7 +48,7 @@ export function AssistantsPanel() {
                         size="small"
                         variant="danger"
                         aria-label={`Disconnect ${nameOf(assistant)}`}
-                        onPress={() => setDoomed(assistant)}
+                        onPress={() => setToDisconnect(assistant)}
                       >
                         Disconnect
                       </Button>
@@ -68,15 +68,15 @@ export function AssistantsPanel() {
         }
       </QueryView>
       <MoreButton query={query} />
-      {doomed && (
+      {toDisconnect && (
         <ConfirmDialog
-          title={`Disconnect ${nameOf(doomed)}?`}
+          title={`Disconnect ${nameOf(toDisconnect)}?`}
           action="Disconnect"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToDisconnect(undefined)}
           onConfirm={async () => {
             await api.DELETE('/api/v1/assistants/{assistant_id}', {
-              params: { path: { assistant_id: doomed.id } },
+              params: { path: { assistant_id: toDisconnect.id } },
             });
             await refetch('/api/v1/assistants');
           }}

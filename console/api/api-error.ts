@@ -1,14 +1,17 @@
 const TIMED_OUT = 'TIMED_OUT';
 
-/** A request that the service refused or that did not reach it, as a sentence for the reader. */
+/** Thrown for a request that the service refused or that did not reach it. The message is for the user. */
 export class ApiError extends Error {
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** The service's code, such as `NOT_FOUND`; `UNREACHABLE` or `TIMED_OUT` when there was no answer. */
+  /**
+   * The service's error code, such as `NOT_FOUND`; `UNREACHABLE`, `TIMED_OUT` or `CUT_OFF` when there was no complete
+   * response.
+   */
   readonly code: string;
-  /** Names the request in the service's log; undefined when there was no answer. */
+  /** The request id in the service's log; undefined when there was no response. */
   readonly requestId: string | undefined;
-  /** Further fields of the error, which differ by code. */
+  /** Further fields of the error body; they differ by code. */
   readonly detail: Record<string, unknown>;
 
   constructor(
@@ -24,7 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Makes the error of an answer that is not a success; every error body is `{detail: {code, message}}`. */
+/** Reads the error from a response that is not a success. Error bodies are `{detail: {code, message}}`. */
 export async function toApiError(response: Response): Promise<ApiError> {
   const requestId = response.headers.get('x-request-id') ?? undefined;
   const body: unknown = await response.json().catch(() => undefined);
@@ -39,7 +42,10 @@ export async function toApiError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, { code: 'UNKNOWN', message }, requestId);
 }
 
-/** The error for a request without an answer: one that only reads can be sent again, another may have been carried out. */
+/**
+ * Returns the error for a request without a response. Only a GET can safely be repeated: any other request may have
+ * been carried out.
+ */
 export function unreachable(method: string, code = 'UNREACHABLE'): ApiError {
   const message =
     method === 'GET'
@@ -48,29 +54,32 @@ export function unreachable(method: string, code = 'UNREACHABLE'): ApiError {
   return new ApiError(0, { code, message });
 }
 
-/** The error for a request that was given up, since no answer came in time. */
+/** Returns the error for a request that was aborted because no response came in time. */
 export function timedOut(method: string): ApiError {
   return unreachable(method, TIMED_OUT);
 }
 
-/** Turns the error of a body that cannot be read into that of an answer which has ended before its time. */
+/** Turns an error while reading a response body into one for a response that was cut off. */
 export function toCutOff(error: unknown, method: string): unknown {
   if (!(error instanceof SyntaxError || error instanceof TypeError)) return error;
   if (method !== 'GET') return unreachable(method);
   return new ApiError(0, { code: 'CUT_OFF', message: 'The answer was cut off. Try again.' });
 }
 
-/** Whether nothing is known of what became of a request: it was not answered, or not by the service. */
+/** Whether the outcome of a request is unknown: there was no response, or none from the service itself. */
 export function isOutage(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);
 }
 
-/** Whether the service said that there is no such thing: it was deleted, perhaps. */
+/** Whether the service answered 404, for example because the resource was deleted. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Whether a request that met an outage may be repeated at once. The reader has waited long enough for one that timed out. */
+/**
+ * Whether a request may be repeated at once after an outage. A time-out is not repeated: the user has waited long
+ * enough.
+ */
 export function isRepeatable(error: unknown): boolean {
   return isOutage(error) && (error as ApiError).code !== TIMED_OUT;
 }

@@ -1,11 +1,11 @@
-// The service as the console calls it, typed by the API document: `api` sends requests, `$api` makes queries of them.
+// The client of the service, typed by the API document: `api` sends requests, `$api` makes queries of them.
 import createFetchClient, { type Client } from 'openapi-fetch';
 import createQueryClient from 'openapi-react-query';
 import { type ApiError, toApiError, toCutOff } from './api-error.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import type { components, paths } from './schema.d.ts';
 
-/** A shape of the API document by its name, such as `Schemas['Flow']`. */
+/** The schemas of the API document by name, such as `Schemas['Flow']`. */
 export type Schemas = components['schemas'];
 
 const client = createFetchClient<paths>({
@@ -18,10 +18,7 @@ client.use({
   },
 });
 
-/**
- * Sends one request: `await api.GET('/api/v1/me')`. Throws an ApiError for every answer that is not a success, or does not
- * come whole.
- */
+/** Sends one request: `await api.GET('/api/v1/me')`. Throws an ApiError unless a success arrives complete. */
 export const api = new Proxy(client, {
   get: (target, method: 'GET') => async (path: never, init: never) => {
     try {
@@ -32,7 +29,7 @@ export const api = new Proxy(client, {
   },
 });
 
-/** An operation whose error is what `api` throws, rather than the body of an answer. */
+/** An operation whose error is an ApiError, which `api` throws, instead of a response body. */
 type Throws<Operation> = Operation extends { responses: infer Responses }
   ? Omit<Operation, 'responses'> & {
       responses: {

@@ -1,11 +1,13 @@
 import { timedOut } from './api-error.ts';
 
-/** Statuses of answers without a body: Chromium gives them an empty one, with which no `Response` can be made. */
+/**
+ * Statuses without a body. Chromium gives such responses an empty body, which the constructor of `Response` rejects.
+ */
 const NO_BODY = [204, 205, 304];
 
 /**
- * Sends a request, and gives it up once nothing has come for so long: no answer, or nothing more of it. Throws TIMED_OUT
- * in the first case; in the second, reading the body fails as that of a lost connection does.
+ * Sends a request and aborts it when the service sends nothing for `silenceMaxMs`. Throws TIMED_OUT when no response
+ * came. When the body stops, reading it fails as after a lost connection.
  */
 export async function fetchWithin(request: Request, silenceMaxMs: number): Promise<Response> {
   const stop = new AbortController();

@@ -1,12 +1,12 @@
 import { ApiError } from './api-error.ts';
 
-/** Finds the message of a refused request about one field of its form; undefined when there is none. */
+/** Finds the message about one form field in the error of a refused request; undefined when there is none. */
 export function fieldError(error: Error | null, field: string): string | undefined {
   const message = listFieldErrors(error).find((entry) => entry.field === field)?.message;
   return message === undefined ? undefined : asSentence(message);
 }
 
-/** The error, unless all that it says is shown at these fields. */
+/** Returns the error, or undefined when these fields show all of its messages. */
 export function otherError(error: Error | null, fields: readonly string[]): Error | undefined {
   const entries = listFieldErrors(error);
   if (error === null) return undefined;
@@ -18,7 +18,7 @@ function listFieldErrors(error: Error | null): { field: string; message: string 
   return Array.isArray(errors) ? errors : [];
 }
 
-/** `must not be empty` as it is written below a field. */
+/** Turns `must not be empty` into a sentence. */
 function asSentence(message: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?…]$/.test(message) ? '' : '.');
 }

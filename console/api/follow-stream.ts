@@ -2,20 +2,20 @@ import { ApiError } from './api-error.ts';
 import type { FollowOptions } from './follow-options.ts';
 import { streamEvents } from './stream-events.ts';
 
-/** The code of an answer that is not the service's own: it may have got the request. */
+/** The error code of a response that did not come from the service: the service may have received the request. */
 const NOT_OURS = 'UNKNOWN';
 const PAUSE_MS = 1_000;
 const PAUSE_MAX_MS = 5_000;
 
 /**
- * Reads a stream up to its last event, taking it up again after an interruption with the id of the event before. Throws
- * an ApiError when the request is refused. A POST begins what it follows: until it may have done so, every answer of the
- * service that is not a success is a refusal, unless it names the run.
+ * Reads a stream up to its last event. After an interruption it reconnects with the id of the last event. Throws an
+ * ApiError when the request is refused. A POST starts what it follows: until it may have done so, any error response of
+ * the service is a refusal, unless the response names the run.
  */
 export async function followStream(path: string, init: RequestInit, options: FollowOptions): Promise<void> {
   const { isLast, onEvent, onInterrupted, onNamed, signal } = options;
   let lastId: string | undefined;
-  let mayHaveBegun = init.method !== 'POST';
+  let mayHaveStarted = init.method !== 'POST';
   for (let failures = 1; !signal.aborted; failures++) {
     try {
       const headers = new Headers(init.headers);
@@ -29,11 +29,11 @@ export async function followStream(path: string, init: RequestInit, options: Fol
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (isRefusal(error, mayHaveBegun)) throw error;
+      if (isRefusal(error, mayHaveStarted)) throw error;
       const named = error instanceof ApiError && error.detail.executionId;
       if (typeof named === 'string') onNamed?.(named);
     }
-    mayHaveBegun = true;
+    mayHaveStarted = true;
     if (signal.aborted || (await onInterrupted().catch(() => false))) return;
     await new Promise((resolve) =>
       setTimeout(resolve, Math.min(PAUSE_MS * Math.max(1, failures), PAUSE_MAX_MS)),
@@ -41,10 +41,13 @@ export async function followStream(path: string, init: RequestInit, options: Fol
   }
 }
 
-/** Whether the request was refused; what may have begun is asked for again, where that may help. 204: no event is left. */
-function isRefusal(error: unknown, mayHaveBegun: boolean): boolean {
+/**
+ * Whether the request was refused for good. Anything that may have started is asked for again where a repetition may
+ * help. A 204 means that no event is left.
+ */
+function isRefusal(error: unknown, mayHaveStarted: boolean): boolean {
   if (!(error instanceof ApiError) || error.status < 400) return false;
   const mayHelp = error.status >= 500 || [408, 429].includes(error.status);
   const isOfProxy = error.code === NOT_OURS && error.status >= 502;
-  return !mayHelp || !(mayHaveBegun || isOfProxy || error.detail.executionId !== undefined);
+  return !mayHelp || !(mayHaveStarted || isOfProxy || error.detail.executionId !== undefined);
 }

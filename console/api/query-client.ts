@@ -7,17 +7,17 @@ import type { paths } from './schema.d.ts';
 const STALE_MS = 10_000;
 const RETRIES_MAX = 3;
 
-// A change is shown as pending before the next event of the browser: a timer, as the library has it, comes after the
-// second press of a double click, which would do it twice.
+// A mutation must be pending before the browser's next event. With the library's default, a timer, a double click would
+// start it twice.
 notifyManager.setScheduler(queueMicrotask);
 
-/** Changes whose form was closed before they were answered. */
-const left = new WeakSet<object>();
+/** Mutations whose form was closed before the response came. */
+const closedEarly = new WeakSet<object>();
 
-/** Keeps what was fetched. A request that was refused is not repeated; one that met an outage is. */
+/** Caches what was fetched. Refused requests are not repeated; requests that met an outage are. */
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // The service may be this machine, which is reached without a network.
+    // The service may run on this machine, which needs no network.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
@@ -27,22 +27,23 @@ export const queryClient = new QueryClient({
     },
   },
   queryCache,
-  // A change that fails is always said; a form that shows the error itself sets `meta: { quiet: true }`.
+  // Every failed mutation is reported; a form that shows the error itself sets `meta: { quiet: true }`.
   mutationCache: new MutationCache({
     onError(error, _variables, _result, mutation) {
-      if (!mutation.meta?.quiet || left.has(mutation))
+      if (!mutation.meta?.quiet || closedEarly.has(mutation))
         showToast({ tone: 'bad', title: error.message, error });
-      // It may have been done: what the page shows is read again.
+      // The change may have been made, so everything on the page is read again.
       if (isOutage(error)) void queryClient.invalidateQueries();
     },
   }),
 });
 
 queryClient.getMutationCache().subscribe((event) => {
-  if (event.type === 'observerRemoved' && event.mutation.state.status === 'pending') left.add(event.mutation);
+  if (event.type === 'observerRemoved' && event.mutation.state.status === 'pending')
+    closedEarly.add(event.mutation);
 });
 
-/** Fetches again what was read at these paths, whatever its parameters; to be called after a change. */
+/** Fetches the queries of these paths again, whatever their parameters. Call it after a change. */
 export async function refetch(...changed: (keyof paths)[]): Promise<void> {
   await Promise.all(changed.map((path) => queryClient.invalidateQueries({ queryKey: ['get', path] })));
 }

@@ -1,13 +1,14 @@
+// Options of queries: pages of lists, and when to fetch again.
 import { QueryCache } from '@tanstack/react-query';
 import { isOutage } from './api-error.ts';
 
-const AGAIN_MS = 10_000;
-const AGAIN_MAX_MS = 60_000;
+const RETRY_MS = 10_000;
+const RETRY_MAX_MS = 60_000;
 
-/** How many times a query had failed when it was last answered. */
+/** The number of failures of a query when it last succeeded. */
 const failedBefore = new WeakMap<object, number>();
 
-/** Counts anew from each answer; the client that `refetchAfter` serves is made with it. */
+/** The cache of the query client. Each success restarts the count of failures that `refetchAfter` uses. */
 export const queryCache = new QueryCache({
   onSuccess: (_data, query) => failedBefore.set(query, query.state.errorUpdateCount),
 });
@@ -15,12 +16,12 @@ export const queryCache = new QueryCache({
 type Query = { state: { data: unknown; error: unknown; errorUpdateCount: number } };
 
 /**
- * The `refetchInterval` of a query: `pollMs`, but what is shown and met an outage is asked for until it comes, less often
- * each time. One that timed out as well: a service that hangs gives no other sign.
+ * Returns the `refetchInterval` of a query: `pollMs`, or a growing delay while data is shown and the last fetch met an
+ * outage. Time-outs count too: a hanging service gives no other sign.
  */
 export function refetchAfter(query: Query, pollMs: number | false = false): number | false {
   const { data, error, errorUpdateCount } = query.state;
   if (data === undefined || !isOutage(error)) return pollMs;
   const failures = errorUpdateCount - (failedBefore.get(query) ?? 0);
-  return Math.min(AGAIN_MS * 2 ** (failures - 1), AGAIN_MAX_MS);
+  return Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MAX_MS);
 }

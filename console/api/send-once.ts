@@ -2,12 +2,12 @@ import { ApiError, isOutage, isRepeatable } from './api-error.ts';
 
 const REPEATS = 2;
 const PAUSE_MS = 1_000;
-/** The Idempotency-Keys of requests that were sent and not answered, by what they ask for. */
+/** The Idempotency-Keys of requests that were sent and not answered, by the request's description. */
 const unanswered = new Map<string, string>();
 
 /**
- * Sends a request that starts a run, with an Idempotency-Key that `what` keeps until it is answered. It is repeated when
- * no answer comes; and asked for again after that, it still starts no second run.
+ * Sends a request that starts a run, with an Idempotency-Key kept for `what` until a response comes. The request is
+ * repeated when no response comes. Calling again afterwards reuses the key, so no second run starts.
  */
 export async function sendOnce<Answer>(
   what: string,
@@ -27,11 +27,11 @@ export async function sendOnce<Answer>(
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
         continue;
       }
-      throw error instanceof ApiError && error.status === 0 ? notKnown() : error;
+      throw error instanceof ApiError && error.status === 0 ? outcomeUnknown() : error;
     }
 }
 
-function notKnown(): ApiError {
+function outcomeUnknown(): ApiError {
   return new ApiError(0, {
     code: 'UNREACHABLE',
     message: 'No answer came: it is not known whether the run has begun. Try again: it does not begin twice.',

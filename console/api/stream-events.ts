@@ -4,8 +4,8 @@ import { authorizedFetch } from './authorized-fetch.ts';
 type StreamEvent = { event: string; data: unknown; id: string | undefined };
 
 /**
- * Sends a request that is answered with Server-Sent Events and yields them; a comment is passed over. Ends with the
- * stream. Throws an ApiError when the request is refused, and an AbortError when its signal aborts.
+ * Sends a request whose response is a stream of Server-Sent Events, and yields the events. Comments are skipped. Throws
+ * an ApiError when the request is refused, and an AbortError when the signal aborts.
  */
 export async function* streamEvents(path: string, init: RequestInit = {}): AsyncGenerator<StreamEvent> {
   const response = await authorizedFetch(new Request(new URL(path, location.origin), init));

@@ -6,10 +6,11 @@ export type Model = Schemas['Model'];
 const PAGE = 200;
 const STALE_MS = 60_000;
 
-/** Every model of the service's list, with whose key an organization's calls use. */
+/** Fetches all models that the service lists, each with the kind of key that the organization's calls would use. */
 export function useModels(organization_id: string) {
   return useQuery({
-    // Begins like the queries of the path, so that `refetch` after a change of a key reads them again.
+    // The key begins like those of the path's queries, so that `refetch` after a change of a model key covers this
+    // query.
     queryKey: ['get', '/api/v1/models', 'all', organization_id],
     staleTime: STALE_MS,
     queryFn: async () => {

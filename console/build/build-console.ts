@@ -1,14 +1,14 @@
-// Builds the console into a folder, unless what is there was built from the same sources.
+// Builds the console into a folder, unless the folder was built from the same sources.
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const CONSOLE = path.dirname(import.meta.dirname);
-/** Names the sources of a build, beside what was built from them. */
+/** The file in a build that holds the digest of its sources. */
 const SOURCES_FILE = 'built-from';
 const ATTEMPTS = 5;
 
-/** Returns whether there was anything to build. Builds of two processes at once both succeed, and the last one stays. */
+/** Returns whether anything had to be built. Two builds at the same time both succeed; the last one stays. */
 export async function buildConsole(target: string): Promise<boolean> {
   const sources = digestSources();
   if (readSources(target) === sources) return false;
@@ -19,7 +19,7 @@ export async function buildConsole(target: string): Promise<boolean> {
     const { build } = await import('vite');
     await build({
       configFile: path.join(CONSOLE, 'vite.config.ts'),
-      // Reads the file as it is; the other loaders write a compiled copy into node_modules.
+      // Reads the configuration directly; the other loaders write a compiled copy into node_modules.
       configLoader: 'native',
       logLevel: 'warn',
       build: { outDir: built, emptyOutDir: true },
@@ -32,7 +32,7 @@ export async function buildConsole(target: string): Promise<boolean> {
   }
 }
 
-/** Hashes all that a build reads: the console's files, and the versions of its packages. */
+/** Hashes everything that a build reads: the console's files and the versions of its packages. */
 function digestSources(): string {
   const hash = createHash('sha256');
   const files = globSync('**/*.*', { cwd: CONSOLE, exclude: ['node_modules', '**/*.d.ts', '*.md'] });
@@ -53,7 +53,7 @@ function readSources(target: string): string | undefined {
   }
 }
 
-/** Removes what builds left behind that were killed: folders named after a process that no longer runs. */
+/** Removes the folders of builds that were killed: their names hold the id of a process that no longer runs. */
 function removeLeftovers(target: string): void {
   const parent = path.dirname(target);
   for (const name of readdirSync(parent)) {
@@ -72,7 +72,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Puts a folder in the place of another. Whoever reads meets the files of one build, and for an instant none. */
+/** Replaces a folder. Readers see the files of one build, and for a moment none. */
 function replaceFolder(target: string, by: string): void {
   const old = `${by}.old`;
   for (let attempt = 1; ; attempt += 1)
@@ -91,7 +91,7 @@ function moveAway(folder: string, to: string): void {
     renameSync(folder, to);
     rmSync(to, { recursive: true, force: true });
   } catch (error) {
-    // Another build has just done so.
+    // Another build has just moved it.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }

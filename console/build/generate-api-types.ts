@@ -1,5 +1,5 @@
-// Writes console/api/schema.d.ts, the types of the HTTP API as the console sees it, from the API document. They are
-// made before each build and each type check, so that a change of the interface that breaks the console breaks its build.
+// Writes console/api/schema.d.ts, the types of the HTTP API, from the API document. Each build and each type check runs
+// it first, so a change of the API that breaks the console breaks its build.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -12,5 +12,5 @@ writeFileSync(
   TARGET,
   astToString(await openapiTS(JSON.stringify(buildDocument()), { defaultNonNullable: false })),
 );
-// The routes may have begun something that waits.
+// Importing the routes may have started timers or connections.
 process.exit();

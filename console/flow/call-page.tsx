@@ -47,7 +47,7 @@ const NEEDS: Record<Language, string> = {
   python: 'Needs Python 3.8 or newer, no packages.',
 };
 
-/** How programs call the flow, ready to be copied, with a key made on the spot. */
+/** Shows programs that call the flow, ready to be copied, and creates a key for them. */
 export function CallPage() {
   const { flow, org, project } = useFlow();
   useTitle(`Call · ${flow.name}`);

@@ -3,19 +3,19 @@ import { Button } from '../ui/button.tsx';
 import { Note } from '../ui/note.tsx';
 import { Row } from '../ui/page.tsx';
 
-/** The ETag of what stands in the way of a change with `If-Match`; undefined when the error is another. */
+/** Returns the current ETag when a change with `If-Match` failed because of it; undefined for other errors. */
 export function findNewerEtag(error: Error | null): string | undefined {
   return error instanceof ApiError && error.status === 412 ? String(error.detail.etag ?? '*') : undefined;
 }
 
 type Props = {
-  /** Such as `test case`. */
+  /** The kind of resource, such as `test case`. */
   what: string;
   onLoad: () => void;
   onReplace: () => void;
 };
 
-/** Says in a form that somebody else has changed it meanwhile, and lets the reader choose. */
+/** Says in a form that somebody else changed the resource meanwhile, and offers to load their version or replace it. */
 export function ChangedMeanwhile({ what, onLoad, onReplace }: Props) {
   return (
     <div role="alert">

@@ -10,15 +10,15 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { Note } from '../ui/note.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { useFlow } from './flow-context.ts';
 
-/** Deletes the flow once its slug was typed. Members are told whom to ask. */
+/** Deletes the flow after its slug was typed. Members read whom to ask. */
 export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
   const { flow, org, project, projectId } = useFlow();
   const { organization } = useProject({ org, project });
   const navigate = useNavigate();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [typed, setTyped] = useState('');
   const remove = useMutation({
     meta: { quiet: true },
@@ -27,7 +27,7 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
         params: { path: { project_id: projectId, flow_id: flow.id } },
       }),
     async onSuccess() {
-      if (isShown.current) {
+      if (isMounted.current) {
         onClose();
         await navigate({ to: '/orgs/$org/projects/$project', params: { org, project } });
       }

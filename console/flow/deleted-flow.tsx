@@ -5,7 +5,10 @@ import type { Step } from './draft/steps.ts';
 import { useFlow } from './flow-context.ts';
 import { FlowFilePanel } from './versions/flow-file-panel.tsx';
 
-/** Stands in place of the pages of a flow that was deleted, or put out of reach, while one was open; `steps`: its draft here. */
+/**
+ * Replaces the pages of a flow that was deleted, or became unreachable, while one was open. `steps` is the draft as it
+ * was here.
+ */
 export function DeletedFlow({ steps }: { steps: Step[] }) {
   const { flow, org, project } = useFlow();
   return (

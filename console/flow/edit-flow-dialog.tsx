@@ -8,13 +8,13 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { TextField } from '../ui/text-field.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { ChangedMeanwhile, findNewerEtag } from './changed-meanwhile.tsx';
 import { useFlow } from './flow-context.ts';
 
 const FLOW = '/api/v1/projects/{project_id}/flows/{flow_id}';
 
-/** Changes the name and the description of the flow, as they are when it is opened. */
+/** Edits the name and description of the flow, starting from their current values. */
 export function EditFlowDialog({ onClose }: { onClose: () => void }) {
   const { flow, projectId } = useFlow();
   const query = useQuery({
@@ -26,7 +26,7 @@ export function EditFlowDialog({ onClose }: { onClose: () => void }) {
       return { flow: data ?? flow, etag: response.headers.get('etag') ?? '*' };
     },
     gcTime: 0,
-    // Read again only when the reader asks for it: the form begins anew with it, without what was typed.
+    // Fetched again only on request: new data restarts the form without what was typed.
     staleTime: 'static',
     refetchInterval: false,
   });
@@ -46,16 +46,16 @@ export function EditFlowDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-type Props = {
+type FlowFormProps = {
   flow: Pick<Schemas['Flow'], 'id' | 'name' | 'description' | 'slug'>;
   etag: string;
   onClose: () => void;
   onReload: () => void;
 };
 
-function FlowForm({ flow, etag, onClose, onReload }: Props) {
+function FlowForm({ flow, etag, onClose, onReload }: FlowFormProps) {
   const { projectId } = useFlow();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [name, setName] = useState(flow.name);
   const [description, setDescription] = useState(flow.description);
   const change = useMutation({
@@ -67,7 +67,7 @@ function FlowForm({ flow, etag, onClose, onReload }: Props) {
       }),
     async onSuccess() {
       await refetch(FLOW, '/api/v1/projects/{project_id}/flows');
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
     },
   });
   const newer = findNewerEtag(change.error);

@@ -18,16 +18,16 @@ import { Inspector } from './inspector/inspector.tsx';
 import { TryPanel } from './try/try-panel.tsx';
 import { useTryStatuses } from './try/use-try.ts';
 
-/** Below this width the graph has room for one thing beside it, below the other for none. */
+/** Below the first width there is room for one panel beside the graph, below the second for none. */
 const TWO_BESIDE = 1480;
 const ONE_BESIDE = 1000;
 
-/** The draft of a flow: its graph, the selected step, and a place to try it. */
+/** The editor of a flow: the graph of its draft, the selected step, and a panel to try the draft. */
 export function EditorPage() {
   useTitle(useFlow().flow.name);
   const { steps, problems, selectedId, select } = useDraft();
-  const [said, say] = useState('');
-  const editing = useDraftEditing(say);
+  const [announcement, announce] = useState('');
+  const editing = useDraftEditing(announce);
   const statuses = useTryStatuses();
   const [hasOneBeside, hasNoneBeside] = [useNarrow(TWO_BESIDE), useNarrow(ONE_BESIDE)];
   const { step: named } = useSearch({ strict: false }) as { step?: unknown };
@@ -84,13 +84,13 @@ export function EditorPage() {
         </Side>
       </div>
       <p className="visually-hidden" role="status">
-        {said}
+        {announcement}
       </p>
     </div>
   );
 }
 
-/** Whether the panel that tries the draft is open, which the address says. */
+/** Reads and changes whether the try panel is open, which is a search parameter. */
 function useTrying() {
   const navigate = useNavigate();
   const { try: trying } = useSearch({ strict: false }) as { try?: unknown };

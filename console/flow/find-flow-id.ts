@@ -1,15 +1,15 @@
 import { api } from '../api/client.ts';
 
-const PAGE = 200;
+const FLOWS_PAGE = 200;
 
-/** Finds the id of the flow with this slug; null when the project has none. */
+/** Finds the id of the flow with this slug; null when there is none. */
 export async function findFlowId(project_id: string, slug: string): Promise<string | null> {
   let cursor: string | undefined;
   do {
     const { data } = await api.GET('/api/v1/projects/{project_id}/flows', {
       params: {
         path: { project_id },
-        query: { limit: PAGE, search: slug, ...(cursor !== undefined && { cursor }) },
+        query: { limit: FLOWS_PAGE, search: slug, ...(cursor !== undefined && { cursor }) },
       },
     });
     const found = data?.flows.find((flow) => flow.slug === slug);

@@ -4,7 +4,7 @@ import { useFlow } from './flow-context.ts';
 import { FlowMenu } from './flow-menu.tsx';
 import style from './flow-page.module.css';
 
-/** The flow's name, the version in production, and the tabs. */
+/** The head of a flow's pages: name, version in production and tabs. */
 export function FlowHead() {
   const { flow, org, project } = useFlow();
   const params = { org, project, flow: flow.slug };

@@ -5,7 +5,7 @@ import { Menu, MenuItem } from '../ui/menu.tsx';
 import { DeleteFlowDialog } from './delete-flow-dialog.tsx';
 import { EditFlowDialog } from './edit-flow-dialog.tsx';
 
-/** A menu for the flow as a whole: rename, describe, delete. */
+/** The menu of a flow: name and description, delete. */
 export function FlowMenu() {
   const [opened, setOpened] = useState<'edit' | 'delete'>();
   const close = () => setOpened(undefined);

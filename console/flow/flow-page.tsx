@@ -17,9 +17,9 @@ import { FlowContext } from './flow-context.ts';
 import { FlowHead } from './flow-head.tsx';
 import style from './flow-page.module.css';
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
-/** One flow: its name, the tabs of its pages, and the page that is open. They share the draft. */
+/** The frame of a flow's pages, which share the draft. */
 export function FlowPage() {
   const { org, project, flow: slug } = useParams({ from: '/orgs/$org/projects/$project/flows/$flow' });
   const projectId = useProject({ org, project }).project.id;
@@ -27,7 +27,7 @@ export function FlowPage() {
     queryKey: ['flow id', projectId, slug],
     queryFn: () => findFlowId(projectId, slug),
     staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
-    // The page of a flow that was deleted meanwhile stays, with what is not saved.
+    // Stays open when the flow is deleted meanwhile, because it may hold unsaved changes.
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
@@ -65,24 +65,24 @@ function Flow({ org, project, projectId, flowId }: Ids) {
     'get',
     '/api/v1/projects/{project_id}/flows/{flow_id}',
     { params: { path: { project_id: projectId, flow_id: flowId } } },
-    // Others publish, and put versions into production.
+    // Other users publish versions and put them into production.
     {
       refetchInterval: (query) =>
-        query.state.data !== undefined && !isMissing(query.state.error) && refetchAfter(query, LOOK_MS),
+        query.state.data !== undefined && !isMissing(query.state.error) && refetchAfter(query, POLL_MS),
     },
   );
   const client = useQueryClient();
   const [deleted, setDeleted] = useState<Step[]>();
-  const isGone = isMissing(query.error);
-  const isUnknown = isGone && query.data === undefined;
+  const wasDeleted = isMissing(query.error);
+  const isUnknown = wasDeleted && query.data === undefined;
   useEffect(() => {
-    // It was deleted; another flow may have its slug.
+    // The flow was deleted; another flow may have its slug now.
     if (isUnknown) void client.invalidateQueries({ queryKey: ['flow id', projectId] });
     if (deleted) void client.invalidateQueries({ queryKey: ['flow id', projectId], refetchType: 'none' });
   }, [isUnknown, deleted, client, projectId]);
   return (
-    // Whoever edits the draft of a flow is told by it, and keeps what is not saved.
-    <QueryView query={isGone && !isUnknown ? { ...query, error: null } : query}>
+    // The draft reports the deletion itself and keeps unsaved changes.
+    <QueryView query={wasDeleted && !isUnknown ? { ...query, error: null } : query}>
       {(flow) => (
         <FlowContext value={{ flow, org, project, projectId }}>
           {deleted ? (

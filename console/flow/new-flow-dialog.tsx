@@ -8,7 +8,7 @@ import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import examples from './examples.json';
 
 type Props = {
@@ -23,10 +23,10 @@ const STARTS = [
   ...examples.map(({ slug, name, description }) => ({ id: slug, label: `Example: ${name}`, description })),
 ];
 
-/** Makes a flow, empty or from an example, and opens it. */
+/** Creates an empty flow, or one from an example, and opens it. */
 export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
   const navigate = useNavigate();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [start, setStart] = useState(EMPTY);
   const [typedName, setName] = useState<string>();
   const [typedSlug, setSlug] = useState<string>();
@@ -39,7 +39,7 @@ export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
   const create = useMutation({
     meta: { quiet: true },
     async mutationFn() {
-      // When only its steps were refused, the flow is there, and is not created again.
+      // If only the steps were refused, the flow exists and is not created again.
       if (made.current?.slug !== slug || slug === '')
         made.current = await createFlow(projectId, { name: name.trim(), slug, description });
       if (example) await replaceDraft(made.current, example.steps);
@@ -47,7 +47,7 @@ export function NewFlowDialog({ projectId, slugs, onClose }: Props) {
     },
     async onSuccess(flow) {
       await refetch('/api/v1/projects/{project_id}/flows');
-      if (!isShown.current) return;
+      if (!isMounted.current) return;
       onClose();
       await navigate({
         to: '/orgs/$org/projects/$project/flows/$flow',

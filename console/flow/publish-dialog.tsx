@@ -7,7 +7,7 @@ import { formatCount } from '../ui/format.ts';
 import { Note } from '../ui/note.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { useDraft } from './draft/draft-context.ts';
 import { eachStep } from './draft/steps.ts';
 import { useFlow } from './flow-context.ts';
@@ -19,11 +19,13 @@ import style from './versions/versions.module.css';
 
 const NOTE_MAX_LENGTH = 2000;
 
-/** Makes a version of the draft, after showing what changes and what stands in the way; callers may run it at once. */
+/**
+ * Publishes the draft as a version, and puts it into production if wanted. Shows the changes and the obstacles first.
+ */
 export function PublishDialog({ onClose }: { onClose: () => void }) {
   const { flow, projectId } = useFlow();
   const { steps, problems, saveState, etag, flush, refresh } = useDraft();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [note, setNote] = useState('');
   const [isPromoted, setPromoted] = useState(flow.productionVersion === null);
   useEffect(() => void flush(), [flush]);
@@ -37,7 +39,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
       return data?.version as number;
     },
     async onSuccess(version) {
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
       if (!isPromoted) {
         showToast({ tone: 'good', title: `Version ${version} is published. Callers do not run it yet.` });
         return await refetchVersions();
@@ -54,7 +56,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
         },
       );
     },
-    // Somebody else may have changed the draft: it is read again, and shown.
+    // Somebody else may have changed the draft, so it is read again.
     onError: () => void refresh(),
   });
   const isSame = flow.draftIsPublished && saveState === 'saved';

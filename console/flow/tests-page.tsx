@@ -32,13 +32,13 @@ const CASES = `${FLOW}/test-cases` as const;
 const CASE = `${CASES}/{test_case_id}` as const;
 const RUNS = `${FLOW}/test-runs` as const;
 
-/** The test cases of a flow, each with its last result, and the test runs of its draft. */
+/** The test cases of a flow with their last results, and its test runs. */
 export function TestsPage() {
   const { flow, projectId } = useFlow();
   useTitle(`Test cases · ${flow.name}`);
   const { saveToRun } = useDraft();
   const [editing, setEditing] = useState<CaseDraft>();
-  const [doomed, setDoomed] = useState<Schemas['ListedTestCase']>();
+  const [toDelete, setToDelete] = useState<Schemas['ListedTestCase']>();
   const [testRunId, openTestRun] = useOpenTestRun();
   const ofRun = useCaseOfRun(setEditing);
   const path = { project_id: projectId, flow_id: flow.id };
@@ -125,7 +125,7 @@ export function TestsPage() {
                     onOpen={() => openTestRun(testCase.last_result?.test_run_id)}
                     onRun={() => start.mutate(testCase.test_case_id)}
                     onEdit={() => void edit(testCase.test_case_id)}
-                    onDelete={() => setDoomed(testCase)}
+                    onDelete={() => setToDelete(testCase)}
                   />
                 ))}
               </Table>
@@ -149,15 +149,15 @@ export function TestsPage() {
       <ConfirmDialog
         title="Delete the test case?"
         action="Delete"
-        isOpen={doomed !== undefined}
-        onClose={() => setDoomed(undefined)}
+        isOpen={toDelete !== undefined}
+        onClose={() => setToDelete(undefined)}
         onConfirm={async () => {
-          const test_case_id = doomed?.test_case_id ?? '';
+          const test_case_id = toDelete?.test_case_id ?? '';
           await api.DELETE(CASE, { params: { path: { ...path, test_case_id } } });
           await refetch(CASES);
         }}
       >
-        The case <strong>{doomed?.name.slice(0, 100)}</strong> is gone for good; the results of earlier test
+        The case <strong>{toDelete?.name.slice(0, 100)}</strong> is gone for good; the results of earlier test
         runs stay.
       </ConfirmDialog>
     </div>

@@ -19,12 +19,12 @@ import style from './versions/versions.module.css';
 
 const ROUTE = '/orgs/$org/projects/$project/flows/$flow/versions';
 
-/** The versions of a flow, and the one that is open: its graph, its file, or how it differs from another. */
+/** The versions of a flow, and the open one: graph, file, or differences from another version. */
 export function VersionsPage() {
   const { flow, projectId } = useFlow();
   const params = useParams({ from: ROUTE });
   const newest = flow.productionVersion ?? flow.latestVersion ?? undefined;
-  // What others publish meanwhile does not take the place of what is being read.
+  // A version that others publish meanwhile does not replace the one being read.
   const [first] = useState(newest);
   const { version: open = first ?? newest ?? 'draft' } = useSearch({ from: ROUTE });
   const [isPublishing, setPublishing] = useState(false);

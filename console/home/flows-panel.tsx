@@ -8,7 +8,7 @@ import { MoreButton } from '../ui/more-button.tsx';
 import { Panel } from '../ui/page.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { TextField } from '../ui/text-field.tsx';
-import { useTypedText } from '../ui/use-typed-text.ts';
+import { useDebouncedText } from '../ui/use-typed-text.ts';
 import { FlowsTable } from './flows-table.tsx';
 import style from './project-page.module.css';
 import { SEARCH_MAX_LENGTH } from './search.ts';
@@ -16,7 +16,7 @@ import { SEARCH_MAX_LENGTH } from './search.ts';
 const route = getRouteApi('/orgs/$org/projects/$project/');
 const SEARCH_FROM = 8;
 
-/** Finds the flows of a project that have a text in their name or slug, page by page; all of them without a text. */
+/** Queries the flows of a project whose name or slug contains a text, page by page; all flows without a text. */
 export function useFlows(project_id: string, search = '') {
   return $api.useInfiniteQuery(
     'get',
@@ -25,13 +25,13 @@ export function useFlows(project_id: string, search = '') {
     {
       ...PAGES,
       refetchInterval: refreshPages,
-      // What an earlier text found; never what another project has.
+      // Shows the results of an earlier text, but never those of another project.
       ...(search !== '' && { placeholderData: keepPreviousData }),
     },
   );
 }
 
-/** The flows of a project, with a field to find some of them where there are many. */
+/** The flows of a project, with a search field when there are many. */
 export function FlowsPanel({
   projectId,
   slugs,
@@ -41,7 +41,7 @@ export function FlowsPanel({
 }) {
   const { search = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const typed = useTypedText(search, trim, (text) => {
+  const typed = useDebouncedText(search, trim, (text) => {
     void navigate({ search: { search: text || undefined }, replace: true, resetScroll: false });
   });
   const text = trim(typed.text);
@@ -49,7 +49,7 @@ export function FlowsPanel({
   const flows = useFlows(projectId, asked);
   const isAnswered = asked === text && flows.data !== undefined && !flows.isPlaceholderData;
   const fetched = flows.data?.pages.flatMap((page) => page.flows) ?? [];
-  // Until the answer comes, those that have been fetched are looked through.
+  // Until the response comes, the loaded flows are searched.
   const found = isAnswered ? fetched : fetched.filter((flow) => has(flow, text));
   return (
     <Panel
@@ -66,7 +66,7 @@ export function FlowsPanel({
               maxLength={SEARCH_MAX_LENGTH}
               value={typed.text}
               onChange={typed.setText}
-              onBlur={typed.sendNow}
+              onBlur={typed.flush}
             />
           </div>
         )

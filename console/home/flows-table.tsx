@@ -18,11 +18,11 @@ type Flow = Schemas['Flow'];
 
 const FLOW = '/orgs/$org/projects/$project/flows/$flow';
 
-/** The flows of a project: what callers get, whether the draft differs from it, and how the last run ended. */
+/** The table of flows: version in production, state of the draft, last run. */
 export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: string; project: string } }) {
   const { organization } = useProject(slugs);
   const navigate = useNavigate();
-  const [doomed, setDoomed] = useState<Flow>();
+  const [toDelete, setToDelete] = useState<Flow>();
   return (
     <>
       <Table label="Flows" head={['Flow', 'Production', 'Draft', 'Last run', '']}>
@@ -84,7 +84,7 @@ export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: stri
                   <MenuItem
                     tone="danger"
                     isDisabled={!hasRole(organization, 'admin')}
-                    onAction={() => setDoomed(flow)}
+                    onAction={() => setToDelete(flow)}
                   >
                     {hasRole(organization, 'admin') ? 'Delete …' : 'Delete (owners and admins)'}
                   </MenuItem>
@@ -94,21 +94,21 @@ export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: stri
           );
         })}
       </Table>
-      {doomed && (
+      {toDelete && (
         <ConfirmDialog
-          title={`Delete ${doomed.name}?`}
+          title={`Delete ${toDelete.name}?`}
           action="Delete flow"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToDelete(undefined)}
           onConfirm={async () => {
             await api.DELETE('/api/v1/projects/{project_id}/flows/{flow_id}', {
-              params: { path: { project_id: doomed.projectId, flow_id: doomed.id } },
+              params: { path: { project_id: toDelete.projectId, flow_id: toDelete.id } },
             });
-            queryClient.removeQueries({ queryKey: ['flow id', doomed.projectId] });
+            queryClient.removeQueries({ queryKey: ['flow id', toDelete.projectId] });
             await refetch('/api/v1/projects/{project_id}/flows');
           }}
         >
-          Calls of <code>{doomed.slug}</code> will be answered with 404. Its versions and test cases go with
+          Calls of <code>{toDelete.slug}</code> will be answered with 404. Its versions and test cases go with
           it.
         </ConfirmDialog>
       )}

@@ -9,7 +9,7 @@ import { EmptyState } from '../ui/empty-state.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Page, Panel } from '../ui/page.tsx';
 
-/** The console's first page: the project looked at last, or, for a user who has none, how to get one. */
+/** The first page: redirects to the last visited project, or says how to get a project. */
 export function HomePage() {
   const me = useMe();
   const last = findLastProject(me);

@@ -1,11 +1,11 @@
-/** The facts about a project from which follows what its user has done already. */
-type Known = {
-  /** Whether a run was opened from the list in this browser. */
+/** The facts that show which steps a newcomer has done. */
+type ProjectFacts = {
+  /** Whether the user opened a run from the list in this browser. */
   sawRun: boolean;
   flows: readonly { latestVersion: number | null; draftIsPublished: boolean }[];
-  /** Whether a user, and no key, has started a run. */
+  /** Whether a user, rather than a key, has started a run. */
   hasTried: boolean;
-  /** Undefined for a member, who cannot see or make keys. */
+  /** Undefined for a member, who may not list or create keys. */
   keys: readonly { createdBy: string | null; lastUsedAt: string | null }[] | undefined;
   assistants: number;
 };
@@ -17,8 +17,8 @@ export type NextStep = {
   isDone: boolean;
 };
 
-/** Lists what a newcomer does first, in order, and which of it is done. */
-export function listNextSteps({ sawRun, hasTried, flows, keys, assistants }: Known): NextStep[] {
+/** Lists the first steps of a newcomer in order, and which of them are done. */
+export function listNextSteps({ sawRun, hasTried, flows, keys, assistants }: ProjectFacts): NextStep[] {
   const hasPublished = flows.filter(({ latestVersion }) => latestVersion !== null).length > 1;
   const isPublished = hasPublished || flows.some(({ latestVersion }) => (latestVersion ?? 0) > 1);
   const isChanged = isPublished || flows.length > 1 || flows.some((flow) => !flow.draftIsPublished);

@@ -15,7 +15,7 @@ type Run = Schemas['ListedRun'];
 
 type Props = { slugs: { org: string; project: string }; flows: Flow[]; runs: Run[] };
 
-/** The list of what a newcomer to a project does next; gone once all is done or it was put away. */
+/** The list of a newcomer's next steps; nothing once all are done or the list was dismissed. */
 export function NextSteps({ slugs, flows, runs }: Props) {
   const { organization, project } = useProject(slugs);
   const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenKey(project.id)) !== null);
@@ -80,7 +80,7 @@ export function NextSteps({ slugs, flows, runs }: Props) {
   );
 }
 
-/** Whether a user has tried a flow; remembered in this browser, because later runs hide it. */
+/** Whether a user has tried a flow. Kept in this browser, because later runs push the try out of the list. */
 function useHasTried(projectId: string, enabled: boolean): boolean {
   const key = `weir.tried.${projectId}`;
   const isRemembered = localStorage.getItem(key) !== null;

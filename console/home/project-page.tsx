@@ -15,7 +15,7 @@ import { RecentRuns } from './recent-runs.tsx';
 const REFRESH_MS = 5_000;
 const RECENT = 8;
 
-/** A project: its flows, its newest runs, and what a newcomer does next. */
+/** A project: its flows, its newest runs, and a newcomer's next steps. */
 export function ProjectPage() {
   const slugs = useParams({ from: '/orgs/$org/projects/$project/' });
   const { project } = useProject(slugs);
@@ -54,7 +54,7 @@ export function ProjectPage() {
         }
       </QueryView>
       <QueryView query={runs}>{() => <RecentRuns runs={newest} slugs={slugs} />}</QueryView>
-      {/* Last, so that it moves nothing when it comes late. */}
+      {/* Last, so that it moves nothing when it appears late. */}
       {runs.data && <NextSteps slugs={slugs} flows={all} runs={newest} />}
       {isOpen && <NewFlowDialog projectId={project.id} slugs={slugs} onClose={() => setOpen(false)} />}
     </Page>

@@ -2,15 +2,15 @@ import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 import { formatCount } from '../ui/format.ts';
 
-/** The first block executions of a run are shown: how many, and how to load more. */
-export type Beyond = { shown: number; isLoading: boolean; loadMore: () => void };
+/** How many block executions are shown, and how to load more. */
+export type MoreBlocks = { shown: number; isLoading: boolean; loadMore: () => void };
 
-/** Says that a block execution is not among those that are shown, and loads more. */
-export function BeyondShown({ block, beyond }: { block: ReactNode; beyond: Beyond }) {
+/** Says that a block execution is not among the loaded ones, and offers to load more. */
+export function BlockNotLoaded({ block, more }: { block: ReactNode; more: MoreBlocks }) {
   return (
     <span>
-      {block} is not among the first {formatCount(beyond.shown)} block executions.{' '}
-      <Button size="small" isPending={beyond.isLoading} onPress={beyond.loadMore}>
+      {block} is not among the first {formatCount(more.shown)} block executions.{' '}
+      <Button size="small" isPending={more.isLoading} onPress={more.loadMore}>
         Show more
       </Button>
     </span>

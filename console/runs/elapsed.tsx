@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
 import { formatDuration } from '../ui/format.ts';
 
-const TICK_MS = 1_000;
+const ELAPSED_TICK_MS = 1_000;
 
-/** How long something has taken since `from`, counted on while the reader looks. */
+/** Shows the time since `from`, counting on. */
 export function Elapsed({ from }: { from: string }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    const timer = setInterval(() => setNow(Date.now()), ELAPSED_TICK_MS);
     return () => clearInterval(timer);
   }, []);
   return <>{formatDuration(Math.max(0, now - Date.parse(from)))}</>;

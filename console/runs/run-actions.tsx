@@ -26,7 +26,7 @@ type Props = {
   projectId: string;
 };
 
-/** Buttons for what can be done with a run: cancel it, run it again, and take it elsewhere. */
+/** The actions for a run: cancel, retry, run again, copy, fork, try, save as test case. */
 export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -49,7 +49,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
     onSuccess(executionId, how) {
       showToast({ tone: 'good', title: how === 'retry' ? 'The run is retried.' : 'The run begins again.' });
       void client.invalidateQueries({ queryKey: ['runs'] });
-      // Until the other page is shown, the button is still that of this one.
+      // The mutation stays pending until the other page is shown, because the button is still this run's.
       return navigate({
         to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId',
         params: { ...path, executionId },
@@ -71,7 +71,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
     },
     onSuccess: () => showToast({ tone: 'good', title: 'Copied. It reads the API key from $WEIR_API_KEY.' }),
   });
-  const whyNot = whyNotRepeated(run);
+  const obstacle = findRepeatObstacle(run);
   const temporal = settings.data?.temporalUiUrl
     ? `${settings.data.temporalUiUrl.replace(/\/$/, '')}/namespaces/${encodeURIComponent(settings.data.temporalNamespace)}/workflows/${encodeURIComponent(path.executionId)}`
     : undefined;
@@ -85,7 +85,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           </Button>
         </>
       )}
-      {run.status === 'failed' && !whyNot && (
+      {run.status === 'failed' && !obstacle && (
         <Button variant="primary" isPending={repeat.isPending} onPress={() => repeat.mutate('retry')}>
           <RotateCcw size={13} aria-hidden /> Retry from the failed step
         </Button>
@@ -99,10 +99,10 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
         }
       >
         <MenuItem
-          isDisabled={whyNot !== undefined || repeat.isPending}
+          isDisabled={obstacle !== undefined || repeat.isPending}
           onAction={() => repeat.mutate('rerun')}
         >
-          {whyNot ?? 'Run again from the beginning'}
+          {obstacle ?? 'Run again from the beginning'}
         </MenuItem>
         <MenuItem onAction={() => copy.mutate()}>Copy as curl</MenuItem>
         <MenuItem
@@ -144,7 +144,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
             href={temporal}
             target="_blank"
             rel="noreferrer"
-            // It then decodes in this browser what the service has encrypted.
+            // With this session, Temporal's Web UI can decrypt payloads in this browser.
             onAction={() => {
               if (settings.data?.temporalEncrypted)
                 void api.POST('/api/v1/codec/session').catch(() => undefined);
@@ -157,7 +157,7 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
       <ConfirmDialog
         title="Cancel this run?"
         action="Cancel the run"
-        leave="Keep it"
+        cancelLabel="Keep it"
         isOpen={isCancelling}
         onClose={() => setCancelling(false)}
         onConfirm={async () => {
@@ -174,8 +174,8 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
   );
 }
 
-/** Why the API does not repeat a run as a job; undefined when it may. */
-function whyNotRepeated(run: Run): string | undefined {
+/** Returns why a run cannot be repeated as a job; undefined when it can. */
+function findRepeatObstacle(run: Run): string | undefined {
   if (run.mode === 'step') return 'A step session is not run again: fork it';
   if (run.version === 0) return 'A run of the draft: try the draft again';
   if (run.status === 'tool_calls_required') return 'Waits for tool calls: cannot be run again as a job';

@@ -1,7 +1,5 @@
 import { curlCommand, quoteForShell } from '../ui/curl-command.ts';
 
-// A request that repeats a run, as a command for a shell.
-
 type Started = {
   message: string | null;
   parameters?: object | null;
@@ -23,7 +21,7 @@ type Target = {
   flowId: string;
 };
 
-/** Makes the command that starts a run of the same kind with the same input, in the same version. */
+/** Writes the curl command that starts a run of the same kind, version and input. */
 export function startCommand(target: Target, mode: string, started: Started): string {
   const { parameters, block_overrides, attachments, tools, toolChoice, maxCredits } = started;
   const endpoint = mode === 'execute' ? 'execute' : mode === 'step' ? 'step' : 'jobs';
@@ -45,7 +43,7 @@ export function startCommand(target: Target, mode: string, started: Started): st
   return curlCommand(url, { ...(endpoint === 'step' && { options: ' -N' }), body });
 }
 
-/** Where such a run is started: the draft, which is version 0, has endpoints of its own. */
+/** Returns the path that starts a run. The draft, version 0, has its own endpoints. */
 export function startPath(
   { org, project, flow, version, projectId, flowId }: Omit<Target, 'origin'>,
   endpoint: string,

@@ -1,6 +1,6 @@
 import type { Step } from '../flow/draft/steps.ts';
 import { Button } from '../ui/button.tsx';
-import { type Beyond, BeyondShown } from './beyond-shown.tsx';
+import { BlockNotLoaded, type MoreBlocks } from './beyond-shown.tsx';
 import { failedInBlock } from './failed-in-block.ts';
 import style from './run-page.module.css';
 import type { Run } from './run-path.ts';
@@ -11,18 +11,18 @@ const REASONS: Record<string, string> = {
   byok_rejected: 'The provider rejected your own model key.',
 };
 
-/** Why a run failed, and where. */
+/** Shows why and where a run failed. */
 export function RunError({
   run,
   steps,
   executions,
-  beyond,
+  more,
   onChoose,
 }: {
   run: Run;
   steps: Step[] | undefined;
   executions: readonly Execution[];
-  beyond: Beyond | undefined;
+  more: MoreBlocks | undefined;
   onChoose: (execution: Execution) => void;
 }) {
   if (run.status !== 'failed' || run.code === 'CANCELLED') return null;
@@ -40,7 +40,7 @@ export function RunError({
             Show the block that failed
           </Button>
         ) : (
-          beyond && failedInBlock(run, steps) && <BeyondShown block="The block that failed" beyond={beyond} />
+          more && failedInBlock(run, steps) && <BlockNotLoaded block="The block that failed" more={more} />
         )}
       </div>
     </div>

@@ -7,7 +7,7 @@ import type { Run, RunPath } from './run-path.ts';
 import { MODE_NAMES, versionName } from './run-words.ts';
 import type { Span } from './trace/spans.ts';
 
-/** The facts of a run: where it belongs and how much it took, in one line where there is room. */
+/** The facts of a run: flow, times, mode, cost, tokens. */
 export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; root: Span; now: number }) {
   const { org, project, flow } = path;
   const duration = run.durationMs ?? (run.status === 'started' ? now - Date.parse(run.startedAt) : undefined);

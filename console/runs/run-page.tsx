@@ -11,7 +11,7 @@ import { Loading } from '../ui/loading.tsx';
 import { Note } from '../ui/note.tsx';
 import { Page, Stack } from '../ui/page.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { type Beyond, BeyondShown } from './beyond-shown.tsx';
+import { BlockNotLoaded, type MoreBlocks } from './beyond-shown.tsx';
 import { BlockDetail } from './detail/block-detail.tsx';
 import { RunDetail } from './detail/run-detail.tsx';
 import { useTypedResults } from './detail/use-typed-results.ts';
@@ -26,13 +26,13 @@ import { useRun } from './use-run.ts';
 
 const route = getRouteApi('/orgs/$org/projects/$project/flows/$flow/runs/$executionId');
 
-/** One run: its blocks over time and on the graph, and what the reader has chosen of it. */
+/** One run: its blocks over time or on the graph, and the details of the selected block. */
 export function RunPage() {
   const path = route.useParams();
   const view = route.useSearch();
   const navigate = route.useNavigate();
   const { organization, project } = useProject(path);
-  const { run, blocks, executions, steps, treeError, now, beyond } = useRun(path);
+  const { run, blocks, executions, steps, treeError, now, more } = useRun(path);
   const typed = useTypedResults(path.executionId);
   const root = useMemo(
     () => (run.data ? buildSpans(run.data, steps, executions, now) : undefined),
@@ -68,7 +68,7 @@ export function RunPage() {
       <div className={style.page}>
         <RunFacts run={run.data} path={path} root={root} now={now} />
         {run.error && <ErrorNote error={run.error} />}
-        <RunError run={run.data} steps={steps} executions={executions} beyond={beyond} onChoose={choose} />
+        <RunError run={run.data} steps={steps} executions={executions} more={more} onChoose={choose} />
         <div className={style.columns}>
           <TracePanel
             root={root}
@@ -84,7 +84,7 @@ export function RunPage() {
               })
             }
             onChoose={choose}
-            beyond={beyond}
+            more={more}
           />
           <section className={style.detail} aria-label={chosen ? 'Block' : 'Run'}>
             {chosen ? (
@@ -99,7 +99,7 @@ export function RunPage() {
             ) : (
               <Stack>
                 {view.block !== undefined && blocks.data && (
-                  <NoBlock block={view.block} beyond={beyond} isRunning={run.data.status === 'started'} />
+                  <NoBlock block={view.block} more={more} isRunning={run.data.status === 'started'} />
                 )}
                 <RunDetail
                   run={run.data}
@@ -118,14 +118,14 @@ export function RunPage() {
   );
 }
 
-/** Says that the block that the address names is not there. */
+/** Says that the run has no such block as the address names. */
 function NoBlock({
   block,
-  beyond,
+  more,
   isRunning,
 }: {
   block: string;
-  beyond: Beyond | undefined;
+  more: MoreBlocks | undefined;
   isRunning: boolean;
 }) {
   const name = (
@@ -135,8 +135,8 @@ function NoBlock({
   );
   return (
     <Note tone="warn">
-      {beyond ? (
-        <BeyondShown block={name} beyond={beyond} />
+      {more ? (
+        <BlockNotLoaded block={name} more={more} />
       ) : (
         <span>
           {name} {isRunning ? 'has not begun in this run.' : 'is not among those that this run executed.'}

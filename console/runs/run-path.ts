@@ -1,12 +1,12 @@
-import type { Schemas } from '../api/client.ts';
+import type { components } from '../api/schema.d.ts';
 
-/** A run as `GET …/jobs/{executionId}` answers it. */
-export type Run = Schemas['JobState'];
+/** A run as returned by `GET …/jobs/{executionId}`. */
+export type Run = components['schemas']['JobState'];
 
-/** Where a run is in the API and in the address of its page. */
+/** The path parameters of a run, in the API and in the console. */
 export type RunPath = { org: string; project: string; flow: string; executionId: string };
 
-/** The path of the API for a run, with what follows. */
+/** Returns the API path of a run, followed by `rest`. */
 export function runUrl({ org, project, flow, executionId }: RunPath, rest = ''): string {
   return `/api/v1/seq/${encodeURIComponent(org)}/${encodeURIComponent(project)}/${encodeURIComponent(flow)}/jobs/${encodeURIComponent(executionId)}${rest}`;
 }

@@ -1,17 +1,17 @@
-/** Names the block execution that the reader looks at on the page of a run, and whether on the graph. */
+/** The search parameters of a run's page: the selected block execution and the view. */
 export type RunView = {
-  /** The key of the block execution, such as `step#0`; the run itself when absent. */
+  /** The key of the block execution, such as `step#0`; without one the run itself is selected. */
   block?: string;
-  /** The call that executed it, where the last one is not meant. */
+  /** The call of the execution, unless it is the last one with this key. */
   call?: string;
   view?: 'graph';
 };
 
 const KEY_LENGTH_MAX = 1_000;
 
-/** Reads it from an address that anyone may have written. */
+/** Reads the search parameters from an address, which anyone may have written. */
 export function parseRunView({ block, call, view }: Record<string, unknown>): RunView {
-  // A key of digits alone is read as a number from the address.
+  // The router parses a key of digits as a number.
   const key = typeof block === 'number' ? String(block) : block;
   return {
     ...(typeof key === 'string' && key !== '' && key.length <= KEY_LENGTH_MAX && { block: key }),

@@ -1,6 +1,6 @@
-// The words in which pages speak of runs.
+// A run's shape and address, and the words for its version, status and mode.
 
-/** v3, or draft for version 0. */
+/** Returns `v3`, or `draft` for version 0. */
 export function versionName(version: number): string {
   return version === 0 ? 'draft' : `v${version}`;
 }
@@ -13,7 +13,7 @@ export const STATUS_NAMES: Record<string, string> = {
   in_progress: 'Between steps',
 };
 
-/** How a run was started. */
+/** The names of the ways to start a run. */
 export const MODE_NAMES: Record<string, string> = {
   execute: 'Execute',
   jobs: 'Job',

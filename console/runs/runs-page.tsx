@@ -20,7 +20,7 @@ import style from './runs-page.module.css';
 const route = getRouteApi('/orgs/$org/projects/$project/runs');
 const CHOICES_MAX = 200;
 
-/** The runs of a project, or of the organization, newest first and as they are now. */
+/** The runs of a project or organization, newest first and up to date. */
 export function RunsPage() {
   const { organization, project } = useProject(route.useParams());
   const filter = route.useSearch();
@@ -46,8 +46,8 @@ export function RunsPage() {
   const { fetchNextPage } = list;
   const fetchMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   function change(next: RunFilter) {
-    // The same filter chosen again has no address of its own.
-    if (JSON.stringify(next) === JSON.stringify(filter)) runs.countAnew();
+    // Choosing the same filter again does not change the address.
+    if (JSON.stringify(next) === JSON.stringify(filter)) runs.restartRange();
     else void navigate({ search: next, replace: true });
   }
 
@@ -108,7 +108,7 @@ export function RunsPage() {
   );
 }
 
-/** The field that `/` focuses, as long as the reader does not write elsewhere. */
+/** Returns a ref to the field that `/` focuses, unless the user is typing elsewhere. */
 function useSlashKey() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {

@@ -2,15 +2,15 @@ import { useEffect, useRef } from 'react';
 import { followStream } from '../api/follow-stream.ts';
 import { type RunPath, runUrl } from './run-path.ts';
 
-const TELL_AT_MOST_EVERY_MS = 700;
+const CHANGE_INTERVAL_MS = 700;
 
 /**
- * Follows the events of a run while it is under way, and says through `onChange` that something has happened, at most
- * every 700 ms. Comes back after an interruption where it left off; not after a refusal.
+ * Follows the events of a run while it is running, and calls `onChange` at most every 700 ms. Reconnects after an
+ * interruption, but not after a refusal.
  */
 export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => void): void {
-  const tell = useRef(onChange);
-  tell.current = onChange;
+  const onChangeRef = useRef(onChange);
+  onChangeRef.current = onChange;
   const { org, project, flow, executionId } = path;
   useEffect(() => {
     if (!isRunning) return;
@@ -20,8 +20,8 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
       if (stop.signal.aborted) return;
       timer ??= setTimeout(() => {
         timer = undefined;
-        tell.current();
-      }, TELL_AT_MOST_EVERY_MS);
+        onChangeRef.current();
+      }, CHANGE_INTERVAL_MS);
     }
     const url = runUrl({ org, project, flow, executionId }, '/events');
     const onInterrupted = async () => {
@@ -29,7 +29,7 @@ export function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => 
       return false;
     };
     followStream(url, {}, { isLast: () => false, onEvent: changed, onInterrupted, signal: stop.signal })
-      // The page asks for the run every few seconds as well, and shows what stands in the way.
+      // The page also polls the run, and shows its errors.
       .catch(changed);
     return () => {
       stop.abort();

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client.ts';
 import type { RunPath } from './run-path.ts';
 
-/** The query of what a run was started with; `isFull` asks for large values, too. */
+/** Returns the query for a run's input; `isFull` includes large values. */
 export function runRequestQuery(path: RunPath, isFull = false) {
   return {
     queryKey: ['run-request', path, isFull],
@@ -17,7 +17,7 @@ export function runRequestQuery(path: RunPath, isFull = false) {
   };
 }
 
-/** Fetches what a run was started with. */
+/** Queries a run's input. */
 export function useRunRequest(path: RunPath, isFull: boolean) {
   return useQuery(runRequestQuery(path, isFull));
 }

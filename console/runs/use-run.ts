@@ -13,7 +13,7 @@ const PAGE = 200;
 const BLOCKS_MAX = 2_000;
 const TICK_MS = 500;
 
-/** A run, its block executions and the tree it ran; kept up to date while it runs. */
+/** Queries a run, its block executions and its tree of steps, and keeps them up to date while it is running. */
 export function useRun(path: RunPath) {
   const client = useQueryClient();
   const [blocksMax, setBlocksMax] = useState(BLOCKS_MAX);
@@ -27,14 +27,14 @@ export function useRun(path: RunPath) {
       return data as Run;
     },
     refetchInterval: (query) => refetchAfter(query, isOver(query.state.data) ? false : POLL_MS),
-    // Its result may have many megabytes, which are not worth comparing.
+    // The result may have many megabytes, too much to compare.
     structuralSharing: false,
   });
   const isRunning = run.data?.status === 'started';
   const blocks = useQuery({
     queryKey: ['run-blocks', path, blocksMax],
     queryFn: ({ signal }) => fetchBlocks(path, blocksMax, signal),
-    // More blocks of the same run; those of another run are not shown in its place.
+    // The previous data is shown while more blocks of the same run are fetched.
     placeholderData: (previous, query) =>
       (query?.queryKey[1] as RunPath | undefined)?.executionId === path.executionId ? previous : undefined,
     refetchInterval: (query) => refetchAfter(query, isOver(run.data) ? false : POLL_MS),
@@ -46,20 +46,20 @@ export function useRun(path: RunPath) {
     { staleTime: Number.POSITIVE_INFINITY },
   );
   useRunEvents(path, isRunning, () => {
-    // Events may come faster than the blocks of a long run are fetched: a fetch under way is let finish.
+    // Events may arrive faster than the blocks of a long run can be fetched, so a fetch in flight continues.
     void client.invalidateQueries({ queryKey: ['run', path] }, { cancelRefetch: false });
     void client.invalidateQueries({ queryKey: ['run-blocks', path] }, { cancelRefetch: false });
   });
   const now = useNow(isRunning);
   const { status, finishedAt } = run.data ?? {};
-  // A run that has ended or paused has block executions that were not there at the last look.
+  // A run that ended or paused has new block executions.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another state of the run is what counts
   useEffect(() => {
     void client.invalidateQueries({ queryKey: ['run-blocks', path] });
   }, [status, finishedAt]);
 
   const ended = blocks.data?.blocks ?? [];
-  const underWay = useUnderWay(path, run, blocks.data?.askedAt ?? 0);
+  const underWay = useUnderWay(path, run, blocks.data?.fetchedAt ?? 0);
   return {
     run,
     blocks,
@@ -67,8 +67,8 @@ export function useRun(path: RunPath) {
     steps: tree.data && toSteps(tree.data.steps),
     treeError: tree.error,
     now,
-    /** Where there are more block executions: loads twice as many. */
-    beyond: blocks.data?.hasMore
+    /** Set when there are more block executions. `loadMore` loads twice as many. */
+    more: blocks.data?.hasMore
       ? {
           shown: ended.length,
           isLoading: blocks.isPlaceholderData,
@@ -83,7 +83,7 @@ function isOver(run: Run | undefined): boolean {
 }
 
 async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
-  const askedAt = Date.now();
+  const fetchedAt = Date.now();
   const blocks: Schemas['TracedBlock'][] = [];
   let cursor: string | null | undefined;
   do {
@@ -94,23 +94,23 @@ async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
     blocks.push(...(data?.blocks ?? []));
     cursor = data?.nextCursor;
   } while (cursor && blocks.length < max);
-  return { blocks, hasMore: Boolean(cursor), askedAt };
+  return { blocks, hasMore: Boolean(cursor), fetchedAt };
 }
 
-/** The block executions under way, with those that have just ended and are not known as ended yet. */
+/** Returns the block executions under way, and those that have ended but are not in the list of ended ones yet. */
 function useUnderWay(
   { executionId }: RunPath,
   { data, dataUpdatedAt: at }: { data: Run | undefined; dataUpdatedAt: number },
-  askedAt: number,
+  fetchedAt: number,
 ): UnderWay[] {
   const [seen, setSeen] = useState<{ executionId: string; at: number; kept: Kept[] }>();
   const before = seen?.executionId === executionId ? seen : undefined;
   let kept = before?.kept ?? [];
   if (data && before?.at !== at) {
-    kept = keepUnderWay(kept, data.status === 'started' ? data.blocksUnderWay : [], at, askedAt);
+    kept = keepUnderWay(kept, data.status === 'started' ? data.blocksUnderWay : [], at, fetchedAt);
     setSeen({ executionId, at, kept });
   }
-  return kept.filter(({ goneAt }) => askedAt < goneAt).map(({ block }) => block);
+  return kept.filter(({ goneAt }) => fetchedAt < goneAt).map(({ block }) => block);
 }
 
 function useNow(isTicking: boolean): number {

@@ -5,10 +5,10 @@ import { refetch } from '../api/query-client.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { ROLE_OPTIONS } from './role-options.ts';
 
-/** Makes somebody a member whose user id at the identity provider is known. */
+/** Adds a member by the user id at the identity provider. */
 export function AddMemberDialog({
   organizationId,
   onClose,
@@ -16,14 +16,14 @@ export function AddMemberDialog({
   organizationId: string;
   onClose: () => void;
 }) {
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [userId, setUserId] = useState('');
   const [role, setRole] = useState<'admin' | 'member'>('member');
   const add = $api.useMutation('post', '/api/v1/organizations/{org_id}/members', {
     meta: { quiet: true },
     async onSuccess() {
       await refetch('/api/v1/organizations/{org_id}/members');
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
     },
   });
   return (

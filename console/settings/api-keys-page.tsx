@@ -21,7 +21,7 @@ export function ApiKeysPage() {
   const { organization, project } = useProject(slugs);
   const isAdmin = hasRole(organization, 'admin');
   const [isOpen, setOpen] = useState(false);
-  const [doomed, setDoomed] = useState<Schemas['ApiKey']>();
+  const [toRevoke, setToRevoke] = useState<Schemas['ApiKey']>();
   const query = $api.useQuery(
     'get',
     KEYS,
@@ -52,34 +52,34 @@ export function ApiKeysPage() {
                   {create}
                 </EmptyState>
               ) : (
-                <ApiKeysTable organizationId={organization.id} keys={apiKeys} onRevoke={setDoomed} />
+                <ApiKeysTable organizationId={organization.id} keys={apiKeys} onRevoke={setToRevoke} />
               )}
             </Panel>
           )}
         </QueryView>
       )}
       {isOpen && <CreateKeyDialog slugs={slugs} projectId={project.id} onClose={() => setOpen(false)} />}
-      {doomed && (
+      {toRevoke && (
         <ConfirmDialog
-          title={`Revoke ${doomed.name}?`}
+          title={`Revoke ${toRevoke.name}?`}
           action="Revoke key"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToRevoke(undefined)}
           onConfirm={async () => {
             await api.DELETE('/api/v1/projects/{project_id}/api-keys/{key_id}', {
-              params: { path: { project_id: project.id, key_id: doomed.keyId } },
+              params: { path: { project_id: project.id, key_id: toRevoke.keyId } },
             });
             await refetch(KEYS);
           }}
         >
           <p>
-            Every program that uses <code>{doomed.keyId}</code> is answered with 401 at once. Runs that it has
-            started go on. This cannot be undone.
+            Every program that uses <code>{toRevoke.keyId}</code> is answered with 401 at once. Runs that it
+            has started go on. This cannot be undone.
           </p>
           <p>
-            {doomed.lastUsedAt ? (
+            {toRevoke.lastUsedAt ? (
               <>
-                Last used <Time at={doomed.lastUsedAt} />.
+                Last used <Time at={toRevoke.lastUsedAt} />.
               </>
             ) : (
               'It has never been used.'

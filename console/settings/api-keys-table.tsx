@@ -16,7 +16,7 @@ const STATES = {
 
 type Props = { organizationId: string; keys: ApiKey[]; onRevoke: (key: ApiKey) => void };
 
-/** API keys with what they may do and when they were used last. */
+/** The table of API keys: state, scopes, last use. */
 export function ApiKeysTable({ organizationId, keys, onRevoke }: Props) {
   const nameOfUser = useUserName(organizationId);
   return (

@@ -15,11 +15,11 @@ import style from './settings.module.css';
 type Props = {
   organizationId: string;
   query: UseInfiniteQueryResult<InfiniteData<Schemas['AuditLog']>, Error>;
-  /** Told the action that was pressed, to show only those. */
+  /** Called with an action to filter by. */
   onChoose: (action: string) => void;
 };
 
-/** The entries of an audit log; one opens to show its details and the id of its request. */
+/** The entries of an audit log. Each opens to show its details and request id. */
 export function AuditEntries({ organizationId, query, onChoose }: Props) {
   const nameOfUser = useUserName(organizationId);
   const [opened, setOpened] = useState<string>();

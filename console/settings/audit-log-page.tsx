@@ -12,7 +12,7 @@ import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { AuditEntries } from './audit-entries.tsx';
 import { SINCE_OPTIONS, sinceOf } from './audit-since.ts';
 
-/** Who did what in an organization, newest first. */
+/** The audit log of an organization, newest first, with filters. */
 export function AuditLogPage() {
   const { org } = useParams({ from: '/orgs/$org/settings/audit-log' });
   const search = useSearch({ from: '/orgs/$org/settings/audit-log' });
@@ -21,7 +21,7 @@ export function AuditLogPage() {
   const isAdmin = hasRole(organization, 'admin');
   const [actor, setActor] = useState(search.actor ?? '');
   const [action, setAction] = useState(search.action ?? '');
-  // The fields follow the address, which Back and Forward change as well.
+  // The fields follow the address, which Back and Forward change too.
   useEffect(() => {
     setActor(search.actor ?? '');
     setAction(search.action ?? '');

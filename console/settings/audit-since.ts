@@ -10,12 +10,12 @@ export const SINCE_OPTIONS = [
   { id: 'month', label: 'Last 30 days' },
 ] as const;
 
-/** Whether a value from the address is one of the spans. */
+/** Whether a value is one of the time spans. */
 export function isAuditSince(value: unknown): value is AuditSince {
   return typeof value === 'string' && Object.hasOwn(SPANS, value);
 }
 
-/** The moment at which the span begins, to the hour, so that it stays the same between two looks; undefined for any time. */
+/** Returns the start of a time span, rounded to the hour so that the query stays the same; undefined for any time. */
 export function sinceOf(span: AuditSince | undefined, now: number = Date.now()): string | undefined {
   if (span === undefined) return undefined;
   return new Date(Math.floor((now - SPANS[span]) / HOUR_MS) * HOUR_MS).toISOString();

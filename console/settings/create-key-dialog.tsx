@@ -24,7 +24,7 @@ const ENVIRONMENTS = [
 
 type Props = { slugs: { org: string; project: string }; projectId: string; onClose: () => void };
 
-/** Creates an API key, and shows it this once. */
+/** Creates an API key and shows it once. */
 export function CreateKeyDialog({ slugs, projectId, onClose }: Props) {
   const [name, setName] = useState('');
   const [environment, setEnvironment] = useState<'live' | 'test'>('live');

@@ -14,10 +14,10 @@ import { LedgerPanel } from './ledger-panel.tsx';
 import { LowBalanceDialog } from './low-balance-dialog.tsx';
 
 const REFRESH_MS = 10_000;
-/** The place of the balance is kept until it is known. */
+/** Keeps the space of the balance until it is loaded. */
 const UNKNOWN: Partial<Schemas['Credits']> = {};
 
-/** The credits of an organization: what is left, and where it went. */
+/** The credits of an organization: balance and ledger. */
 export function CreditsPage() {
   const { org } = useParams({ from: '/orgs/$org/settings/credits' });
   const organization = useOrganization(org);

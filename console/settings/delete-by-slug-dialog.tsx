@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 
 type Cancelled = { runs: number; testRuns: number; deliveries: number };
 
@@ -18,15 +18,15 @@ type Props = {
   onDeleted: () => Promise<void>;
 };
 
-/** Deletes an organization or a project once its slug was typed, and says what was cancelled by it. */
+/** Deletes an organization or a project after its slug was typed, and reports what was cancelled. */
 export function DeleteBySlugDialog({ kind, slug, isOpen, onClose, onConfirm, onDeleted }: Props) {
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [typed, setTyped] = useState('');
   const remove = useMutation({
     mutationFn: onConfirm,
     meta: { quiet: true },
     async onSuccess({ data }) {
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
       await onDeleted();
       showToast({ tone: 'good', title: `Deleted ${slug}. ${data ? describe(data.cancelled) : ''}` });
     },

@@ -1,4 +1,4 @@
-/** Leaves out of what was typed into a form what is saved by now; the same object where that is nothing. */
+/** Removes values that are saved already from what was typed. Returns the same object when there are none. */
 export function dropSaved<T extends object>(typed: T, saved: T): T {
   const entries = Object.entries(typed) as [keyof T, unknown][];
   const left = entries.filter(([key, value]) => value !== saved[key]);

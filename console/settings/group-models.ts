@@ -1,6 +1,6 @@
 type Model = { model: string; key: 'service' | 'organization' | null };
 
-/** Groups models by their provider (`provider/model`), with the key that the organization has stored for it, if any. */
+/** Groups models by provider (`provider/model`), with the organization's own key for it, if any. */
 export function groupModels<Key extends { provider: string }>(
   models: readonly Model[],
   keys: readonly Key[],

@@ -11,7 +11,7 @@ import { TextField } from '../ui/text-field.tsx';
 import { useReturnFocus } from '../ui/use-return-focus.ts';
 import { ROLE_OPTIONS } from './role-options.ts';
 
-/** Invites somebody by e-mail address, and shows the message to send to them. */
+/** Invites somebody by e-mail address, and shows the message to send. */
 export function InviteDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<'admin' | 'member'>('member');

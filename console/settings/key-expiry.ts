@@ -11,8 +11,8 @@ export const EXPIRY_OPTIONS = [
 export type Expiry = (typeof EXPIRY_OPTIONS)[number]['id'];
 
 /**
- * The moment at which a key expires: so many days from now, or at the end of a day (`2027-01-31`) in the reader's zone.
- * Null for never; undefined when the day is not one.
+ * Returns when a key expires: some days from now, or at the end of a day (`2027-01-31`) in the local zone. Null for
+ * never; undefined for an invalid day.
  */
 export function expiryOf(expiry: Expiry, day: string, now: number = Date.now()): string | null | undefined {
   if (expiry === 'never') return null;

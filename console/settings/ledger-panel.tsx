@@ -14,13 +14,13 @@ import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import style from './settings.module.css';
 
-const KINDS = [
+const LEDGER_KINDS = [
   { id: 'all', label: 'Grants and charges' },
   { id: 'grant', label: 'Grants' },
   { id: 'charge', label: 'Charges' },
 ] as const;
 
-/** Every grant and charge of an organization, newest first. */
+/** The grants and charges of an organization, newest first. */
 export function LedgerPanel({ organization }: { organization: MyOrganization }) {
   const { kind } = useSearch({ from: '/orgs/$org/settings/credits' });
   const navigate = useNavigate({ from: '/orgs/$org/settings/credits' });
@@ -38,7 +38,7 @@ export function LedgerPanel({ organization }: { organization: MyOrganization }) 
         <Select
           label="Kind"
           hideLabel
-          options={KINDS}
+          options={LEDGER_KINDS}
           value={kind ?? 'all'}
           onChange={(id) => void navigate({ search: id === 'all' ? {} : { kind: id }, replace: true })}
         />

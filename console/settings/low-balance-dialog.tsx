@@ -5,13 +5,13 @@ import { refetch } from '../api/query-client.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { fromNumber, toNumber } from '../ui/to-number.ts';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 
 type Props = { organizationId: string; mark: number | null; onClose: () => void };
 
-/** Sets the balance below which the credits are low, or takes the mark away. */
+/** Sets or removes the balance below which the credits count as low. */
 export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [text, setText] = useState(fromNumber(mark));
   const wanted = toNumber(text) ?? null;
   const isNumber = wanted === null || Number.isFinite(wanted);
@@ -19,7 +19,7 @@ export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
     meta: { quiet: true },
     async onSuccess() {
       await refetch('/api/v1/organizations/{org_id}/credits');
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
     },
   });
   return (

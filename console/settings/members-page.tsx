@@ -23,18 +23,18 @@ import style from './settings.module.css';
 
 const MEMBERS = '/api/v1/organizations/{org_id}/members';
 const MEMBER = '/api/v1/organizations/{org_id}/members/{member_user_id}';
-/** The user whose tokens `weir token` gets at a local `npm start`. */
+/** The user whose tokens `weir token` issues under `npm start`. */
 const SCRIPT_USER_ID = 'weir-script';
 type Member = Schemas['Member'];
 
-/** Who belongs to an organization, with which role, and who is invited. */
+/** The members of an organization with their roles, and its open invitations. */
 export function MembersPage() {
   const { org } = useParams({ from: '/orgs/$org/settings/members' });
   const { userId } = useMe();
   const organization = useOrganization(org);
   const isAdmin = hasRole(organization, 'admin');
   const [opened, setOpened] = useState<'invite' | 'add'>();
-  const [doomed, setDoomed] = useState<Member>();
+  const [toRemove, setToRemove] = useState<Member>();
   const query = $api.useInfiniteQuery(
     'get',
     MEMBERS,
@@ -103,7 +103,7 @@ export function MembersPage() {
                           variant="danger"
                           aria-label={`Remove ${nameOf(member)}`}
                           isDisabled={!hasRole(organization, member.role === 'owner' ? 'owner' : 'admin')}
-                          onPress={() => setDoomed(member)}
+                          onPress={() => setToRemove(member)}
                         >
                           Remove
                         </Button>
@@ -123,15 +123,15 @@ export function MembersPage() {
       {opened === 'add' && (
         <AddMemberDialog organizationId={organization.id} onClose={() => setOpened(undefined)} />
       )}
-      {doomed && (
+      {toRemove && (
         <ConfirmDialog
-          title={`Remove ${nameOf(doomed)}?`}
+          title={`Remove ${nameOf(toRemove)}?`}
           action="Remove"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToRemove(undefined)}
           onConfirm={async () => {
             await api.DELETE(MEMBER, {
-              params: { path: { org_id: organization.id, member_user_id: doomed.user_id } },
+              params: { path: { org_id: organization.id, member_user_id: toRemove.user_id } },
             });
             await refetch(MEMBERS);
           }}

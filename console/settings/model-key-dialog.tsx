@@ -5,19 +5,19 @@ import { refetch } from '../api/query-client.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 
 type Props = { organizationId: string; provider: string; onClose: () => void };
 
-/** Stores an organization's own key of a model provider, in place of an earlier one. */
+/** Stores or replaces an organization's own key of a model provider. */
 export function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [key, setKey] = useState('');
   const save = $api.useMutation('put', '/api/v1/organizations/{org_id}/model-keys/{provider}', {
     meta: { quiet: true },
     async onSuccess() {
       await refetch('/api/v1/organizations/{org_id}/model-keys', '/api/v1/models');
-      if (isShown.current) onClose();
+      if (isMounted.current) onClose();
       showToast({ tone: 'good', title: `Calls to ${provider} use your key from now on.` });
     },
   });

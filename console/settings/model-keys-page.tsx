@@ -18,16 +18,16 @@ import { groupModels } from './group-models.ts';
 import { ModelKeyDialog } from './model-key-dialog.tsx';
 
 const KEYS = '/api/v1/organizations/{org_id}/model-keys';
-/** Members do not see which keys there are. */
+/** Members may not list the keys. */
 const NO_KEYS = { data: { modelKeys: [] as Schemas['ModelKey'][] }, error: null, refetch: () => undefined };
 
-/** The model providers of the service, whose key pays for each, and the organization's own keys. */
+/** The model providers, who pays for their calls, and the organization's own keys. */
 export function ModelKeysPage() {
   const { org } = useParams({ from: '/orgs/$org/settings/model-keys' });
   const organization = useOrganization(org);
   const isAdmin = hasRole(organization, 'admin');
   const [edited, setEdited] = useState<string>();
-  const [doomed, setDoomed] = useState<string>();
+  const [toDelete, setToDelete] = useState<string>();
   const keys = $api.useQuery(
     'get',
     KEYS,
@@ -81,7 +81,7 @@ export function ModelKeysPage() {
                             variant="danger"
                             isDisabled={!isAdmin}
                             aria-label={`Delete the key of ${provider}`}
-                            onPress={() => setDoomed(provider)}
+                            onPress={() => setToDelete(provider)}
                           >
                             Delete
                           </Button>
@@ -102,21 +102,21 @@ export function ModelKeysPage() {
           onClose={() => setEdited(undefined)}
         />
       )}
-      {doomed && (
+      {toDelete && (
         <ConfirmDialog
-          title={`Delete the key of ${doomed}?`}
+          title={`Delete the key of ${toDelete}?`}
           action="Delete key"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToDelete(undefined)}
           onConfirm={async () => {
             await api.DELETE('/api/v1/organizations/{org_id}/model-keys/{provider}', {
-              params: { path: { org_id: organization.id, provider: doomed } },
+              params: { path: { org_id: organization.id, provider: toDelete } },
             });
             await refetch(KEYS, '/api/v1/models');
           }}
         >
-          Its models are then paid with credits, where the service has a key for {doomed}; where it has none,
-          blocks that ask them fail.
+          Its models are then paid with credits, where the service has a key for {toDelete}; where it has
+          none, blocks that ask them fail.
         </ConfirmDialog>
       )}
     </Stack>

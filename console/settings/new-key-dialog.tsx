@@ -5,14 +5,14 @@ import { curlCommand, quoteForShell } from '../ui/curl-command.ts';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Note } from '../ui/note.tsx';
 
-type Props = {
+type NewKeyDialogProps = {
   apiKey: Schemas['NewApiKey'];
   slugs: { org: string; project: string };
   onClose: () => void;
 };
 
-/** Shows a key that was just created: the only time that it can be seen. */
-export function NewKeyDialog({ apiKey, slugs, onClose }: Props) {
+/** Shows a new key, the only time that it can be seen. */
+export function NewKeyDialog({ apiKey, slugs, onClose }: NewKeyDialogProps) {
   const flows = $api.useQuery('get', '/api/v1/projects/{project_id}/flows', {
     params: { path: { project_id: apiKey.projectId }, query: { limit: 20 } },
   });
@@ -36,7 +36,7 @@ export function NewKeyDialog({ apiKey, slugs, onClose }: Props) {
   );
 }
 
-function executeCommand(apiKey: string, { org, project }: Props['slugs'], flow: string): string {
+function executeCommand(apiKey: string, { org, project }: NewKeyDialogProps['slugs'], flow: string): string {
   const url = quoteForShell(`${location.origin}/api/v1/seq/${org}/${project}/${flow}/execute`);
   return curlCommand(url, { apiKey, body: { message: 'Hello' } });
 }

@@ -16,9 +16,9 @@ import { Time } from '../ui/time.tsx';
 
 const INVITATIONS = '/api/v1/organizations/{org_id}/invitations';
 
-/** The invitations of an organization that nobody has accepted; nothing when there are none. */
+/** The open invitations of an organization; nothing when there are none. */
 export function OpenInvitations({ organizationId }: { organizationId: string }) {
-  const [doomed, setDoomed] = useState<Schemas['Invitation']>();
+  const [toRevoke, setToRevoke] = useState<Schemas['Invitation']>();
   const nameOfUser = useUserName(organizationId);
   const query = $api.useInfiniteQuery(
     'get',
@@ -26,7 +26,7 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
     { params: { path: { org_id: organizationId }, query: { limit: 100 } } },
     PAGES,
   );
-  if (!doomed && query.data?.pages.every(({ invitations }) => invitations.length === 0)) return null;
+  if (!toRevoke && query.data?.pages.every(({ invitations }) => invitations.length === 0)) return null;
   return (
     <Panel title="Invitations" isFlush>
       <QueryView query={query}>
@@ -59,7 +59,7 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
                       size="small"
                       variant="danger"
                       aria-label={`Revoke the invitation of ${invitation.email}`}
-                      onPress={() => setDoomed(invitation)}
+                      onPress={() => setToRevoke(invitation)}
                     >
                       Revoke
                     </Button>
@@ -70,20 +70,20 @@ export function OpenInvitations({ organizationId }: { organizationId: string }) 
         )}
       </QueryView>
       <MoreButton query={query} />
-      {doomed && (
+      {toRevoke && (
         <ConfirmDialog
           title="Revoke the invitation?"
           action="Revoke"
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToRevoke(undefined)}
           onConfirm={async () => {
             await api.DELETE('/api/v1/organizations/{org_id}/invitations/{invitation_id}', {
-              params: { path: { org_id: organizationId, invitation_id: doomed.id } },
+              params: { path: { org_id: organizationId, invitation_id: toRevoke.id } },
             });
             await refetch(INVITATIONS);
           }}
         >
-          <bdi>{doomed.email}</bdi> can no longer accept it. You can invite them again.
+          <bdi>{toRevoke.email}</bdi> can no longer accept it. You can invite them again.
         </ConfirmDialog>
       )}
     </Panel>

@@ -20,7 +20,7 @@ import { RateLimitsPanel } from './rate-limits-panel.tsx';
 
 const PATH = '/api/v1/organizations/{org_id}';
 
-/** The organization itself: its names, and its end. */
+/** The organization: names, rate limits, deletion. */
 export function OrganizationPage() {
   const { org } = useParams({ from: '/orgs/$org/settings/' });
   const mine = useOrganization(org);
@@ -67,7 +67,7 @@ export function OrganizationPage() {
               onClose={() => setDeleting(false)}
               onConfirm={() => api.DELETE(PATH, { params: { path: { org_id: mine.id } } })}
               onDeleted={async () => {
-                // A page of no organization, until it is known that this one is gone.
+                // Stays on a page without an organization until the deletion has been loaded.
                 await navigate({ to: '/account' });
                 await invalidateMe();
                 await navigate({ to: '/', replace: true });
@@ -84,7 +84,7 @@ type FormProps = { organization: Schemas['Organization']; isDisabled: boolean };
 
 type Names = Partial<Pick<Schemas['Organization'], 'name' | 'description'>>;
 
-/** A field shows what was typed into it and is not saved yet, else what the organization has now, whoever saved that. */
+/** A field shows unsaved text, otherwise the organization's current value. */
 function NamesForm({ organization, isDisabled }: FormProps) {
   const [typed, setTyped] = useState<Names>({});
   const save = $api.useMutation('put', PATH, {
@@ -96,7 +96,7 @@ function NamesForm({ organization, isDisabled }: FormProps) {
     },
   });
   const error = otherError(save.error, ['name', 'description']);
-  // While names are being saved, the organization may still have the old ones, and typing those is a change.
+  // While a save is in flight the organization may still have the old names, and typing those again is a change.
   const changes = save.isPending ? typed : dropSaved(typed, organization);
   if (changes !== typed) setTyped(changes);
   const { name, description } = { ...organization, ...changes };

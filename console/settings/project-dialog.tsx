@@ -8,20 +8,20 @@ import { invalidateMe, type MyOrganization } from '../shell/me.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { dropSaved } from './drop-saved.ts';
 
 type Props = {
   organization: MyOrganization;
-  /** Undefined to create one. */
+  /** Undefined for a new project. */
   project: Schemas['Project'] | undefined;
   onClose: () => void;
 };
 
-/** Creates a project and opens it, or changes the names of one. */
+/** Creates a project and opens it, or renames one. */
 export function ProjectDialog({ organization, project, onClose }: Props) {
   const navigate = useNavigate();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [name, setName] = useState(project?.name ?? '');
   const [description, setDescription] = useState(project?.description ?? '');
   const [typedSlug, setSlug] = useState<string>();
@@ -31,7 +31,7 @@ export function ProjectDialog({ organization, project, onClose }: Props) {
     async mutationFn() {
       const names = { name: name.trim(), description };
       if (project) {
-        // What was not changed here somebody else may have changed meanwhile.
+        // Somebody else may have changed the other fields meanwhile.
         const changes: Partial<typeof names> = dropSaved(names, project);
         if (Object.keys(changes).length > 0)
           await api.PUT('/api/v1/projects/{project_id}', {
@@ -45,7 +45,7 @@ export function ProjectDialog({ organization, project, onClose }: Props) {
     },
     async onSuccess(created) {
       await Promise.all([refetch('/api/v1/projects'), invalidateMe()]);
-      if (!isShown.current) return;
+      if (!isMounted.current) return;
       onClose();
       if (created)
         await navigate({

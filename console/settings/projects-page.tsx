@@ -25,7 +25,7 @@ export function ProjectsPage() {
   const organization = useOrganization(org);
   const canChange = hasRole(organization, 'admin');
   const [edited, setEdited] = useState<Schemas['Project'] | 'new'>();
-  const [doomed, setDoomed] = useState<Schemas['Project']>();
+  const [toDelete, setToDelete] = useState<Schemas['Project']>();
   const query = $api.useInfiniteQuery(
     'get',
     '/api/v1/projects',
@@ -85,7 +85,7 @@ export function ProjectsPage() {
                         }
                       >
                         <MenuItem onAction={() => setEdited(project)}>Rename …</MenuItem>
-                        <MenuItem tone="danger" onAction={() => setDoomed(project)}>
+                        <MenuItem tone="danger" onAction={() => setToDelete(project)}>
                           Delete …
                         </MenuItem>
                       </Menu>
@@ -105,14 +105,14 @@ export function ProjectsPage() {
           onClose={() => setEdited(undefined)}
         />
       )}
-      {doomed && (
+      {toDelete && (
         <DeleteBySlugDialog
           kind="project"
-          slug={doomed.slug}
+          slug={toDelete.slug}
           isOpen
-          onClose={() => setDoomed(undefined)}
+          onClose={() => setToDelete(undefined)}
           onConfirm={() =>
-            api.DELETE('/api/v1/projects/{project_id}', { params: { path: { project_id: doomed.id } } })
+            api.DELETE('/api/v1/projects/{project_id}', { params: { path: { project_id: toDelete.id } } })
           }
           onDeleted={async () => {
             await Promise.all([refetch('/api/v1/projects'), invalidateMe()]);

@@ -4,7 +4,7 @@ import { Panel } from '../ui/page.tsx';
 import { QueryView } from '../ui/query-view.tsx';
 import { Fact, Facts } from '../ui/table.tsx';
 
-/** How many requests callers of the organization may send; the operator of the service sets it. */
+/** Shows the rate limits of the organization, which the operator of the service sets. */
 export function RateLimitsPanel({ organizationId }: { organizationId: string }) {
   const query = $api.useQuery('get', '/api/v1/organizations/{org_id}/rate-limits', {
     params: { path: { org_id: organizationId } },

@@ -1,4 +1,4 @@
-/** The roles that can be given over the API; owners are made by the operator. */
+/** The roles that the API can give; owners are created by the operator. */
 export const ROLE_OPTIONS = [
   { id: 'member', label: 'Member', description: 'Creates, edits, runs and publishes flows.' },
   {

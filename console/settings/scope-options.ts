@@ -1,4 +1,4 @@
-/** The scopes of API keys, in the words of the documentation. */
+/** The scopes of API keys, as the documentation describes them. */
 export const SCOPE_OPTIONS = [
   { id: 'run', label: 'Run', text: 'start, resume, repeat and cancel runs, and read them' },
   {

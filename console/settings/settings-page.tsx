@@ -13,7 +13,7 @@ const PARTS = [
   { to: '/orgs/$org/settings/audit-log', name: 'Audit log' },
 ] as const;
 
-/** The settings of an organization, in parts. */
+/** The settings of an organization, with tabs. */
 export function SettingsPage() {
   const { org } = useParams({ from: '/orgs/$org/settings' });
   const { name, role } = useOrganization(org);

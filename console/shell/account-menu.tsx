@@ -8,7 +8,7 @@ import { useMe } from './me.ts';
 import style from './navigation.module.css';
 import { applyTheme, THEMES, useTheme } from './theme.ts';
 
-/** Who is signed in; the colours; signing out. */
+/** The menu of the signed-in user: account, colours, sign out. */
 export function AccountMenu() {
   const { name, email, userId } = useMe();
   const navigate = useNavigate();

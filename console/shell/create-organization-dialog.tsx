@@ -5,13 +5,13 @@ import { fieldError } from '../api/field-error.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { TextField } from '../ui/text-field.tsx';
 import { toSlug } from '../ui/to-slug.ts';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { invalidateMe } from './me.ts';
 
-/** Makes an organization, which the user then owns, and goes on to its projects. */
+/** Creates an organization with the user as owner, and opens its projects. */
 export function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [name, setName] = useState('');
   const [typedSlug, setSlug] = useState<string>();
   const slug = typedSlug ?? toSlug(name);
@@ -19,7 +19,7 @@ export function CreateOrganizationDialog({ onClose }: { onClose: () => void }) {
     meta: { quiet: true },
     async onSuccess(organization) {
       await invalidateMe();
-      if (!isShown.current) return;
+      if (!isMounted.current) return;
       onClose();
       await navigate({ to: '/orgs/$org/settings/projects', params: { org: organization.slug } });
     },

@@ -1,3 +1,4 @@
+// The ways into an organization: an invitation, or a new one.
 import { $api } from '../api/client.ts';
 import { Button } from '../ui/button.tsx';
 import { Clipped } from '../ui/clipped.tsx';
@@ -7,7 +8,7 @@ import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { invalidateMe, useMe } from './me.ts';
 
-/** The invitations that wait for the user; nothing when there are none. */
+/** The pending invitations of the user; nothing when there are none. */
 export function Invitations() {
   const { invitations } = useMe();
   const accept = $api.useMutation('post', '/api/v1/invitations/{invitation_id}/accept', {

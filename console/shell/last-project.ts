@@ -1,4 +1,4 @@
-// The project that was looked at last in this browser: where the console opens.
+// The project that was visited last in this browser. The console opens there.
 type WithProjects = { slug: string; projects: { slug: string }[] };
 
 const KEY = 'weir.last-project';
@@ -7,15 +7,15 @@ export function rememberProject(org: string, project: string): void {
   localStorage.setItem(KEY, `${org}/${project}`);
 }
 
-/** Returns the slugs of the project looked at last, which may be gone; undefined when there is none. */
+/** Returns the slugs of the last visited project, which may be gone; undefined when there is none. */
 export function readLastSlugs(): { org: string; project: string } | undefined {
   const [org, project] = localStorage.getItem(KEY)?.split('/') ?? [];
   return org && project ? { org, project } : undefined;
 }
 
 /**
- * The project looked at last, where the user can still reach it, else another one of its organization, else their first; undefined
- * when they have none.
+ * Finds the last visited project if the user can still reach it, otherwise another one of its organization, otherwise
+ * the first; undefined when the user has none.
  */
 export function findLastProject<Organization extends WithProjects>({
   organizations,

@@ -2,7 +2,7 @@ import { CodeBlock } from '../ui/code-block.tsx';
 
 const LOOPBACK = /^(localhost|.*\.localhost|127\..*|\[::1\])$/;
 
-/** Says, where the service runs on the reader's machine, how webhooks reach a receiver there. */
+/** Says how webhooks reach a receiver on this machine, when the service runs there. */
 export function ListenNote() {
   if (!LOOPBACK.test(location.hostname)) return null;
   return (

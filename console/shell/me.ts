@@ -11,28 +11,28 @@ type MyProject = MyOrganization['projects'][number];
 
 type Slugs = { org: string; project?: string };
 
-/** The addresses that were opened of organizations and projects beyond those that GET /me lists. */
+/** Visited organizations and projects that GET /api/v1/me may not list. */
 const others = new Map<string, Slugs>();
 
 const { queryKey } = $api.queryOptions('get', '/api/v1/me');
 const options = queryOptions({ queryKey, queryFn: fetchMe });
 
-/** Fetches the user with the first 200 organizations and projects, and the others that were opened, once or at last. */
+/** Fetches the user with the first 200 organizations and projects, and the other visited ones. */
 async function fetchMe(): Promise<Me> {
   const me = (await api.GET('/api/v1/me')).data as Me;
   const last = readLastSlugs();
   if (last) others.set(JSON.stringify(last), last);
   if (me.hasMore)
     for (const [key, slugs] of others)
-      await addPlace(me, slugs).catch((error) => {
+      await addMissing(me, slugs).catch((error) => {
         if (!isMissing(error)) throw error;
         others.delete(key);
       });
   return me;
 }
 
-/** Looks up what `me` lacks of an address. Throws when there is no such thing. */
-async function addPlace(me: Me, slugs: Slugs): Promise<void> {
+/** Adds the organization and project of an address to `me`. Throws when they do not exist. */
+async function addMissing(me: Me, slugs: Slugs): Promise<void> {
   let organization = me.organizations.find(({ slug }) => slug === slugs.org);
   if (!organization) {
     const params = { path: { slug: slugs.org } };
@@ -40,53 +40,53 @@ async function addPlace(me: Me, slugs: Slugs): Promise<void> {
     organization = { ...(data as Schemas['Organization']), projects: [] };
     me.organizations.push(organization);
   }
-  if (slugs.project === undefined || hasPlace(me, slugs)) return;
+  if (slugs.project === undefined || isListed(me, slugs)) return;
   const params = { path: { slug: slugs.project }, query: { organization_id: organization.id } };
   const { data } = await api.GET('/api/v1/projects/by-slug/{slug}', { params });
   organization.projects.push(data as Schemas['Project']);
 }
 
-function hasPlace({ organizations }: Me, { org, project }: Slugs): boolean {
+function isListed({ organizations }: Me, { org, project }: Slugs): boolean {
   const organization = organizations.find(({ slug }) => slug === org);
   if (project === undefined) return organization !== undefined;
   return organization?.projects.some(({ slug }) => slug === project) ?? false;
 }
 
-/** Fetches who the user is and what they can reach, once; refetched when `invalidateMe` says that it changed. */
+/** Fetches the user once; `invalidateMe` fetches again. */
 export async function loadMe(): Promise<Me> {
   return await queryClient.ensureQueryData(options);
 }
 
 /**
- * Refuses an address of an organization or project that is not there, or that the user cannot reach: the page says so inside
- * the shell. Without a connection to the service the page itself says what is wrong.
+ * Throws "not found" for an organization or project that does not exist or that the user cannot reach; the page says so
+ * inside the shell. When the service is unreachable the page itself shows the error.
  */
 export async function requireReachable(slugs: Slugs): Promise<void> {
-  if (hasPlace(await loadMe(), slugs)) return;
-  // It may be beyond those that were listed, or have been made meanwhile.
+  if (isListed(await loadMe(), slugs)) return;
+  // It may not be among those listed, or be new.
   others.set(JSON.stringify(slugs), slugs);
   await queryClient.refetchQueries({ queryKey }, { throwOnError: true });
-  if (!hasPlace(await loadMe(), slugs)) throw notFound();
+  if (!isListed(await loadMe(), slugs)) throw notFound();
 }
 
-/** The user, inside the shell, whose loader has fetched them. */
+/** Returns the user, whom the loader of the shell has fetched. */
 export function useMe(): Me {
   return useSuspenseQuery(options).data;
 }
 
-/** To be called after organizations, projects or invitations have changed. */
+/** Fetches the user again. Call it after a change of organizations, projects or invitations. */
 export async function invalidateMe(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey });
 }
 
-/** The organization with this slug that the user belongs to. Shows "not found" when there is none. */
+/** Returns the user's organization with this slug. Shows "not found" when there is none. */
 export function useOrganization(slug: string): MyOrganization {
   const found = useMe().organizations.find((organization) => organization.slug === slug);
   if (!found) throw notFound();
   return found;
 }
 
-/** The project with this slug, and its organization. Shows "not found" when there is none. */
+/** Returns the project with this slug and its organization. Shows "not found" when there is none. */
 export function useProject(slugs: { org: string; project: string }): {
   organization: MyOrganization;
   project: MyProject;
@@ -99,7 +99,7 @@ export function useProject(slugs: { org: string; project: string }): {
 
 const RANKS = { member: 0, admin: 1, owner: 2 } as const;
 
-/** Whether the user's role in the organization is at least this one. */
+/** Whether the user has at least this role in the organization. */
 export function hasRole({ role }: MyOrganization, needed: keyof typeof RANKS): boolean {
   return RANKS[role] >= RANKS[needed];
 }

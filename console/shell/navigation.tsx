@@ -10,7 +10,7 @@ import { ProjectMenu } from './project-menu.tsx';
 
 const ICON = 15;
 
-/** The places of the console, for the organization and project that the address names, else those looked at last. */
+/** The navigation, for the organization and project in the address, otherwise those visited last. */
 export function Navigation() {
   const me = useMe();
   const slugs = useParams({ strict: false });
@@ -29,37 +29,37 @@ export function Navigation() {
       <ProjectMenu org={org} project={project} />
       {org && project && (
         <ul className={style.group}>
-          <Place
+          <NavigationLink
             to="/orgs/$org/projects/$project"
             params={{ org, project }}
             activeOptions={{ exact: true, includeSearch: false }}
           >
             <Workflow size={ICON} /> Flows
-          </Place>
-          <Place to="/orgs/$org/projects/$project/runs" params={{ org, project }}>
+          </NavigationLink>
+          <NavigationLink to="/orgs/$org/projects/$project/runs" params={{ org, project }}>
             <History size={ICON} /> Runs
-          </Place>
-          <Place to="/orgs/$org/projects/$project/keys" params={{ org, project }}>
+          </NavigationLink>
+          <NavigationLink to="/orgs/$org/projects/$project/keys" params={{ org, project }}>
             <KeyRound size={ICON} /> API keys
-          </Place>
+          </NavigationLink>
         </ul>
       )}
       {org && (
         <>
-          {/* No heading: it would come before that of the page. */}
+          {/* Not a heading: it would come before the page's. */}
           <p className={style.heading} aria-hidden>
             Organization
           </p>
           <ul className={style.group} aria-label="Organization">
-            <Place to="/orgs/$org/webhooks" params={{ org }}>
+            <NavigationLink to="/orgs/$org/webhooks" params={{ org }}>
               <Webhook size={ICON} /> Webhooks
-            </Place>
-            <Place to="/orgs/$org/usage" params={{ org }}>
+            </NavigationLink>
+            <NavigationLink to="/orgs/$org/usage" params={{ org }}>
               <ChartColumn size={ICON} /> Usage
-            </Place>
-            <Place to="/orgs/$org/settings" params={{ org }}>
+            </NavigationLink>
+            <NavigationLink to="/orgs/$org/settings" params={{ org }}>
               <Settings size={ICON} /> Settings
-            </Place>
+            </NavigationLink>
           </ul>
         </>
       )}
@@ -73,7 +73,7 @@ export function Navigation() {
   );
 }
 
-function Place({ children, ...props }: LinkProps & { children: ReactNode }) {
+function NavigationLink({ children, ...props }: LinkProps & { children: ReactNode }) {
   return (
     <li>
       <Link {...props} className={style.place}>

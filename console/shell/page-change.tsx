@@ -1,7 +1,7 @@
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 
-/** Says the title of a page that was gone to, and moves the focus to it when what had the focus has gone. */
+/** Announces the title of a new page, and moves the focus to the page when the focused element is gone. */
 export function PageChange() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const [title, setTitle] = useState('');
@@ -11,7 +11,7 @@ export function PageChange() {
     const isFirst = shown.current === undefined;
     shown.current = path;
     if (isFirst) return;
-    // The page is there in the next frame, and a dialog or drawer that closes has given back the focus by then.
+    // The page is rendered in the next frame, after a closing dialog or drawer has restored the focus.
     let frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(() => {
         if (document.activeElement === document.body) document.getElementById('main')?.focus();
@@ -22,7 +22,7 @@ export function PageChange() {
   useEffect(() => {
     const element = document.querySelector('title');
     if (!element) return;
-    // A title that is still awaited follows: pages are named after what they show.
+    // The title may follow later, because pages are named after their data.
     const observer = new MutationObserver(() => setTitle(document.title));
     observer.observe(element, { childList: true, characterData: true, subtree: true });
     return () => observer.disconnect();

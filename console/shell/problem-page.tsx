@@ -4,22 +4,22 @@ import { ErrorNote } from '../ui/error-note.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Page } from '../ui/page.tsx';
 
-/** How browsers, and Vite for styles, say that a file of the console did not come. */
+/** The messages of browsers, and of Vite for styles, for a file of the console that could not be loaded. */
 const NOT_LOADED = /dynamically imported module|Importing a module script failed|Unable to preload CSS/;
 const NOT_LOADED_TEXT =
   'A part of the console could not be loaded. Check that you are online, then try again.';
 
-/** Stands for a page that failed. */
+/** Replaces a page that failed. */
 export function ProblemPage({ error }: ErrorComponentProps) {
   const router = useRouter();
   const isNotLoaded = NOT_LOADED.test(String(error));
   return (
     <Page title="This page cannot be shown">
       {isNotLoaded ? (
-        // What failed to load once is not asked for again before the page is.
+        // The browser does not load a failed module again until the page is reloaded.
         <ErrorNote error={new Error(NOT_LOADED_TEXT)} onRetry={() => location.reload()} />
       ) : (
-        // Loads the page anew, and shows it: what it is about may not have come.
+        // Runs the page's loaders again, then shows the page.
         <ErrorNote
           error={error instanceof Error ? error : new Error(String(error))}
           onRetry={() => void router.invalidate()}
@@ -29,7 +29,7 @@ export function ProblemPage({ error }: ErrorComponentProps) {
   );
 }
 
-/** Stands for an address that leads nowhere, or to what the user cannot reach. */
+/** Replaces a page that does not exist or that the user cannot reach. */
 export function NotFoundPage() {
   return (
     <Page title="Not found">

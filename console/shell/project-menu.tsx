@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown } from 'lucide-react';
 import {
+  Menu as AriaMenu,
+  MenuItem as AriaMenuItem,
   Button,
   Collection,
   Header,
-  Menu,
-  MenuItem,
   MenuSection,
   MenuTrigger,
   Popover,
@@ -14,7 +14,7 @@ import overlay from '../ui/overlay.module.css';
 import { useMe } from './me.ts';
 import style from './navigation.module.css';
 
-/** Chooses the project, and with it the organization. */
+/** The menu of projects, grouped by organization. */
 export function ProjectMenu({ org, project }: { org: string | undefined; project: string | undefined }) {
   const me = useMe();
   const navigate = useNavigate();
@@ -39,7 +39,7 @@ export function ProjectMenu({ org, project }: { org: string | undefined; project
         <ChevronsUpDown size={14} aria-hidden />
       </Button>
       <Popover className={overlay.popover} placement="bottom start">
-        <Menu
+        <AriaMenu
           aria-label="Projects"
           selectionMode="single"
           selectedKeys={key ? [key] : []}
@@ -51,21 +51,21 @@ export function ProjectMenu({ org, project }: { org: string | undefined; project
               <Header className={overlay.section}>{organization.name}</Header>
               <Collection items={organization.projects}>
                 {(project) => (
-                  <MenuItem
+                  <AriaMenuItem
                     id={`${organization.slug}/${project.slug}`}
                     textValue={project.name}
                     className={overlay.item}
                   >
                     {project.name}
-                  </MenuItem>
+                  </AriaMenuItem>
                 )}
               </Collection>
-              <MenuItem id={`${organization.slug}/`} className={overlay.item}>
+              <AriaMenuItem id={`${organization.slug}/`} className={overlay.item}>
                 Projects …
-              </MenuItem>
+              </AriaMenuItem>
             </MenuSection>
           )}
-        </Menu>
+        </AriaMenu>
         {me.hasMore && (
           <p className={overlay.section}>
             There are more than are listed here: they open at their addresses, projects also from “Projects

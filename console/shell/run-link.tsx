@@ -8,7 +8,7 @@ import style from './run-link.module.css';
 
 type Props = { organization: MyOrganization; executionId: string };
 
-/** Opens a run of which only the id is known: the service is asked for its project and flow when it is pressed. */
+/** Links to a run by its id. A click asks the service for the project and flow. */
 export function RunLink({ organization, executionId }: Props) {
   const navigate = useNavigate();
   const open = useMutation({

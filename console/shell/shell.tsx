@@ -11,7 +11,7 @@ import { Navigation } from './navigation.tsx';
 import { PageChange } from './page-change.tsx';
 import style from './shell.module.css';
 
-/** The frame of every page: navigation at the side (behind a button on narrow windows), and the page. */
+/** The frame of every page: navigation at the side, or behind a button on narrow windows. */
 export function Shell() {
   const { org, project } = useParams({ strict: false });
   const address = useRouterState({ select: (state) => state.location.href });

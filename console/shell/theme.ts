@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Colours as the system has them, or as the reader chose. A choice is kept in this browser. */
+/** The colour themes. The choice is kept in this browser. */
 export const THEMES = [
   { id: 'system', label: 'Colours of the system' },
   { id: 'light', label: 'Light' },
@@ -11,7 +11,7 @@ type Theme = (typeof THEMES)[number]['id'];
 const KEY = 'weir.theme';
 const listeners = new Set<() => void>();
 
-/** The theme that was chosen. */
+/** Returns the chosen theme. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, readTheme);
 }

@@ -4,8 +4,8 @@ import { useMe } from './me.ts';
 const MEMBERS_MAX = 200;
 
 /**
- * Names users of an organization: by the name or the address that its members are known by, the reader as `you`, and users
- * who are not members by their id.
+ * Returns a function that names a user of an organization: `you`, the member's name or e-mail address, or the id of a
+ * user who is not a member.
  */
 export function useUserName(organizationId: string): (userId: string) => string {
   const me = useMe();

@@ -1,4 +1,4 @@
-// An authorization code with PKCE: the page leaves for the provider, and comes back with the code to CALLBACK.
+// The authorization code grant with PKCE: the page redirects to the provider, which redirects back to CALLBACK.
 import * as oauth from 'oauth4webapi';
 import { explainRefusal } from './explain-refusal.ts';
 import { getProvider } from './provider.ts';
@@ -6,12 +6,12 @@ import { SignInError } from './sign-in-error.ts';
 import { type Tokens, toTokens } from './tokens.ts';
 
 export const CALLBACK = '/console/signed-in';
-/** Only of a sign-in that has begun: what the provider's answer is checked against, and where to go afterwards. */
+/** The key of the sign-in that has begun: the values to check the provider's response, and where to go afterwards. */
 const PENDING = 'weir.sign-in';
 
 type Pending = { state: string; verifier: string; nonce: string; returnTo: string };
 
-/** Leaves the page for the provider. `oneTime` is the secret of the link that `npm start` prints. Throws SignInError. */
+/** Redirects to the provider. `oneTime` is the secret of the link that `npm start` prints. Throws SignInError. */
 export async function beginSignIn(returnTo: string, oneTime?: string): Promise<never> {
   const { server, client, scope, wanted } = await getProvider();
   if (!server.authorization_endpoint) throw new SignInError('The identity provider offers no sign-in page.');
@@ -36,19 +36,19 @@ export async function beginSignIn(returnTo: string, oneTime?: string): Promise<n
     ...(oneTime !== undefined && { weir_one_time: oneTime }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  // The address before it, which may have the secret, does not stay in the history.
+  // Replaces the address, which may contain the secret, in the browser's history.
   location.replace(url);
   return new Promise(() => undefined);
 }
 
-/** Exchanges the code in the page's address for tokens, and puts the address back. Throws SignInError. */
+/** Exchanges the code in the address for tokens, and restores the address. Throws SignInError. */
 export async function completeSignIn(): Promise<Tokens> {
   const pending = JSON.parse(sessionStorage.getItem(PENDING) ?? 'null') as Pending | null;
   sessionStorage.removeItem(PENDING);
-  // A page that was opened or reloaded at this address by itself begins anew.
+  // The address was opened or reloaded without a sign-in, so it starts one.
   if (!pending) return beginSignIn('/console/');
   const answer = new URL(location.href);
-  // With the state of the router, by which it knows the page again.
+  // Keeps the router's state of the history entry.
   history.replaceState(history.state, '', pending.returnTo);
   const { server, client, options, wanted } = await getProvider();
   try {

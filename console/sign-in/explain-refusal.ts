@@ -1,4 +1,4 @@
-/** Says in a sentence why the identity provider refused: `error` and `description` are those of OAuth (RFC 6749, 4.1.2.1). */
+/** Explains why the identity provider refused. `error` and `description` are OAuth's (RFC 6749, 4.1.2.1). */
 export function explainRefusal(error: string, description?: string | null): string {
   const known = Object.hasOwn(REASONS, error) ? REASONS[error] : undefined;
   if (known !== undefined) return known;
@@ -6,7 +6,7 @@ export function explainRefusal(error: string, description?: string | null): stri
   return `The identity provider refused the sign-in: ${why}. Tell the operator of this service if it happens again.`;
 }
 
-/** Whether the provider refused for now only, so that the same request may succeed later. */
+/** Whether the refusal is temporary, so that the same request may succeed later. */
 export function isBusy({ status, error }: { status: number; error: string }): boolean {
   return status === 408 || status === 429 || ['server_error', 'temporarily_unavailable'].includes(error);
 }

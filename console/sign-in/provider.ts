@@ -1,21 +1,21 @@
-// The identity provider of the service, as its discovery document describes it.
+// The identity provider of the service, from its discovery document, and the tokens that it issues.
 import * as oauth from 'oauth4webapi';
-import { ANSWER_MAX_MS, loadSettings, type Settings } from './settings.ts';
+import { loadSettings, RESPONSE_TIMEOUT_MS, type Settings } from './settings.ts';
 import { SignInError } from './sign-in-error.ts';
 
-/** The provider, and the arguments that requests to it have in common. */
+/** The provider, and the parameters of every request to it. */
 type Provider = {
   server: oauth.AuthorizationServer;
   client: oauth.Client;
   options: { [oauth.allowInsecureRequests]: boolean; signal: () => AbortSignal };
   scope: string;
-  /** Names the service for which a token is wanted, in the words of RFC 8707 and in those of providers before it. */
+  /** The audience of the token: `resource` of RFC 8707, and `audience` for older providers. */
   wanted: Record<string, string>;
 };
 
 let found: Promise<Provider> | undefined;
 
-/** Gets the provider, once. Throws SignInError. */
+/** Discovers the provider, once. Throws SignInError. */
 export async function getProvider(): Promise<Provider> {
   found ??= discover(await loadSettings());
   found.catch(() => {
@@ -34,10 +34,10 @@ async function discover({ issuer, clientId, scopes, audience }: Settings): Promi
       `Browsers sign in on safe pages only: open the console over https, or on the machine itself at http://127.0.0.1${location.port && `:${location.port}`}/console/.`,
     );
   const url = new URL(issuer);
-  // Plain http is for an identity provider in development; the service takes none in production.
+  // Plain http is for a provider in development; the service refuses it in production.
   const options = {
     [oauth.allowInsecureRequests]: url.protocol === 'http:',
-    signal: () => AbortSignal.timeout(ANSWER_MAX_MS),
+    signal: () => AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   };
   const wanted = audience ? { audience, ...(URL.canParse(audience) && { resource: audience }) } : {};
   try {

@@ -9,8 +9,8 @@ import { openSignInWindow } from './sign-in-window.ts';
 import type { Tokens } from './tokens.ts';
 
 /**
- * Asks the user to sign in again when the session has ended; requests wait meanwhile. The page stays as it is, unless the
- * browser allows no window and the user signs in on the page itself.
+ * Asks the user to sign in again when the session has ended, while requests wait. The page stays, unless the browser
+ * blocks the window and the user signs in on this page.
  */
 export function SessionDialog() {
   const [resume, setResume] = useState<(tokens: Tokens) => void>();

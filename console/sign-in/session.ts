@@ -1,53 +1,53 @@
-// The user's session. Tokens are held in memory only, so a page that is loaded again asks the identity provider again,
-// which answers at once while its own session lasts.
+// The user's session. Tokens are only kept in memory: a reloaded page asks the identity provider again, which answers
+// at once while its own session lasts.
 import * as oauth from 'oauth4webapi';
 import { beginSignIn, CALLBACK, completeSignIn } from './code-grant.ts';
 import { isBusy } from './explain-refusal.ts';
 import { getProvider } from './provider.ts';
 import { SignInError } from './sign-in-error.ts';
-import { handOver, isSignInWindow } from './sign-in-window.ts';
+import { isSignInWindow, sendTokens } from './sign-in-window.ts';
 import { type Tokens, toTokens } from './tokens.ts';
 
 const SIGNED_OUT = '/console/signed-out';
-/** A token is renewed this long before it expires. */
+/** How long before its expiry a token is renewed. */
 const RENEW_BEFORE_MS = 60_000;
-/** Tells the other tabs. */
+/** The channel between tabs. */
 const TABS = new BroadcastChannel('weir.session');
 const SIGN_OUT = 'signed out';
-const LEAVES_WITHIN_MS = 1_000;
+const LEAVING_MAX_MS = 1_000;
 
 let tokens: Tokens | undefined;
-/** The user whose page it is. */
+/** The user for whom the page was loaded. */
 let user: string | undefined;
 let renewal: Promise<string> | undefined;
-/** The access token that the service has taken last. */
+/** The access token that the service accepted last. */
 let accepted: string | undefined;
-/** Asks the user to sign in again; set by the page's dialog. */
+/** Asks the user to sign in again; set by the dialog. */
 let askUser: (() => Promise<Tokens>) | undefined;
 /**
- * Set when the page is about to be left, for the sign-out or because another user signed in: requests wait. Resolved when the
- * page stays after all, since its user keeps it for what is not saved.
+ * Set while the page is about to be left, after signing out or because another user signed in. Requests wait for it.
+ * Resolved when the user decides to stay on the page.
  */
 let leaving: Promise<void> | undefined;
-let stay = () => {};
+let stayOnPage = () => {};
 
 TABS.onmessage = ({ data }) => {
-  if (data === SIGN_OUT && tokens) leave();
+  if (data === SIGN_OUT && tokens) goToSignedOut();
 };
 window.addEventListener('beforeunload', (event) => {
-  // Comes once the browser's question is answered, and the page is gone if the answer was to leave it.
+  // Runs after the browser's question to the user. If the answer was to leave, the page is gone by then.
   setTimeout(() => {
-    if (event.defaultPrevented) stay();
-  }, LEAVES_WITHIN_MS);
+    if (event.defaultPrevented) stayOnPage();
+  }, LEAVING_MAX_MS);
 });
-// A page that the browser has kept, and shows again after its user has signed out.
+// The browser has restored a page from its cache after the user signed out.
 window.addEventListener('pageshow', ({ persisted }) => {
   if (persisted && !tokens) location.reload();
 });
 
 /**
- * Begins or completes the sign-in when the page loads. Resolves once there is a session; when the provider has to be
- * asked the browser leaves the page, and the promise stays open. Throws SignInError.
+ * Starts or completes the sign-in when the page loads. Resolves once there is a session. Redirects to the provider when
+ * necessary; the promise then stays pending. Throws SignInError.
  */
 export async function openSession(): Promise<void> {
   const { pathname, search, hash } = location;
@@ -57,32 +57,32 @@ export async function openSession(): Promise<void> {
   tokens = await completeSignIn();
   user = tokens.sub;
   if (!isSignInWindow()) return;
-  handOver(tokens);
+  sendTokens(tokens);
   await new Promise(() => undefined);
 }
 
-/** Registers how the user is asked to sign in again while the page stays. */
+/** Registers the function that asks the user to sign in again. */
 export function onSessionEnd(ask: () => Promise<Tokens>): void {
   askUser = ask;
 }
 
-/** Answers the user's access token, renewed when it is about to expire. Waits while the user has to sign in again. */
+/** Returns the access token, renewed when it is about to expire. Waits while the user has to sign in again. */
 export async function currentToken(): Promise<string> {
   await leaving;
   if (tokens && tokens.expiresAt - Date.now() > RENEW_BEFORE_MS) return tokens.access;
   return renewToken();
 }
 
-/** Notes that the service has taken a token. */
-export function noteAccepted(token: string): void {
+/** Records that the service accepted a token. */
+export function recordAccepted(token: string): void {
   accepted = token;
 }
 
-/** Gets another token in the place of one that the service refused. Throws SignInError when it refuses every one. */
+/** Returns another token after the service refused one. Throws SignInError when the service has never accepted any. */
 export async function replaceToken(refused: string): Promise<string> {
   await leaving;
   if (tokens && tokens.access !== refused) return tokens.access;
-  // A token that was made a moment ago and never taken: the next one would be refused, too.
+  // A new token would be refused as well.
   if (accepted === undefined)
     throw new SignInError(
       'The service does not accept the tokens of its identity provider. Ask the operator of this Weir service to check that they are JWTs with the audience WEIR_OIDC_AUDIENCE.',
@@ -90,19 +90,19 @@ export async function replaceToken(refused: string): Promise<string> {
   return renewToken();
 }
 
-/** Ends the session here, in the other tabs, and at the provider. */
+/** Ends the session here, in other tabs, and at the provider. */
 export async function signOut(): Promise<void> {
   const { server, client, options } = await getProvider();
-  const held = tokens;
-  stop();
+  const old = tokens;
+  pauseRequests();
   TABS.postMessage(SIGN_OUT);
-  if (held?.refresh && server.revocation_endpoint)
-    await oauth.revocationRequest(server, client, oauth.None(), held.refresh, options).catch(() => undefined);
-  if (!server.end_session_endpoint) return leave();
+  if (old?.refresh && server.revocation_endpoint)
+    await oauth.revocationRequest(server, client, oauth.None(), old.refresh, options).catch(() => undefined);
+  if (!server.end_session_endpoint) return goToSignedOut();
   const url = new URL(server.end_session_endpoint);
   url.searchParams.set('client_id', client.client_id);
   url.searchParams.set('post_logout_redirect_uri', location.origin + SIGNED_OUT);
-  if (held?.id) url.searchParams.set('id_token_hint', held.id);
+  if (old?.id) url.searchParams.set('id_token_hint', old.id);
   location.assign(url);
 }
 
@@ -118,8 +118,8 @@ async function renew(): Promise<string> {
     (await refresh()) ?? (askUser ? await askUser() : await beginSignIn(location.pathname + location.search));
   await leaving;
   if (user !== renewed.sub) {
-    // What is on the page, and what it was about to send, is another user's.
-    stop();
+    // The page, and what it was about to send, belong to another user.
+    pauseRequests();
     location.reload();
     await leaving;
     return renew();
@@ -128,7 +128,7 @@ async function renew(): Promise<string> {
   return tokens.access;
 }
 
-/** Uses the refresh token; undefined when there is none, or the provider has ended the session. */
+/** Uses the refresh token; undefined when there is none or the provider has ended the session. */
 async function refresh(): Promise<Tokens | undefined> {
   if (tokens?.refresh === undefined) return undefined;
   const { server, client, options, wanted } = await getProvider();
@@ -144,7 +144,7 @@ async function refresh(): Promise<Tokens | undefined> {
     return toTokens(await oauth.processRefreshTokenResponse(server, client, response), tokens);
   } catch (error) {
     if (error instanceof oauth.ResponseBodyError && !isBusy(error)) return undefined;
-    // The provider is away, or busy. The token may last until it is back.
+    // The provider is unreachable or busy. The token may last until it is back.
     if (tokens.expiresAt > Date.now()) return tokens;
     throw new SignInError(
       'The identity provider cannot be reached to renew your session. Try again in a moment.',
@@ -152,16 +152,16 @@ async function refresh(): Promise<Tokens | undefined> {
   }
 }
 
-function leave(): void {
-  stop();
+function goToSignedOut(): void {
+  pauseRequests();
   location.assign(SIGNED_OUT);
 }
 
-/** Lets requests wait for a page that is about to be left; where it stays, its user is asked to sign in again. */
-function stop(): void {
+/** Makes requests wait because the page is about to be left. If it stays, the user is asked to sign in again. */
+function pauseRequests(): void {
   tokens = undefined;
   leaving ??= new Promise((resolve) => {
-    stay = () => {
+    stayOnPage = () => {
       leaving = undefined;
       resolve();
     };

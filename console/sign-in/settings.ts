@@ -1,4 +1,4 @@
-/** The settings that the service gives its console, at /console/settings.json; null where it is not configured. */
+/** The settings of the console, from /console/settings.json; null where not configured. */
 export type Settings = {
   issuer: string | null;
   clientId: string | null;
@@ -10,14 +10,14 @@ export type Settings = {
   version: string;
 };
 
-/** How long the service, or the identity provider, may take to answer at sign-in. */
-export const ANSWER_MAX_MS = 30_000;
+/** The time limit of the service and the identity provider during sign-in. */
+export const RESPONSE_TIMEOUT_MS = 30_000;
 
 let fetched: Promise<Settings> | undefined;
 
 /** Fetches the settings once. */
 export function loadSettings(): Promise<Settings> {
-  fetched ??= fetch('/console/settings.json', { signal: AbortSignal.timeout(ANSWER_MAX_MS) }).then(
+  fetched ??= fetch('/console/settings.json', { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) }).then(
     (response) => {
       if (!response.ok) throw new Error(`The service answered ${response.status} when asked how to sign in.`);
       return response.json();

@@ -1,2 +1,2 @@
-/** The sign-in did not succeed; the message is for the user. */
+/** Thrown when the sign-in failed. The message is for the user. */
 export class SignInError extends Error {}

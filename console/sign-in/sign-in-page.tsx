@@ -2,7 +2,7 @@ import { Button } from '../ui/button.tsx';
 import { Mark } from '../ui/mark.tsx';
 import style from './sign-in-page.module.css';
 
-/** Stands alone, without the shell: said when there is no session, and why. */
+/** The page without a session, outside the shell: says why, and offers to sign in. */
 export function SignInPage({ title, message }: { title: string; message: string }) {
   return (
     <main className={style.page}>
@@ -18,7 +18,7 @@ export function SignInPage({ title, message }: { title: string; message: string 
   );
 }
 
-/** Loads the page again, which begins with the sign-in and ends where it was. */
+/** Reloads the page, which starts the sign-in and returns to the same address. */
 function signIn(): void {
   if (location.pathname === '/console/signed-out') location.assign('/console/');
   else location.reload();

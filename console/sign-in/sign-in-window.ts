@@ -1,12 +1,14 @@
-// Signing in again beside a page that stays as it is: a window of its own signs in, and hands its tokens over.
 import type { Tokens } from './tokens.ts';
 
-/** The address at which such a window begins and ends; its fragment names the channel to the page that opened it. */
+/** The path of the sign-in window; its fragment names the channel to the page that opened it. */
 const WINDOW = '/console/sign-in-window';
-/** Any website can open the window with a fragment of its own: no other channel of the console begins so. */
+/** A prefix of its own, because any website can open the window with any fragment. */
 const CHANNEL = 'weir.sign-in.';
 
-/** Opens the window; resolves with its tokens, or never, when it is closed. Undefined where the browser allows no window. */
+/**
+ * Opens the sign-in window. Resolves with its tokens; never resolves when the window is closed. Undefined when the
+ * browser blocks it.
+ */
 export function openSignInWindow(): Promise<Tokens> | undefined {
   const name = crypto.randomUUID();
   const channel = new BroadcastChannel(CHANNEL + name);
@@ -21,13 +23,13 @@ export function openSignInWindow(): Promise<Tokens> | undefined {
   return undefined;
 }
 
-/** Whether this page is such a window. */
+/** Whether this page is a sign-in window. */
 export function isSignInWindow(): boolean {
   return location.pathname === WINDOW;
 }
 
-/** Hands the tokens of this window to the page that opened it; one that a user has opened becomes the console. */
-export function handOver(tokens: Tokens): void {
+/** Sends the tokens to the page that opened this window. A window that the user opened becomes the console. */
+export function sendTokens(tokens: Tokens): void {
   const channel = new BroadcastChannel(CHANNEL + location.hash.slice(1));
   channel.postMessage(tokens);
   channel.close();

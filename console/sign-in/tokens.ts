@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
 
-/** A provider that does not say how long its tokens last is asked for a new one after five minutes. */
+/** The assumed lifetime when the provider does not state one. */
 const LIFETIME_SECONDS = 300;
 
-/** The tokens of a user, `sub`. They are held in memory only. */
+/** The tokens of a user, `sub`. They are only kept in memory. */
 export type Tokens = {
   sub: string | undefined;
   access: string;
@@ -12,7 +12,7 @@ export type Tokens = {
   expiresAt: number;
 };
 
-/** Takes the tokens out of an answer; what it does not replace stays as it was `before`. */
+/** Reads the tokens from a response; missing ones are taken from `before`. */
 export function toTokens(answer: oauth.TokenEndpointResponse, before?: Tokens): Tokens {
   return {
     sub: oauth.getValidatedIdTokenClaims(answer)?.sub ?? before?.sub,

@@ -4,7 +4,7 @@ import { classes } from './classes.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle' | 'accent';
 
-/** A short word with a colour. */
+/** A short label with a colour. */
 export function Badge({ tone = 'idle', children }: { tone?: Tone; children: ReactNode }) {
   return <span className={classes(style.badge, style[tone])}>{children}</span>;
 }

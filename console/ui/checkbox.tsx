@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Checkbox as AriaCheckbox, type CheckboxProps } from 'react-aria-components';
 import style from './field.module.css';
 
-/** Chooses something in a form; without children it needs an `aria-label`. */
+/** A checkbox of a form; without children it needs an `aria-label`. */
 export function Checkbox({
   children,
   ...props

@@ -1,6 +1,6 @@
 import style from './page.module.css';
 
-/** A text that others wrote, on one line: what does not fit is cut off and shows on hover; its direction stays its own. */
+/** A user's text on one line. Overflow is cut off and shown on hover; the text keeps its own direction. */
 export function Clipped({ text }: { text: string }) {
   return (
     <bdi className={style.clipped} title={text}>

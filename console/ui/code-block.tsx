@@ -2,7 +2,7 @@ import { classes } from './classes.ts';
 import { CopyButton } from './copy-button.tsx';
 import style from './note.module.css';
 
-/** Code, JSON or text to read and copy. `label` names it for assistive technology. */
+/** Code, JSON or text to read and copy. `label` is its accessible name. */
 export function CodeBlock({
   text,
   label,

@@ -15,22 +15,22 @@ import overlay from './overlay.module.css';
 
 type Props = {
   label: string;
-  /** Suggestions, searched by their labels; undefined while they are fetched. */
+  /** Suggestions, searched by label; undefined while they are loading. */
   options: readonly Option[] | undefined;
   value: string;
-  /** Called with every text that is entered, also with one that is not among the options. */
+  /** Called with every entered text, even if it is not among the options. */
   onChange: (text: string) => void;
   placeholder?: string;
   error?: string | undefined;
 };
 
-/** A text field that suggests values; other values can be entered too. */
+/** A text field with suggestions; other values are allowed. */
 export function ComboBox({ label, options, value, onChange, placeholder = '', error }: Props) {
   return (
     <AriaComboBox
       className={field.field}
       allowsCustomValue
-      // So that suggestions that come after the text was typed are shown, too.
+      // Shows suggestions that arrive after the text was typed.
       allowsEmptyCollection
       menuTrigger="focus"
       defaultItems={options ?? []}

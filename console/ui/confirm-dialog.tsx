@@ -5,32 +5,32 @@ import { Dialog, DialogActions } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { ReturnFocus } from './use-return-focus.ts';
 
-type Props = {
+type ConfirmDialogProps = {
   title: string;
   /** The verb of the button, such as `Revoke`. */
   action: string;
-  /** The words of the other button; `Cancel` unless told. */
-  leave?: string;
+  /** The label of the other button; `Cancel` by default. */
+  cancelLabel?: string;
   isOpen: boolean;
   onClose: () => void;
-  /** Does it; the dialog closes when that succeeds, and shows the error otherwise. */
+  /** Performs the action. The dialog closes on success, and shows the error otherwise. */
   onConfirm: () => Promise<unknown>;
   children: ReactNode;
 };
 
-/** Asks before something that cannot be undone. */
+/** Asks before an action that cannot be undone. */
 export function ConfirmDialog({
   title,
   action,
-  leave = 'Cancel',
+  cancelLabel = 'Cancel',
   isOpen,
   onClose,
   onConfirm,
   children,
-}: Props) {
+}: ConfirmDialogProps) {
   const confirm = useMutation({ mutationFn: onConfirm, meta: { quiet: true } });
   function close() {
-    // The dialog may be opened again, for something else.
+    // The dialog may open again for something else.
     confirm.reset();
     onClose();
   }
@@ -40,11 +40,11 @@ export function ConfirmDialog({
       <div>{children}</div>
       {confirm.error && <ErrorNote error={confirm.error} />}
       <DialogActions>
-        <Button slot="close">{leave}</Button>
+        <Button slot="close">{cancelLabel}</Button>
         <Button
           variant="danger"
           isPending={confirm.isPending}
-          // Not once it was closed: it may be open again, for something else.
+          // Not passed to `useMutation`: a closed dialog may be open again for something else.
           onPress={() => confirm.mutate(undefined, { onSuccess: onClose })}
         >
           {action}

@@ -6,7 +6,7 @@ import { showToast } from './toast.tsx';
 
 const SHOWN_MS = 1_500;
 
-/** Copies a text, or what a function makes when it is asked for, to the clipboard. */
+/** Copies a text, or the result of a function, to the clipboard. */
 export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const [copied, setCopied] = useState(false);
   async function copy() {

@@ -3,7 +3,7 @@ import { formatDuration } from './format.ts';
 
 const TICK_MS = 1_000;
 
-/** The time that is left until a moment (ISO 8601), running down; `past` once it is over. */
+/** Counts down to a time (ISO 8601); shows `past` afterwards. */
 export function Countdown({ until, past }: { until: string; past: string }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -7,7 +7,7 @@ type Options = {
   body?: object;
 };
 
-/** Writes a request as a command for a POSIX shell. `url` is a word of the shell already. */
+/** Writes a request as a curl command for a POSIX shell. `url` must be quoted already. */
 export function curlCommand(url: string, { options = '', apiKey, body }: Options): string {
   const key = apiKey === undefined ? '"Authorization: Bearer $WEIR_API_KEY"' : undefined;
   return [
@@ -17,7 +17,7 @@ export function curlCommand(url: string, { options = '', apiKey, body }: Options
   ].join(' \\\n  ');
 }
 
-/** Returns the text as one word of a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -10,25 +10,25 @@ type Props = {
   title: string;
   isOpen: boolean;
   onClose: () => void;
-  /** CSS length; 30rem unless told. */
+  /** CSS length; 30rem by default. */
   width?: string;
-  /** A dialog whose content is shown once is not closed by Escape or a click beside it. */
+  /** Whether Escape or a click outside closes the dialog; false for content that is shown only once. */
   isDismissable?: boolean;
-  /** A click beside a dialog with a form does not close it, and what was typed stays. */
+  /** A click outside does not close a dialog with a form, so that typed text is kept. */
   isForm?: boolean;
-  /** A dialog without a cross says with its buttons how it is left. */
+  /** Whether there is a close button; without one, the dialog's own buttons close it. */
   hasCross?: boolean;
-  /** Its change is under way. A dialog that is closed meanwhile says that it may still be made. */
+  /** Whether its change is in flight. Closing the dialog then warns that the change may still be made. */
   isPending?: boolean;
-  /** The dialog stays until its change is answered or given up, since the answer is shown once. */
+  /** Whether the dialog stays open while its change is in flight, because the response is shown only once. */
   awaitsAnswer?: boolean;
   children: ReactNode;
 };
 
-/** A dialog over the page. The last child is mostly `<DialogActions>`. */
+/** A modal dialog. Its last child is usually `<DialogActions>`. */
 export function Dialog(props: Props) {
   const { title, isOpen, onClose, width, isDismissable = true, isPending = false } = props;
-  const stays = isPending && props.awaitsAnswer === true;
+  const isLocked = isPending && props.awaitsAnswer === true;
   useSingleClick(isOpen);
   function close() {
     if (isPending)
@@ -42,9 +42,9 @@ export function Dialog(props: Props) {
     <ModalOverlay
       className={style.overlay}
       isOpen={isOpen}
-      isDismissable={isDismissable && !stays}
+      isDismissable={isDismissable && !isLocked}
       shouldCloseOnInteractOutside={() => props.isForm !== true}
-      isKeyboardDismissDisabled={!isDismissable || stays}
+      isKeyboardDismissDisabled={!isDismissable || isLocked}
       onOpenChange={(open) => !open && close()}
     >
       <Modal
@@ -57,7 +57,7 @@ export function Dialog(props: Props) {
               {title}
             </Heading>
             {props.hasCross !== false && (
-              <IconButton label="Close" size="small" isDisabled={stays} onPress={close}>
+              <IconButton label="Close" size="small" isDisabled={isLocked} onPress={close}>
                 <X size={16} />
               </IconButton>
             )}
@@ -69,7 +69,7 @@ export function Dialog(props: Props) {
   );
 }
 
-/** The buttons at the end of a dialog; the primary one comes last. */
+/** The buttons of a dialog, the primary one last. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className={style.actions}>{children}</div>;
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import style from './note.module.css';
 
-/** Says that there is nothing yet, and what to do about it; the children are its buttons. */
+/** An empty list: says what to do about it. The children are buttons. */
 export function EmptyState({
   title,
   text,

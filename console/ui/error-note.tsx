@@ -5,7 +5,7 @@ import { classes } from './classes.ts';
 import { CopyButton } from './copy-button.tsx';
 import style from './note.module.css';
 
-/** An error as a sentence, with the id under which the service's log has the request. */
+/** An error message with the request id of the service's log. */
 export function ErrorNote({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (

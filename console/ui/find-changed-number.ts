@@ -1,10 +1,11 @@
-/** A text in quotes, or a number: the whole of either. */
+// Reads JSON that users typed.
+/** A JSON string or a JSON number. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const SHOWN_MAX = 40;
 
 /**
- * Says in a sentence which number of a JSON text parsing would change: a whole one that would lose digits, or one that is too
- * large; undefined when there is none.
+ * Returns a sentence about the first number in a JSON text that parsing would change: an integer that would lose
+ * digits, or a number that is too large. Undefined when there is none.
  */
 export function findChangedNumber(text: string): string | undefined {
   for (const [token] of text.matchAll(TOKEN)) {

@@ -4,10 +4,10 @@ import { otherError } from '../api/field-error.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
-import style from './page.module.css';
+import page from './page.module.css';
 import { ReturnFocus } from './use-return-focus.ts';
 
-type Props = {
+type FormDialogProps = {
   title: string;
   /** The verb of the button, such as `Create project`. */
   action: string;
@@ -16,18 +16,18 @@ type Props = {
   onSubmit: () => void;
   /** The mutation that `onSubmit` starts; it has `meta: { quiet: true }`. */
   change: { error: Error | null; isPending: boolean };
-  /** The fields that show their errors themselves (`fieldError`). */
+  /** The fields that show their own errors (`fieldError`). */
   fields?: readonly string[];
   isReady?: boolean;
-  /** As in `Dialog`. */
+  /** See `Dialog`. */
   awaitsAnswer?: boolean;
-  /** CSS length; that of dialogs unless told. */
+  /** CSS length; see `Dialog`. */
   width?: string;
   children: ReactNode;
 };
 
-/** A dialog with a form. What the service refuses is said in it, and it stays open. */
-export function FormDialog(props: Props) {
+/** A dialog with a form. It stays open when the service refuses, and shows the error. */
+export function FormDialog(props: FormDialogProps) {
   const {
     title,
     action,
@@ -54,7 +54,7 @@ export function FormDialog(props: Props) {
     >
       <ReturnFocus />
       <Form
-        className={style.stack}
+        className={page.stack}
         validationBehavior="aria"
         onSubmit={(event) => {
           event.preventDefault();

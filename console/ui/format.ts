@@ -1,4 +1,4 @@
-// Numbers and ids as readers expect them.
+// Formats for numbers, durations, sizes and ids.
 const number = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const credits = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, maximumFractionDigits: 6 });
@@ -14,13 +14,13 @@ export function formatCompact(count: number): string {
   return compact.format(count);
 }
 
-/** Credits without their unit: 12,345.67, and with four digits below 1: 0.0127 */
+/** Credits without their unit: 12,345.67; four significant digits below 1: 0.0127 */
 export function formatCredits(amount: number): string {
   if (Math.abs(amount) >= 1) return formatBalance(amount);
   return amount !== 0 && Math.abs(amount) < 0.000_001 ? '<0.000001' : credits.format(amount);
 }
 
-/** Credits on an account, to four places: 999.9873 */
+/** Credits of an account, with four decimals: 999.9873 */
 export function formatBalance(amount: number): string {
   return balance.format(amount);
 }
@@ -29,7 +29,7 @@ export function formatBalance(amount: number): string {
 export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
-  // Rounded before it is taken apart: 59.6 seconds are a minute.
+  // Rounded before it is split: 59.6 seconds are a minute.
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
@@ -43,7 +43,7 @@ export function formatBytes(bytes: number): string {
   return bytes < 999_500 ? `${Math.round(bytes / 1_000)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The end of a long id, which tells it from others: those of the same minute begin alike. */
+/** The end of an id. The beginnings of ids from the same minute are alike. */
 export function shortId(id: string): string {
   return id.slice(-8);
 }

@@ -1,20 +1,30 @@
 import type { ReactNode } from 'react';
-import { Button as AriaButton, type ButtonProps, TooltipTrigger } from 'react-aria-components';
+import {
+  Button as AriaButton,
+  type ButtonProps as AriaButtonProps,
+  TooltipTrigger,
+} from 'react-aria-components';
 import style from './button.module.css';
 import { classes } from './classes.ts';
 import { Tooltip } from './tooltip.tsx';
 import { useButtonProps } from './use-button-props.ts';
 
-type Props = Omit<ButtonProps, 'className' | 'style' | 'children' | 'aria-label'> & {
-  /** Says what the button does: its name for assistive technology, and its tooltip. */
+type IconButtonProps = Omit<AriaButtonProps, 'className' | 'style' | 'children' | 'aria-label'> & {
+  /** The accessible name and the tooltip. */
   label: string;
   children: ReactNode;
   variant?: 'secondary' | 'quiet' | 'danger';
   size?: 'normal' | 'small';
 };
 
-/** A button that shows an icon only. */
-export function IconButton({ label, children, variant = 'quiet', size = 'normal', ...props }: Props) {
+/** A button with only an icon. */
+export function IconButton({
+  label,
+  children,
+  variant = 'quiet',
+  size = 'normal',
+  ...props
+}: IconButtonProps) {
   return (
     <TooltipTrigger delay={500}>
       <AriaButton

@@ -1,23 +1,23 @@
-// A JSON value as the lines that JsonView shows.
+// A JSON value as the rows of JsonView.
 
-/** One line: a value, or the opening of a list or object, which may be folded. */
+/** A row: a value, or the start of an array or object, which can be collapsed. */
 export type JsonRow = {
   /** JSON Pointer of the value. */
   path: string;
   depth: number;
-  /** The name or index under which the value is; undefined for the outermost. */
+  /** The key or index of the value; undefined for the root. */
   name: string | number | undefined;
   kind: 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
-  /** The value itself; undefined for lists and objects. */
+  /** The value itself; undefined for arrays and objects. */
   value: string | number | boolean | null | undefined;
-  /** How many values a list or object has. */
+  /** The number of values in an array or object. */
   count: number;
   isOpen: boolean;
 };
 
 const OPEN_ROWS_MAX = 200;
 
-/** The lines of a value. `toggled` has the paths whose fold was changed by the reader. */
+/** Lists the rows of a value. `toggled` has the paths that the user opened or closed. */
 export function jsonRows(value: unknown, toggled: ReadonlySet<string>, openDepth: number): JsonRow[] {
   const rows: JsonRow[] = [];
   add(value, '', 0, undefined);
@@ -38,7 +38,7 @@ export function jsonRows(value: unknown, toggled: ReadonlySet<string>, openDepth
   }
 }
 
-/** How deep a value is open at first: as deep as it can be without more lines than a reader looks through. */
+/** Returns the depth to which a value is open at first: as deep as possible with at most 200 rows. */
 export function openDepthOf(value: unknown): number {
   let level = [value];
   let rows = 1;
@@ -56,7 +56,10 @@ export function openDepthOf(value: unknown): number {
   return 64;
 }
 
-/** The paths of values whose name or text contains the text (any case), at most `max`, in the order of the lines. */
+/**
+ * Finds the paths of values whose key or text contains the text, ignoring case; at most `max`, in the order of the
+ * rows.
+ */
 export function findInJson(value: unknown, text: string, max = 1_000): string[] {
   const found: string[] = [];
   const needle = text.toLowerCase();
@@ -74,7 +77,7 @@ export function findInJson(value: unknown, text: string, max = 1_000): string[] 
   }
 }
 
-/** The paths of everything around these values: what has to be open for them to be seen. */
+/** Returns the paths of all ancestors, which must be open to show these values. */
 export function pathsAround(paths: Iterable<string>): Set<string> {
   const around = new Set<string>();
   for (const path of paths)

@@ -9,10 +9,10 @@ import style from './json-view.module.css';
 
 const ROW_PX = 20;
 const SEARCH_FROM_ROWS = 12;
-const TEXT_MAX = 4_000;
-const MORE = 4;
+const TEXT_MAX_CHARS = 4_000;
+const MORE_FACTOR = 4;
 
-/** A JSON value to read, fold, search and copy. A text is shown as it is. `label` names it, such as `Output`. */
+/** Shows a JSON value, with collapsing, search and copying. `label` names it, such as `Output`. */
 export function JsonView({ value, label }: { value: unknown; label: string }) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [search, setSearch] = useState('');
@@ -95,7 +95,7 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
 }
 
 function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
-  const [length, setLength] = useState(TEXT_MAX);
+  const [length, setLength] = useState(TEXT_MAX_CHARS);
   const name = row.name !== undefined && <span className={style.name}>{row.name}: </span>;
   if (row.value === undefined && row.kind !== 'null') {
     const brackets = row.kind === 'array' ? '[]' : '{}';
@@ -126,7 +126,7 @@ function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
         {text.slice(0, length)}
       </span>
       {text.length > length && (
-        <button type="button" className={style.more} onClick={() => setLength(length * MORE)}>
+        <button type="button" className={style.more} onClick={() => setLength(length * MORE_FACTOR)}>
           … {formatCount(text.length - length)} more characters
         </button>
       )}
@@ -134,7 +134,7 @@ function Line({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
   );
 }
 
-/** The toggled paths with which every one of `around` is open. */
+/** Returns the toggled paths with which all of `around` are open. */
 function withOpen(
   rows: JsonRow[],
   around: ReadonlySet<string>,

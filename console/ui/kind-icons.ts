@@ -1,6 +1,6 @@
 import { ArrowRight, Braces, type LucideIcon, Repeat, Sparkles, Split } from 'lucide-react';
 
-/** The icon of each kind of step, the same wherever steps are shown: its processor type, `parallel` or `loop`. */
+/** The icon of each kind of step: its processor type, `parallel` or `loop`. */
 export const KIND_ICONS = {
   llm: Sparkles,
   code: Braces,

@@ -2,7 +2,7 @@ import { LoaderCircle } from 'lucide-react';
 import badge from './badge.module.css';
 import style from './note.module.css';
 
-/** Stands where something is being fetched. */
+/** Shown while something is loading. */
 export function Loading({ label = 'Loading …' }: { label?: string }) {
   return (
     <div role="status" className={style.loading}>

@@ -1,4 +1,4 @@
-/** The mark of Weir: water that meets a sill and goes on lower. */
+/** The logo of Weir: water that flows over a sill. */
 export function Mark({ size = 24 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" focusable="false">

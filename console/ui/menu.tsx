@@ -9,7 +9,7 @@ import {
 import { classes } from './classes.ts';
 import style from './overlay.module.css';
 
-/** A button (the first child) that opens a list of actions: `<Menu label="…" trigger={<Button/>}><MenuItem/></Menu>`. */
+/** A menu of actions, opened by its trigger: `<Menu label="…" trigger={<Button/>}><MenuItem/></Menu>`. */
 export function Menu({
   label,
   trigger,
@@ -29,7 +29,7 @@ export function Menu({
   );
 }
 
-/** One action of a menu; with `href` a link. */
+/** An action of a menu; a link with `href`. */
 export function MenuItem({ tone, ...props }: Omit<MenuItemProps, 'className'> & { tone?: 'danger' }) {
   return <AriaMenuItem {...props} className={classes(style.item, tone === 'danger' && style.danger)} />;
 }

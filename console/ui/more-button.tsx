@@ -1,22 +1,22 @@
 import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
-import style from './page.module.css';
+import page from './page.module.css';
 import { ReturnFocus } from './use-return-focus.ts';
 
 type Paged = {
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
   isFetchNextPageError: boolean;
-  /** Its errors are ApiErrors, whatever the types of the interface say. */
+  /** An ApiError, whatever the generated types say. */
   error: unknown;
   fetchNextPage: () => unknown;
 };
 
-/** Fetches the next page of a list, below it, and says when that failed; nothing when all is there. */
+/** Loads the next page of a list, and shows the error when that fails; nothing on the last page. */
 export function MoreButton({ query }: { query: Paged }) {
   if (!query.hasNextPage) return null;
   return (
-    <div className={style.more}>
+    <div className={page.more}>
       <ReturnFocus to="main" />
       {query.isFetchNextPageError && !query.isFetchingNextPage && <ErrorNote error={query.error as Error} />}
       <Button isPending={query.isFetchingNextPage} onPress={() => query.fetchNextPage()}>

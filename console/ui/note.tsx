@@ -1,9 +1,10 @@
+// Notes, errors, empty lists and loading: what a page shows beside its data or in place of it.
 import { Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 import style from './note.module.css';
 
-/** Something the reader should know here. */
+/** A note to the user. */
 export function Note({ tone = 'idle', children }: { tone?: 'idle' | 'warn'; children: ReactNode }) {
   return (
     <div className={classes(style.note, tone === 'warn' && style.warn)}>

@@ -5,15 +5,15 @@ import { fromNumber, toNumber } from './to-number.ts';
 type Props = {
   label: string;
   value: number | undefined;
-  /** Called with each number that fits, and with undefined when the field is emptied. */
+  /** Called with each valid number, and with undefined when the field is emptied. */
   onChange: (value: number | undefined) => void;
   min: number;
   max: number;
-  /** Whole numbers only, unless it is false. */
+  /** Whether only whole numbers are valid; true by default. */
   isWhole?: boolean;
-  /** The value that holds when the field is empty, for a reader. */
+  /** The value that applies when the field is empty. */
   placeholder?: string;
-  /** The value that is set when the field is emptied; undefined unless told. */
+  /** The value to set when the field is emptied; undefined by default. */
   whenEmpty?: number;
   help?: string;
   /** Why the service does not accept the value. */
@@ -21,7 +21,7 @@ type Props = {
   isDisabled?: boolean;
 };
 
-/** A number within bounds, or none. A text that is not such a number stays in the field, with the reason, and changes nothing. */
+/** A number within bounds, or none. Invalid text stays in the field with the reason, and changes nothing. */
 export function NumberField({
   value,
   onChange,

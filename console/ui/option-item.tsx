@@ -4,7 +4,7 @@ import overlay from './overlay.module.css';
 
 export type Option<Id extends string = string> = { id: Id; label: string; description?: string };
 
-/** One option of a `Select` or `ComboBox`: its label, and a description below it. */
+/** An option of a `Select` or `ComboBox`, with its description. */
 export function OptionItem({ option: { id, label, description } }: { option: Option }) {
   return (
     <ListBoxItem id={id} textValue={label} className={overlay.item}>

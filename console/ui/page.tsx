@@ -1,3 +1,4 @@
+// The parts of a page: sections, rows, tables and facts.
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 import style from './page.module.css';
@@ -6,20 +7,20 @@ import { useTitle } from './use-title.ts';
 
 type Props = {
   title: string;
-  /** The part of the page that is open, such as a tab; the window's title begins with it. */
+  /** The open part of the page, such as a tab; the window's title begins with it. */
   part?: string | undefined;
-  /** Beside the title: badges and the like. */
+  /** Badges beside the title. */
   beside?: ReactNode;
   /** One sentence below the title. */
   text?: ReactNode;
-  /** Buttons at the end of the title's line; the primary one last. */
+  /** Buttons beside the title, the primary one last. */
   actions?: ReactNode;
   /** Fills the window without a margin, for an editor or a long list. */
   isFull?: boolean;
   children: ReactNode;
 };
 
-/** One page: its title, which is also the window's, and its content. */
+/** A page: its title, which is also the window's, and its content. */
 export function Page({ title, part, beside, text, actions, isFull = false, children }: Props) {
   useTitle(part === undefined ? title : `${part} · ${title}`);
   return (
@@ -37,7 +38,7 @@ export function Page({ title, part, beside, text, actions, isFull = false, child
   );
 }
 
-/** A part of a page with a border, mostly with a title. */
+/** A bordered section of a page. */
 export function Panel({
   title,
   actions,
@@ -67,12 +68,12 @@ export function Panel({
   );
 }
 
-/** Things below each other, with the same space between them. */
+/** Children below each other. */
 export function Stack({ children }: { children: ReactNode }) {
   return <div className={style.stack}>{children}</div>;
 }
 
-/** Things beside each other, which wrap where there is no room. */
+/** Children beside each other, wrapping where there is no room. */
 export function Row({ children }: { children: ReactNode }) {
   return <div className={style.row}>{children}</div>;
 }

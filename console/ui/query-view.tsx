@@ -3,14 +3,14 @@ import { ErrorNote } from './error-note.tsx';
 import { Loading } from './loading.tsx';
 
 /**
- * Shows the result of a query: while it is fetched, when it failed (with a way to try again), and once it is there. What was
- * fetched before stays when fetching it again fails. `MoreButton` says that a further page of a list could not be fetched.
+ * Shows a query: loading, its error with a retry button, or its data. Data stays when fetching it again fails.
+ * `MoreButton` shows the errors of further pages.
  */
 export function QueryView<Data>({
   query,
   children,
 }: {
-  /** Its errors are ApiErrors, whatever the types of the interface say. */
+  /** An ApiError, whatever the generated types say. */
   query: {
     data: Data | undefined;
     error: unknown;

@@ -1,12 +1,12 @@
-/** The browser has read the content by then. */
-const KEPT_MS = 10_000;
+/** By then the browser has read the content. */
+const REVOKE_AFTER_MS = 10_000;
 
-/** Saves content as a file of the reader's. */
+/** Downloads content as a file. */
 export function saveFile(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = address;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(address), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(address), REVOKE_AFTER_MS);
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import style from './page.module.css';
 
-/** Scrolls sideways what is wider than its place; a stop for the keyboard only while there is something to scroll. */
+/** Scrolls horizontally; a tab stop only when its content is wider. */
 export function ScrollBox({ label, children }: { label: string; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [isWide, setWide] = useState(false);

@@ -24,7 +24,7 @@ type Props<Id extends string> = {
   hideLabel?: boolean;
 };
 
-/** Chooses one of some options. */
+/** A list of options to choose one from. */
 export function Select<Id extends string>(props: Props<Id>) {
   const {
     label,

@@ -29,14 +29,14 @@ const LOOKS: Record<string, Look> = {
   pending: { tone: 'idle', label: 'Pending', Icon: CircleDashed },
 };
 
-/** The word for a state, as its badge says it. */
+/** Returns the label of a status. */
 export function statusName(status: string, code: string | undefined): string {
   return findLook(status, code)?.label ?? status;
 }
 
 /**
- * The state of a run, block, delivery or test, with an icon beside the word so that colour is not all that tells them
- * apart. A run that somebody cancelled has failed with the `code` CANCELLED.
+ * The status of a run, block, delivery or test. The icon conveys it without colour. A cancelled run has failed with the
+ * `code` CANCELLED.
  */
 export function StatusBadge({ status, code }: { status: string; code?: string | undefined }) {
   const { tone, Icon } = findLook(status, code) ?? { tone: 'idle', Icon: CircleDashed };

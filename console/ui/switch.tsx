@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Switch as AriaSwitch, type SwitchProps } from 'react-aria-components';
 import style from './field.module.css';
 
-/** Turns something on or off at once. */
+/** A switch, which takes effect at once. */
 export function Switch({
   children,
   ...props

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import style from './table.module.css';
+import table from './table.module.css';
 
-/** A table for reading: `head` has the names of its columns, the children are `<tr>` rows. `label` names it. */
+/** A table to read: `head` has the column names, the children are `<tr>` rows. `label` is its accessible name. */
 export function Table({ label, head, children }: { label: string; head: ReactNode[]; children: ReactNode }) {
   return (
-    <table className={style.table} aria-label={label}>
+    <table className={table.table} aria-label={label}>
       <thead>
         <tr>
           {head.map((name, index) => (
@@ -20,12 +20,12 @@ export function Table({ label, head, children }: { label: string; head: ReactNod
   );
 }
 
-/** Names and values below each other: `<Facts><Fact name="Model">…</Fact></Facts>`. */
+/** A list of names and values: `<Facts><Fact name="Model">…</Fact></Facts>`. */
 export function Facts({ children }: { children: ReactNode }) {
-  return <dl className={style.facts}>{children}</dl>;
+  return <dl className={table.facts}>{children}</dl>;
 }
 
-/** One name and its value, which is undefined until it is known: `width` (CSS length) keeps its place, so that nothing moves. */
+/** A name and its value. Undefined while it is loading: `width` (CSS length) then keeps its space. */
 export function Fact({ name, width, children }: { name: string; width?: string; children: ReactNode }) {
   return (
     <div style={{ minWidth: width }}>

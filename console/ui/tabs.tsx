@@ -2,11 +2,11 @@ import { Link, type LinkProps, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import style from './tabs.module.css';
 
-/** Links to the parts of a thing; the current one is marked. The children are `<TabLink>`s. */
+/** Links to the parts of a page; the current one is marked. The children are `<TabLink>`s. */
 export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
   const tabs = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  // On a narrow window the tabs scroll sideways.
+  // On a narrow window the tabs scroll horizontally.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another path is another tab
   useEffect(() => {
     tabs.current
@@ -20,7 +20,7 @@ export function TabLinks({ label, children }: { label: string; children: ReactNo
   );
 }
 
-/** One tab, which is a route of its own. */
+/** A tab, which is a route. */
 export function TabLink({ children, ...props }: LinkProps & { children: ReactNode }) {
   return (
     <Link {...props} className={style.tab}>

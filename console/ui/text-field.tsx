@@ -14,18 +14,18 @@ type Props = Omit<TextFieldProps, 'className' | 'children'> & {
   label: string;
   /** A sentence below the field. */
   help?: string;
-  /** Why the value is not accepted; marks the field. */
+  /** The reason why the value is invalid; marks the field. */
   error?: string | undefined;
   placeholder?: string;
-  /** More than one makes it a text area. */
+  /** More than one makes a text area. */
   rows?: number;
   /** For code, keys and slugs. */
   isMono?: boolean;
-  /** The label is read out and not shown. */
+  /** The label is only for assistive technology. */
   hideLabel?: boolean;
 };
 
-/** A labelled text input. */
+/** A text input with a label. */
 export function TextField({ label, help, error, placeholder, rows = 1, isMono, hideLabel, ...props }: Props) {
   const input = classes(style.input, isMono && style.mono);
   return (

@@ -14,10 +14,10 @@ const REFRESH_MS = 20_000;
 const TICK_MS = 1_000;
 const YOUNG_MS = 60_000;
 
-/** A moment (ISO 8601) as the reader would say it, in their zone; the exact time shows on hover. */
+/** A time (ISO 8601) relative to now; the exact local time shows on hover. */
 export function Time({ at }: { at: string | null | undefined }) {
   const [, refresh] = useState(0);
-  // Set anew whenever it is shown: seconds count on by seconds.
+  // Set anew after each render: young times are updated every second.
   useEffect(() => {
     const isYoung = at && Math.abs(Date.now() - Date.parse(at)) < YOUNG_MS;
     const timer = setTimeout(() => refresh((count) => count + 1), isYoung ? TICK_MS : REFRESH_MS);

@@ -1,14 +1,15 @@
+// Reads and writes the values of text fields.
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)$/;
-const WRITTEN = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
+const DECIMAL_FORMAT = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
 
-/** Reads a number that is typed in decimal digits: undefined for an empty text, NaN for any other, such as 0x10 or 1e3. */
+/** Parses a decimal number: undefined for an empty text, NaN for any other text, such as 0x10 or 1e3. */
 export function toNumber(text: string): number | undefined {
   const typed = text.trim();
   if (typed === '') return undefined;
   return DECIMAL.test(typed) ? Number(typed) : Number.NaN;
 }
 
-/** Writes a number in decimal digits, so that `toNumber` reads it; the text of none is empty. */
+/** Writes a number in decimal digits, so that `toNumber` can parse it; '' for none. */
 export function fromNumber(value: number | null | undefined): string {
-  return value === null || value === undefined ? '' : WRITTEN.format(value);
+  return value === null || value === undefined ? '' : DECIMAL_FORMAT.format(value);
 }

@@ -1,6 +1,9 @@
-const LONGEST = 64;
+const SLUG_MAX_LENGTH = 64;
 
-/** The slug that a name suggests: `Größe & Preis` becomes `grosse-preis`; empty where the name has no Latin letter or digit. */
+/**
+ * Derives a slug from a name: `Größe & Preis` becomes `grosse-preis`; empty when the name has no Latin letters or
+ * digits.
+ */
 export function toSlug(name: string): string {
   return name
     .replaceAll('ß', 'ss')
@@ -8,6 +11,6 @@ export function toSlug(name: string): string {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, LONGEST)
+    .slice(0, SLUG_MAX_LENGTH)
     .replace(/^-+|-+$/g, '');
 }

@@ -16,19 +16,19 @@ type Toast = {
   tone: 'good' | 'bad';
   title: string;
   error?: Error;
-  /** A button that does something about it, such as undo it. */
+  /** A button, such as undo. */
   action?: { label: string; onPress: () => void };
 };
 
 const SHOWN_MS = 6_000;
 const queue = new ToastQueue<Toast>({ maxVisibleToasts: 3 });
 
-/** Says in a corner of the page that something was done, or failed; an error stays until it is closed. */
+/** Shows a message in a corner of the page; errors stay until they are closed. */
 export function showToast(toast: Toast): void {
   queue.add(toast, toast.tone === 'good' ? { timeout: SHOWN_MS } : {});
 }
 
-/** Where toasts appear; the shell has it once. */
+/** The place of toasts, once in the shell. */
 export function Toasts() {
   return (
     <ToastRegion queue={queue} className={style.region}>

@@ -11,7 +11,7 @@ type Result = { tool_call_id: string; content: string };
 
 const RESULT_MAX_BYTES = 256 * 1024;
 
-/** Asks for the result of each tool call that a run waits for: text, JSON or an error in words, as the model will read it. */
+/** Asks for the results of tool calls: text, JSON or an error message, which the model reads. */
 export function ToolCallsForm({
   calls,
   isBusy,
@@ -21,13 +21,13 @@ export function ToolCallsForm({
 }: {
   calls: ToolCall[];
   isBusy: boolean;
-  /** Texts that were typed so far, by the id of the tool call. */
+  /** Typed texts, by tool call id. */
   texts: Record<string, string>;
   onType: (callId: string, text: string) => void;
   onAnswer: (results: Result[]) => void;
 }) {
   const [isSent, setSent] = useState(false);
-  // The form goes once the run goes on.
+  // The form disappears when the run continues.
   useReturnFocus();
   const results = calls.map(({ id }) => ({ tool_call_id: id, content: texts[id] ?? '' }));
   const errorOf = ({ content }: Result) =>

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { Tooltip as AriaTooltip } from 'react-aria-components';
-import style from './overlay.module.css';
+import overlay from './overlay.module.css';
 
-/** The text that appears beside what a `TooltipTrigger` (of react-aria-components) wraps. */
+/** The tooltip of a `TooltipTrigger`. */
 export function Tooltip({ children }: { children: ReactNode }) {
   return (
-    <AriaTooltip offset={6} className={style.tooltip}>
+    <AriaTooltip offset={6} className={overlay.tooltip}>
       {children}
     </AriaTooltip>
   );

@@ -1,13 +1,13 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** Whether the component is still on the page, for what is answered late: a form that was closed moves nobody. */
-export function useIsShown(): RefObject<boolean> {
-  const isShown = useRef(true);
+/** Whether the component is still mounted when a late response comes. A closed form must not navigate. */
+export function useIsMounted(): RefObject<boolean> {
+  const isMounted = useRef(true);
   useEffect(() => {
-    isShown.current = true;
+    isMounted.current = true;
     return () => {
-      isShown.current = false;
+      isMounted.current = false;
     };
   }, []);
-  return isShown;
+  return isMounted;
 }

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether the window is at most so many pixels wide. For layouts that CSS alone cannot change. */
+/** Whether the window is at most so many pixels wide, for layouts that CSS alone cannot change. */
 export function useNarrow(px: number): boolean {
   const query = matchMedia(`(max-width: ${px}px)`);
   return useSyncExternalStore(

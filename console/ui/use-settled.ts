@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 
-/** A text once it has stayed the same for some time. */
-export function useSettled(text: string, ms: number): string {
-  const [settled, setSettled] = useState(text);
+/** Returns a text once it has been the same for `ms`. */
+export function useDebounced(text: string, ms: number): string {
+  const [debounced, setDebounced] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), ms);
+    const timer = setTimeout(() => setDebounced(text), ms);
     return () => clearTimeout(timer);
   }, [text, ms]);
-  return settled;
+  return debounced;
 }

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 
 /**
- * Keeps the rest of a double click from a dialog that its first click has opened: it would press what has come under the
- * pointer, or close the dialog as a click beside it.
+ * Discards the second click of a double click that opened a dialog. It would press whatever is under the pointer, or
+ * close the dialog.
  */
 export function useSingleClick(isOpen: boolean): void {
   useEffect(() => {
@@ -11,7 +11,7 @@ export function useSingleClick(isOpen: boolean): void {
       if (event.detail <= 1) return stop();
       event.preventDefault();
       event.stopImmediatePropagation();
-      // React Aria makes a click of its own of a press that ends without one.
+      // React Aria synthesizes a click for a press that ends without one.
       document.dispatchEvent(new PointerEvent('pointercancel'));
     }
     const stop = () => window.removeEventListener('click', onClick, true);

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** Sets the title of the window while a page is shown. */
+/** Sets the title of the window. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Weir`;

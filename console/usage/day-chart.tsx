@@ -6,28 +6,28 @@ import style from './usage.module.css';
 
 type Series = { name: string; token: string; values: (number | null)[] };
 
-type Props = {
+type DayChartProps = {
   /** Days in UTC, in order. */
   days: string[];
   series: Series[];
   kind: 'bars' | 'lines';
-  /** Writes a value of the axis and of the legend. */
+  /** Formats a value of the axis and of the legend. */
   show: (value: number) => string;
   isWhole?: boolean;
   label: string;
 };
 
-const HEIGHT = 150;
-/** Steps of an axis that counts whole things. */
-const WHOLE = [1, 2, 5]
+const CHART_HEIGHT_PX = 150;
+/** Tick steps of an axis of whole numbers. */
+const WHOLE_STEPS = [1, 2, 5]
   .flatMap((digit) => Array.from({ length: 10 }, (_, power) => digit * 10 ** power))
   .sort((a, b) => a - b);
 const UTC = 'Etc/UTC';
 const axisDay = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: UTC });
 const legendDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: UTC });
 
-/** A chart over days. The table of the page has the same numbers for those who cannot see it. */
-export const DayChart = memo(function DayChart(props: Props) {
+/** A chart over days. The table of the page has the same numbers as text. */
+export const DayChart = memo(function DayChart(props: DayChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const theme = useThemeCount();
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew when the theme changes
@@ -35,7 +35,9 @@ export const DayChart = memo(function DayChart(props: Props) {
     const target = frame.current;
     if (!target) return;
     const chart = new uPlot(optionsOf(props, target), dataOf(props), target);
-    const resized = new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: HEIGHT }));
+    const resized = new ResizeObserver(() =>
+      chart.setSize({ width: target.clientWidth, height: CHART_HEIGHT_PX }),
+    );
     resized.observe(target);
     return () => {
       resized.disconnect();
@@ -45,11 +47,11 @@ export const DayChart = memo(function DayChart(props: Props) {
   return <div ref={frame} role="img" aria-label={props.label} className={style.chart} />;
 });
 
-function dataOf({ days, series }: Props): uPlot.AlignedData {
+function dataOf({ days, series }: DayChartProps): uPlot.AlignedData {
   return [days.map((day) => Date.parse(day) / 1_000), ...series.map(({ values }) => values)];
 }
 
-function optionsOf({ series, kind, show, isWhole }: Props, target: HTMLElement): uPlot.Options {
+function optionsOf({ series, kind, show, isWhole }: DayChartProps, target: HTMLElement): uPlot.Options {
   const line = colorOf(target, '--line');
   const text = colorOf(target, '--text-soft');
   const axis = {
@@ -61,9 +63,9 @@ function optionsOf({ series, kind, show, isWhole }: Props, target: HTMLElement):
   const bars = uPlot.paths.bars?.({ size: [0.7, 28] });
   return {
     width: target.clientWidth,
-    height: HEIGHT,
+    height: CHART_HEIGHT_PX,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), UTC),
-    // The legend tells of the last day until the pointer is over another.
+    // The legend shows the last day unless the pointer is over another.
     hooks: { ready: [showLastDay], setCursor: [showLastDay] },
     cursor: { points: { show: kind === 'lines' }, drag: { x: false, y: false } },
     scales: { y: { range: (_chart, _min, max) => [0, (max || 1) * 1.1] } },
@@ -77,7 +79,7 @@ function optionsOf({ series, kind, show, isWhole }: Props, target: HTMLElement):
       {
         ...axis,
         size: (_chart, labels) => axisWidth(labels),
-        ...(isWhole && { incrs: WHOLE }),
+        ...(isWhole && { incrs: WHOLE_STEPS }),
         values: (_chart, ticks) => ticks.map(show),
       },
     ],
@@ -102,7 +104,7 @@ function showLastDay(chart: uPlot): void {
   if (typeof chart.cursor.idx !== 'number') chart.setLegend({ idx: chart.data[0].length - 1 }, false);
 }
 
-/** Resolves a colour of `tokens.css`, which depends on the theme. */
+/** Resolves a colour of `tokens.css` in the current theme. */
 function colorOf(target: HTMLElement, token: string): string {
   const probe = target.appendChild(document.createElement('span'));
   probe.style.color = `var(${token})`;
@@ -111,7 +113,7 @@ function colorOf(target: HTMLElement, token: string): string {
   return color;
 }
 
-/** Counts the changes between light and dark. */
+/** Counts changes between light and dark. */
 function useThemeCount(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {

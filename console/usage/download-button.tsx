@@ -13,7 +13,7 @@ type Props = {
   by: Division;
 };
 
-/** Saves the table, all of its pages, as a CSV file. */
+/** Downloads the table, with all of its pages, as CSV. */
 export function DownloadButton({ organization, wanted, by }: Props) {
   const download = useMutation({
     async mutationFn() {

@@ -1,4 +1,4 @@
-// The range and the division of the usage, as they stand in the address; what cannot be right is left out.
+// The search parameters of the usage page. Invalid values are dropped.
 const DAY_MS = 86_400_000;
 const DAYS = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
 const DIVISIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
@@ -7,15 +7,15 @@ const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 type Range = keyof typeof DAYS;
 export type Division = (typeof DIVISIONS)[number];
 export type UsageSearch = {
-  /** Counts back from today; 30 days when absent. */
+  /** The range, counted back from today; 30 days by default. */
   range?: Range | undefined;
-  /** The division of the table; by day when absent. */
+  /** The division of the table; by day by default. */
   by?: Division | undefined;
-  /** The slug of the only project that counts. */
+  /** The slug of a project to filter by. */
   project?: string | undefined;
 };
 
-/** Reads the search parameters of an address that anyone may have written. */
+/** Reads the search parameters from an address, which anyone may have written. */
 export function readUsageSearch({ range, by, project }: Record<string, unknown>): UsageSearch {
   const division = DIVISIONS.find((known) => known === by);
   return {
@@ -25,12 +25,12 @@ export function readUsageSearch({ range, by, project }: Record<string, unknown>)
   };
 }
 
-/** The first and last day of a range, in UTC, both included. */
+/** Returns the first and last day of a range, in UTC, inclusive. */
 export function daysOf(range: Range, now: number = Date.now()): { from: string; to: string } {
   return { from: toDay(now - (DAYS[range] - 1) * DAY_MS), to: toDay(now) };
 }
 
-/** Every day from the first to the last, in order. */
+/** Lists the days from the first to the last, inclusive. */
 export function listDays({ from, to }: { from: string; to: string }): string[] {
   const days: string[] = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(toDay(at));

@@ -1,6 +1,6 @@
 type Cell = string | number | null | undefined;
 
-/** Writes a table as CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/** Writes a table as CSV (RFC 4180). Text that a spreadsheet would read as a formula gets a leading apostrophe. */
 export function toCsv(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [head, ...rows].map((row) => `${row.map(quote).join(',')}\r\n`).join('');
 }

@@ -9,11 +9,11 @@ import type { Entry } from './usage-columns.ts';
 
 type Props = {
   range: { from: string; to: string };
-  /** Undefined while they are fetched: the charts keep their place. */
+  /** Undefined while they are loading; the charts keep their space. */
   entries: Entry[] | undefined;
 };
 
-/** The usage of each day, as charts. Days without usage count as zero. */
+/** Charts of the usage by day. Days without usage count as zero. */
 export function UsageCharts({ range, entries }: Props) {
   const { from, to } = range;
   const { days, pick } = useMemo(() => {
@@ -39,7 +39,7 @@ export function UsageCharts({ range, entries }: Props) {
         kind: 'bars' as const,
         show: formatCount,
         isWhole: true,
-        // Failed runs are some of the runs, and are drawn over them.
+        // Failed runs are part of the runs, and drawn over them.
         series: [
           { name: 'Runs', token: '--busy', values: pick(({ runs }) => runs) },
           { name: 'Failed', token: '--bad', values: pick(({ failedRuns }) => failedRuns) },

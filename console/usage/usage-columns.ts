@@ -1,17 +1,17 @@
-import type { Schemas } from '../api/client.ts';
+import type { components } from '../api/schema.d.ts';
 import { formatCompact, formatCount, formatCredits, formatDuration } from '../ui/format.ts';
 import type { Division } from './search.ts';
 
-export type Entry = Schemas['UsageReport']['entries'][number];
+export type Entry = components['schemas']['UsageReport']['entries'][number];
 
 type Column = {
   name: string;
-  /** The exact value, for the download. */
+  /** The exact value, for the CSV file. */
   value: (entry: Entry) => number | null | undefined;
   show: (value: number) => string;
 };
 
-/** The numbers that are counted, in the order of the table's columns. */
+/** The columns of numbers, in order. */
 export const COLUMNS: readonly Column[] = [
   { name: 'Credits', value: ({ credits }) => credits, show: formatCredits },
   { name: 'Runs', value: ({ runs }) => runs, show: formatCount },
@@ -26,7 +26,7 @@ export const COLUMNS: readonly Column[] = [
   { name: 'Refused (429)', value: ({ refused }) => refused, show: formatCount },
 ];
 
-/** Names what an entry is about. */
+/** Names the subject of an entry. */
 export function nameEntry(entry: Entry, by: Division): string {
   switch (by) {
     case 'day':
@@ -43,7 +43,7 @@ export function nameEntry(entry: Entry, by: Division): string {
   }
 }
 
-/** Names a flow or key with its project, which may not be the only one that has such a name. */
+/** Prefixes a flow or key with its project, because names are only unique there. */
 function pathOf({ name, project }: Entry): string | undefined {
   return name ? [project, name].filter(Boolean).join('/') : undefined;
 }

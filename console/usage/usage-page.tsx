@@ -32,10 +32,10 @@ const DIVISION_OPTIONS = [
 const USAGE = '/api/v1/organizations/{org_id}/usage';
 const PAGE = 100;
 const DAYS_MAX = 200;
-/** The place of the days is kept until they are known. */
+/** Keeps the space of the numbers until they are loaded. */
 const NO_DAYS = { pages: [], pageParams: [] };
 
-/** The usage of an organization: sums, charts by day, and a table divided as the reader wants. */
+/** The usage of an organization: totals, charts by day, and a table. */
 export function UsagePage() {
   const { org } = useParams({ from: '/orgs/$org/usage' });
   const search = useSearch({ from: '/orgs/$org/usage' });
@@ -52,7 +52,7 @@ export function UsagePage() {
     { params: { path, query: { ...wanted, by: 'day', limit: DAYS_MAX } } },
     PAGES,
   );
-  // A year is more than one page of days.
+  // A year has more days than one page.
   const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = days;
   useEffect(() => {
     if (hasNextPage && !isFetching && !isFetchNextPageError) void fetchNextPage();

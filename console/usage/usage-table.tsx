@@ -4,7 +4,7 @@ import { Table } from '../ui/table.tsx';
 import type { Division } from './search.ts';
 import { COLUMNS, type Entry, nameEntry } from './usage-columns.ts';
 
-/** The usage in numbers, divided by days, flows and the like. */
+/** The table of the usage. */
 export function UsageTable({ entries, by }: { entries: Entry[]; by: Division }) {
   if (entries.length === 0)
     return <EmptyState title="Nothing was used" text="No run has ended in this time. Choose a longer one." />;

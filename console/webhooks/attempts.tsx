@@ -7,7 +7,7 @@ import style from './webhooks.module.css';
 
 type Attempt = Schemas['WebhookAttempt'];
 
-/** The attempts of a delivery, newest first; each opens to show what was sent and answered. */
+/** The attempts of a delivery, newest first. Each opens to show request and response. */
 export function Attempts({ attempts }: { attempts: Attempt[] }) {
   if (attempts.length === 0) return <p>None yet: the delivery waits for its turn.</p>;
   const rounds = Math.max(...attempts.map(({ round }) => round));

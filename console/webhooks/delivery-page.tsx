@@ -22,7 +22,7 @@ const DELIVERY = '/api/v1/organizations/{org_id}/webhooks/deliveries/{deliveryId
 const REFRESH_MS = 2_000;
 const UNDER_WAY = new Set(['pending', 'in_flight', 'failed_retry']);
 
-/** One delivery: how it stands, each attempt with request and answer, and what was sent. */
+/** One delivery: status, attempts and body. */
 export function DeliveryPage() {
   const { org, deliveryId } = useParams({ from: '/orgs/$org/webhooks/$deliveryId' });
   const organization = useOrganization(org);

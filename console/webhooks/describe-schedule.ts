@@ -1,7 +1,7 @@
-/** After which time each of the six attempts follows the failure of the one before. */
+/** The delay before each of the six attempts, after the previous failure. */
 const DELAYS = ['at once', '1 minute', '5 minutes', '30 minutes', '2 hours', '12 hours'];
 
-/** Says which attempts are still to come should the next one fail; undefined when none is. */
+/** Describes the remaining attempts if the next one fails; undefined when there are none. */
 export function describeSchedule({
   status,
   attempt,

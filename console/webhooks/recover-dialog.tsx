@@ -18,11 +18,11 @@ const STATUSES = [
   { id: 'failed_permanent', label: 'Refused', description: 'The receiver answered 3xx or 4xx.' },
 ] as const;
 
-/** Sends failed deliveries again that were created in a time, once their receiver is well. */
+/** Sends the failed deliveries of a period again. */
 export function RecoverDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
   const [hours, setHours] = useState<(typeof SPANS)[number]['id']>('168');
   const [status, setStatus] = useState<(typeof STATUSES)[number]['id']>('dead_letter');
-  /** Where the next ones begin: those before were sent again, and may have failed again. */
+  /** Where the next page begins. Deliveries before it were sent again, and may have failed again. */
   const [cursor, setCursor] = useState<string | null>(null);
   const recover = useMutation({
     meta: { quiet: true },

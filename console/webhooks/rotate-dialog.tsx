@@ -10,7 +10,7 @@ import { Note } from '../ui/note.tsx';
 import { Time } from '../ui/time.tsx';
 import { useReturnFocus } from '../ui/use-return-focus.ts';
 
-/** Makes a new signing secret, and shows it this once. */
+/** Creates a new signing secret and shows it once. */
 export function RotateDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
   const [hasLeaked, setLeaked] = useState(false);
   useReturnFocus();

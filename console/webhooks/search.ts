@@ -1,4 +1,4 @@
-// The filter of the list of deliveries, as it stands in the address; what is not a filter is left out.
+// The filter of the list of deliveries in the address. Invalid values are dropped.
 const STATUSES = [
   'pending',
   'in_flight',
@@ -13,11 +13,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export type DeliveryFilter = {
   status?: (typeof STATUSES)[number] | undefined;
   event?: (typeof EVENTS)[number] | undefined;
-  /** The id of the run that the deliveries tell of. */
+  /** The id of the deliveries' run. */
   run?: string | undefined;
 };
 
-/** Reads the filter from an address that anyone may have written. */
+/** Reads the filter from an address, which anyone may have written. */
 export function readDeliveryFilter(search: Record<string, unknown>): DeliveryFilter {
   const status = STATUSES.find((known) => known === search.status);
   const event = EVENTS.find((known) => known === search.event);

@@ -13,7 +13,7 @@ import { Time } from '../ui/time.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 import { VerifyPanel } from './verify-panel.tsx';
 
-/** The secret that signs an organization's deliveries, its rotation, and what receivers do with it. */
+/** The signing secret of an organization, its rotation, and how receivers verify signatures. */
 export function SecretPage() {
   const { org } = useParams({ from: '/orgs/$org/webhooks/secret' });
   const organization = useOrganization(org);
@@ -67,7 +67,7 @@ export function SecretPage() {
           )}
         </QueryView>
       </Panel>
-      {/* Once it is known how long the panel above is. */}
+      {/* Once the height of the panel above is known. */}
       {!query.isPending && <VerifyPanel />}
       {isOpen && <RotateDialog organizationId={organization.id} onClose={() => setOpen(false)} />}
     </>

@@ -8,12 +8,12 @@ import type { MyOrganization } from '../shell/me.ts';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { Select } from '../ui/select.tsx';
 import { TextField } from '../ui/text-field.tsx';
-import { useIsShown } from '../ui/use-is-shown.ts';
+import { useIsMounted } from '../ui/use-is-shown.ts';
 import { EVENTS } from './search.ts';
 
 const OPTIONS = EVENTS.map((id) => ({ id, label: id }));
 
-/** Sends a made-up event to a receiver, and goes on to its delivery, where the answer appears. */
+/** Sends a test event to a receiver, and opens its delivery. */
 export function TestEventDialog({
   organization,
   onClose,
@@ -22,14 +22,14 @@ export function TestEventDialog({
   onClose: () => void;
 }) {
   const navigate = useNavigate();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const [url, setUrl] = useState('');
   const [event, setEvent] = useState<(typeof EVENTS)[number]>('flow.completed');
   const send = $api.useMutation('post', '/api/v1/organizations/{org_id}/webhooks/test', {
     meta: { quiet: true },
     async onSuccess({ id }) {
       await refetch('/api/v1/organizations/{org_id}/webhooks/deliveries');
-      if (!isShown.current) return;
+      if (!isMounted.current) return;
       onClose();
       await navigate({
         to: '/orgs/$org/webhooks/$deliveryId',

@@ -10,7 +10,7 @@ const LANGUAGES = [
   { id: 'python', label: 'Python' },
 ] as const;
 
-/** The duties of a receiver, and code that verifies a signature. */
+/** The rules for a receiver, with code that verifies a signature. */
 export function VerifyPanel() {
   const [language, setLanguage] = useState<(typeof LANGUAGES)[number]['id']>('typescript');
   return (

@@ -1,4 +1,4 @@
-// How a receiver verifies a delivery: the files of examples/webhooks/, letter by letter (a test compares them).
+// The code with which receivers verify deliveries: the files of examples/webhooks/, verbatim (a test compares them).
 
 export const VERIFY_TYPESCRIPT = `// Verifies a webhook of Weir. Needs nothing but Node.js; copy it into your project.
 import { createHmac, timingSafeEqual } from 'node:crypto';

@@ -1,21 +1,21 @@
-// Programs that call one flow, ready to be copied and run: bash with curl, TypeScript (Node.js), Python 3.
+// Programs that call one flow, ready to run: bash with curl, TypeScript (Node.js), Python 3.
 import { curlCommand, quoteForShell } from '../../ui/curl-command.ts';
 
 export type Way = 'execute' | 'jobs' | 'step' | 'webhook';
 export type Language = 'curl' | 'typescript' | 'python';
 
 export type Call = {
-  /** The flow's address, such as `https://weir.example/api/v1/seq/acme/shop/sort`, with a version where it is pinned. */
+  /** The flow's URL, such as `https://weir.example/api/v1/seq/acme/shop/sort`, with the version when it is pinned. */
   url: string;
-  /** Fields of the first request, besides those that the way needs. */
+  /** Fields of the first request, in addition to those that the way needs. */
   message: string;
   parameters: string[];
   callbackUrl: string;
-  /** A key to write into the program; without one it is read from the environment variable WEIR_API_KEY. */
+  /** The key to write into the program; without one the program reads the environment variable WEIR_API_KEY. */
   apiKey: string | undefined;
 };
 
-/** Writes the program. */
+/** Returns the program as text. */
 export function callSnippet(way: Way, language: Language, call: Call): string {
   const body = bodyOf(way, call);
   return WRITERS[language][way](call, body);
@@ -193,7 +193,7 @@ function json(value: object): string {
   return JSON.stringify(value, null, '  ');
 }
 
-/** A body as Python writes it: JSON, but for null. */
+/** Writes a body as Python: JSON with `None` for null. */
 function py(value: object): string {
   return JSON.stringify(value, null, '    ').replace(/: null(,?)$/gm, ': None$1');
 }

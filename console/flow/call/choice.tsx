@@ -1,7 +1,7 @@
 import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
 import style from './call.module.css';
 
-/** Chooses one of a few things that are all shown. */
+/** Lets the user choose one of a few options that are all visible. */
 export function Choice<Id extends string>({
   label,
   options,

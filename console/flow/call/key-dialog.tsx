@@ -24,7 +24,7 @@ const EXPIRIES = [
   { id: 'never', label: 'Never' },
 ] as const;
 
-/** Makes an API key that runs the flows of the project. */
+/** Creates an API key that may run the flows of the project. */
 export function KeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
   const { flow, projectId } = useFlow();
   const [name, setName] = useState(`calls ${flow.slug}`);

@@ -3,13 +3,13 @@ import type { Language, Way } from './call-snippets.ts';
 
 type Search = { way: Way; language: Language; pinned: number | undefined };
 
-/** The choices of the page, as the address has them: `?way=jobs&language=python&pinned=3`. */
+/** Reads and changes the choices of the page, which are search parameters: `?way=jobs&language=python&pinned=3`. */
 export function useCallSearch(): [Search, (changed: Partial<Search>) => void] {
   const { way, language, pinned } = useSearch({ strict: false }) as Record<string, unknown>;
   const navigate = useNavigate();
   const search: Search = {
-    way: among(way, ['execute', 'jobs', 'step', 'webhook']),
-    language: among(language, ['curl', 'typescript', 'python']),
+    way: oneOf(way, ['execute', 'jobs', 'step', 'webhook']),
+    language: oneOf(language, ['curl', 'typescript', 'python']),
     pinned: Number.isInteger(Number(pinned)) && Number(pinned) > 0 ? Number(pinned) : undefined,
   };
   return [
@@ -24,6 +24,6 @@ export function useCallSearch(): [Search, (changed: Partial<Search>) => void] {
   ];
 }
 
-function among<T extends string>(value: unknown, allowed: [T, ...T[]]): T {
+function oneOf<T extends string>(value: unknown, allowed: [T, ...T[]]): T {
   return allowed.find((one) => one === value) ?? allowed[0];
 }

@@ -1,6 +1,6 @@
 import { eachStep, listsInside, type Step } from './steps.ts';
 
-/** Lists, in sentences, what changes from one tree to another: "Sum up: model, prompt", "Greet is added". */
+/** Lists the changes between two trees as sentences: "Sum up: model, prompt", "Greet is added". */
 export function describeDifference(before: Step[], after: Step[]): string[] {
   const [old, now] = [indexOf(before), indexOf(after)];
   const lines: string[] = [];
@@ -28,7 +28,7 @@ function indexOf(steps: Step[]): Map<string, { step: Step; list: string }> {
   );
 }
 
-/** The fields that differ, except the steps inside; of branches, their names. */
+/** Lists the fields that differ. Inner steps are not compared; of branches only the names are. */
 function findChangedFields(before: Step, after: Step): string[] {
   const [a, b] = [fieldsOf(before), fieldsOf(after)];
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(

@@ -1,9 +1,10 @@
+// The contexts of a flow's pages: the flow, its draft, and the way to open a step.
 import { createContext, useContext } from 'react';
 import type { DraftState } from './draft-state.ts';
 import type { DraftStore } from './draft-store.ts';
 import type { Step } from './steps.ts';
 
-/** The draft of the flow that the page shows, with the ways to change it. */
+/** The draft of the flow, with the ways to change it. */
 type Draft = Omit<DraftState, 'history'> &
   Pick<
     DraftStore,
@@ -21,35 +22,35 @@ type Draft = Omit<DraftState, 'history'> &
   > & {
     projectId: string;
     flowId: string;
-    /** When the pages of the flow were opened, in milliseconds since 1970: another number at each visit. */
+    /** When the pages of the flow were opened, in milliseconds since 1970. Each visit has another number. */
     openedAt: number;
-    /** Blocks whose model has no key, and fields without effect. */
+    /** Notes of the service: blocks whose model has no key, and fields without effect. */
     notes: string[];
-    /** The ETag of the draft that was saved or read last, for `If-Match`. */
+    /** The ETag of the draft as last saved or read, for `If-Match`. */
     etag: string;
-    /** The selected step, which the address names. */
+    /** The selected step, from the address. */
     selectedId: string | undefined;
     select(stepId: string | undefined): void;
-    /** Changes the step_id of the selected step, which stays selected. */
+    /** Changes the step_id of the selected step and keeps it selected. */
     rename(from: string, to: string): void;
-    /** The step_id that the selected step has just been given, until the address names it. */
+    /** The new step_id of the selected step until the address has it. */
     renamedTo: string | undefined;
     canUndo: boolean;
     canRedo: boolean;
-    /** Says what undo takes back, and what redo makes again. */
+    /** Describes the change that undo would revert; `redoLabel` does so for redo. */
     undoLabel: string | undefined;
-    /** The draft as undo would make it; undefined when there is nothing to undo. */
+    /** The draft after undo; undefined when there is nothing to undo. */
     undoSteps: Step[] | undefined;
-    /** Whether undo would take back what was made elsewhere. */
+    /** Whether undo would revert a change that was made elsewhere. */
     undoesElsewhere: boolean;
-    /** Whether the draft has changes that were made elsewhere and have not been undone. */
+    /** Whether the draft has changes from elsewhere that were not undone. */
     hasElsewhere: boolean;
     redoLabel: string | undefined;
   };
 
 export const DraftContext = createContext<Draft | undefined>(undefined);
 
-/** The draft that is edited, on the pages of a flow. */
+/** Returns the draft. Throws outside the pages of a flow. */
 export function useDraft(): Draft {
   const draft = useContext(DraftContext);
   if (!draft) throw new Error('useDraft is for the pages of a flow, inside DraftProvider.');

@@ -20,23 +20,23 @@ import { renameStep } from './edit-steps.ts';
 import { hasElsewhere, isLastElsewhere } from './history.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { findStep, type Step } from './steps.ts';
-import { useFollowDraft } from './use-follow-draft.ts';
+import { usePollDraft } from './use-follow-draft.ts';
 
 type Props = {
   projectId: string;
   flowId: string;
-  /** Told when the flow was deleted, with the draft as it is here. */
+  /** Called when the flow was deleted, with the draft as it is here. */
   onDeleted: (steps: Step[]) => void;
   children: ReactNode;
 };
 
-/** Holds the draft of a flow for the pages of the flow, which read and change it by `useDraft`. */
+/** Provides the draft of a flow to its pages, which use it by `useDraft`. */
 export function DraftProvider({ projectId, flowId, onDeleted, children }: Props) {
   const server = useMemo(() => draftServer(projectId, flowId), [projectId, flowId]);
   const query = useQuery({
     queryKey: ['draft to edit', flowId],
     queryFn: async () => (await server.read(undefined)) ?? null,
-    // It is read once: from then on the store keeps it.
+    // Read once; the store keeps the draft from then on.
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -104,7 +104,7 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
     },
     [store, select],
   );
-  useFollowDraft(store);
+  usePollDraft(store);
   useEffect(() => () => store.close(), [store]);
   const { steps, isDeleted } = state;
   useEffect(() => {
@@ -113,7 +113,7 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
   const { etag } = state.saved;
   const known = useRef(etag);
   useEffect(() => {
-    // Whether the draft is that of a version may have changed with it, also where it is as it was before.
+    // Saving may change whether the draft equals a version, even when its steps are as before.
     if (etag !== known.current) void queryClient.invalidateQueries({ queryKey: ['get', FLOW_PATH] });
     known.current = etag;
   }, [etag]);

@@ -3,10 +3,10 @@ import { api } from '../../api/client.ts';
 import type { DraftServer, SaveResult, ServerDraft } from './draft-state.ts';
 import { toSteps } from './steps.ts';
 
-type Answer = Omit<ServerDraft, 'etag' | 'steps'> & { steps: Parameters<typeof toSteps>[0] };
+type DraftResponse = Omit<ServerDraft, 'etag' | 'steps'> & { steps: Parameters<typeof toSteps>[0] };
 type Reported = { path?: string; field?: string; message: string };
 
-/** The draft of a flow at the service. */
+/** Reads and saves the draft of a flow at the service. */
 export function draftServer(project_id: string, flow_id: string): DraftServer {
   const path = '/api/v1/projects/{project_id}/flows/{flow_id}/draft';
   return {
@@ -19,10 +19,10 @@ export function draftServer(project_id: string, flow_id: string): DraftServer {
       try {
         const { data, response } = await api.PUT(path, {
           params: { path: { project_id, flow_id }, header: { 'If-Match': etag } },
-          // The types of the interface tell steps apart by other names than the interface does.
+          // The generated types discriminate steps differently than the API does.
           body: { steps: steps as never },
         });
-        return { type: 'saved', draft: toDraft(data as Answer, response) };
+        return { type: 'saved', draft: toDraft(data as DraftResponse, response) };
       } catch (error) {
         return toResult(error);
       }
@@ -30,7 +30,7 @@ export function draftServer(project_id: string, flow_id: string): DraftServer {
   };
 }
 
-function toDraft({ steps, problems, notes }: Answer, response: Response): ServerDraft {
+function toDraft({ steps, problems, notes }: DraftResponse, response: Response): ServerDraft {
   return { steps: toSteps(steps), problems, notes, etag: response.headers.get('etag') ?? '' };
 }
 
@@ -40,7 +40,7 @@ function toResult(error: unknown): SaveResult {
   const { status, message, detail } = error;
   if (status === 412) return { type: 'changed' };
   if (isMissing(error)) return { type: 'deleted' };
-  // Whether it was done is found out when it is saved again.
+  // The next save finds out whether this one was carried out.
   if (status === 0) return { type: 'failed', message: 'The service cannot be reached.' };
   if (status === 408 || status === 429 || status >= 500) return { type: 'failed', message };
   const reported = (detail.problems ?? detail.errors ?? []) as Reported[];

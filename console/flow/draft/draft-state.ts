@@ -1,9 +1,8 @@
-// A draft that is being edited, and the service that keeps it.
 import type { History } from './history.ts';
 import type { Problem } from './problems.ts';
 import type { Step } from './steps.ts';
 
-/** The draft as the service has it. */
+/** The draft as stored by the service. */
 export type ServerDraft = {
   steps: Step[];
   etag: string;
@@ -12,8 +11,8 @@ export type ServerDraft = {
 };
 
 /**
- * How a save ended. `changed`: the draft is another by now; `deleted`: its flow was deleted; `refused`: these steps cannot be
- * saved; `failed`: try again.
+ * The outcome of a save. `changed`: somebody else changed the draft; `deleted`: the flow was deleted; `refused`: these
+ * steps cannot be saved; `failed`: try again.
  */
 export type SaveResult =
   | { type: 'saved'; draft: ServerDraft }
@@ -23,7 +22,10 @@ export type SaveResult =
   | { type: 'failed'; message: string };
 
 export type DraftServer = {
-  /** Reads the draft; undefined while it has the ETag. Throws when the service cannot be reached, and when its flow was deleted. */
+  /**
+   * Reads the draft; undefined when it still has this ETag. Throws when the service is unreachable or the flow was
+   * deleted.
+   */
   read(etag: string | undefined): Promise<ServerDraft | undefined>;
   save(steps: Step[], etag: string): Promise<SaveResult>;
 };
@@ -32,19 +34,19 @@ export type SaveState = 'saved' | 'saving' | 'unsaved' | 'conflict' | 'refused' 
 
 export type DraftState = {
   steps: Step[];
-  /** The draft of the service that `steps` was made from. */
+  /** The service's draft on which `steps` is based. */
   saved: ServerDraft;
   problems: Problem[];
   saveState: SaveState;
-  /** Says why the draft is refused or not saved yet. */
+  /** Why the draft is refused or not saved yet. */
   message: string | undefined;
-  /** The draft of somebody else that a save would have overwritten. */
+  /** Somebody else's draft that a save would have overwritten. */
   conflict: ServerDraft | undefined;
-  /** The flow was deleted: nothing can be saved any more. */
+  /** Whether the flow was deleted, so that nothing can be saved any more. */
   isDeleted: boolean;
-  /** How many times a change made elsewhere was taken over; shown as a note. */
+  /** How often a change from elsewhere was adopted; each time shows a note. */
   takenOver: number;
-  /** Undo was asked for where the last change was made elsewhere: the reader decides. */
+  /** Whether undo stopped at a change from elsewhere and the user has to decide. */
   asksUndo: boolean;
   history: History;
 };

@@ -10,7 +10,7 @@ const SAVE_AFTER_MS = 800;
 const RETRY_FIRST_MS = 2_000;
 const RETRY_MAX_MS = 30_000;
 
-/** Keeps a draft that is being edited, and saves it: some time after the last change, one request at a time. */
+/** Holds a draft while it is edited, and saves it shortly after the last change, one request at a time. */
 export class DraftStore {
   #state: DraftState;
   readonly #server: DraftServer;
@@ -19,7 +19,7 @@ export class DraftStore {
   #timer: unknown;
   #saving: Promise<void> | undefined;
   #retryMs = RETRY_FIRST_MS;
-  /** The steps of a save whose answer did not arrive: the service may have them. */
+  /** The steps of a save without a response; the service may have them. */
   #sent: Step[] | undefined;
   #isDiscarded = false;
 
@@ -47,26 +47,26 @@ export class DraftStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Changes the draft. Changes under the same label that follow each other at once are undone together. */
+  /** Changes the draft. Quick successive changes with the same label are undone together. */
   change(label: string, edit: (steps: Step[]) => Step[]): void {
     const { steps, history } = this.#state;
     const edited = edit(steps);
     if (edited !== steps) this.#edit(edited, remember(history, label, steps, this.#timers.now()));
   }
 
-  /** Takes the last change back. Before one that was made elsewhere it stops, and `asksUndo` is set. */
+  /** Undoes the last change. Before a change from elsewhere it stops and sets `asksUndo`. */
   undo(): void {
     if (isLastElsewhere(this.#state.history)) this.#set({ asksUndo: true });
     else this.#undo();
   }
 
-  /** Takes changes that were made elsewhere back: they are undone for everybody. */
+  /** Undoes changes that were made elsewhere, for everybody. */
   undoElsewhere(): void {
     this.keepElsewhere();
     if (isLastElsewhere(this.#state.history)) this.#undo();
   }
 
-  /** Answers `asksUndo` with no: the changes stay. */
+  /** Keeps the changes that were made elsewhere. */
   keepElsewhere(): void {
     this.#set({ asksUndo: false });
   }
@@ -76,7 +76,7 @@ export class DraftStore {
     if (back) this.#edit(back.steps, back.history);
   }
 
-  /** Undoes the latest change if it has this label. Answers whether it had. */
+  /** Undoes the last change if it has this label. Returns whether it did. */
   undoLatest(label: string): boolean {
     const isLatest = this.#state.history.past.at(-1)?.label === label;
     if (isLatest) this.undo();
@@ -88,14 +88,17 @@ export class DraftStore {
     if (forth) this.#edit(forth.steps, forth.history);
   }
 
-  /** Saves what is not saved yet, at once. Resolves to whether everything is saved. */
+  /** Saves unsaved changes at once. Resolves to whether everything is saved. */
   async flush(): Promise<boolean> {
     while (this.#saving) await this.#saving;
     if (this.#isDirty() && !this.#state.conflict) await this.#save();
     return this.#state.saveState === 'saved';
   }
 
-  /** Saves what is not saved yet, for a request that runs the draft; answers its ETag. Throws an error that says why not. */
+  /**
+   * Saves unsaved changes before a request that runs the draft, and returns the ETag. Throws when the draft cannot be
+   * saved.
+   */
   async saveToRun(): Promise<string> {
     if (await this.flush()) return this.#state.saved.etag;
     const { saveState, message } = this.#state;
@@ -106,37 +109,37 @@ export class DraftStore {
     );
   }
 
-  /** Gives up what is not saved: nothing more is sent. A save that is under way may still be made. */
+  /** Discards unsaved changes. A save in flight may still be carried out. */
   discard(): void {
     this.#isDiscarded = true;
   }
 
-  /** Saves what is not saved yet, and ends; a save that fails is not repeated. */
+  /** Saves unsaved changes and stops; a failed save is not repeated. */
   close(): void {
     void this.flush().finally(() => this.#timers.clear(this.#timer));
   }
 
-  /** Takes over a change that was made elsewhere, unless something here is not saved. */
+  /** Adopts a change that was made elsewhere, unless there are unsaved changes here. */
   async refresh(): Promise<void> {
     if (this.#isBusy()) return;
     const { etag } = this.#state.saved;
     const draft = await this.#read(etag);
     if (!draft || this.#isBusy() || this.#state.saved.etag !== etag || draft.etag === etag) return;
-    this.#take(draft);
+    this.#adopt(draft);
     this.#set({ takenOver: this.#state.takenOver + 1 });
   }
 
-  /** Ends a conflict: with the draft of the service (mine can be had back by undo), or with mine on top of it. */
+  /** Resolves a conflict: with the service's draft (undo restores mine), or by saving mine over it. */
   async resolve(choice: 'theirs' | 'mine'): Promise<void> {
     const { conflict } = this.#state;
     if (!conflict) return;
-    if (choice === 'theirs') return this.#take(conflict);
+    if (choice === 'theirs') return this.#adopt(conflict);
     this.#set({ saved: conflict, conflict: undefined, saveState: 'unsaved', message: undefined });
     await this.flush();
   }
 
-  /** Replaces the draft by that of the service, as a change that can be undone. */
-  #take(draft: ServerDraft): void {
+  /** Replaces the draft with the service's, as a change that can be undone. */
+  #adopt(draft: ServerDraft): void {
     const { steps, history } = this.#state;
     this.#timers.clear(this.#timer);
     this.#sent = undefined;
@@ -173,7 +176,7 @@ export class DraftStore {
     this.#set({ saveState: 'saving', message: undefined });
     const result = await this.#server.save(steps, saved.etag);
     if (result.type === 'saved') return this.#settle(steps, result.draft);
-    if (result.type === 'changed') return this.#meet(steps);
+    if (result.type === 'changed') return this.#detectConflict(steps);
     if (result.type === 'deleted') return this.#set({ saveState: 'unsaved', isDeleted: true });
     const isChanged = this.#state.steps !== steps;
     if (result.type === 'refused') {
@@ -188,7 +191,7 @@ export class DraftStore {
     this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
   }
 
-  /** Takes note that the service has these steps; what was changed meanwhile is saved next. */
+  /** Records that the service has these steps; later changes are saved next. */
   #settle(steps: Step[], draft: ServerDraft): void {
     this.#retryMs = RETRY_FIRST_MS;
     this.#sent = undefined;
@@ -198,8 +201,8 @@ export class DraftStore {
     this.#schedule(SAVE_AFTER_MS);
   }
 
-  /** Reads the draft that stands in the way of a save. It may be our own, of a request whose answer was lost. */
-  async #meet(steps: Step[]): Promise<void> {
+  /** Reads the draft that conflicts with a save. It may be our own, from a save whose response was lost. */
+  async #detectConflict(steps: Step[]): Promise<void> {
     const theirs = await this.#read(undefined);
     if (!theirs) {
       this.#set({ saveState: 'offline', message: 'The draft cannot be read.' });
@@ -210,7 +213,7 @@ export class DraftStore {
     this.#set({ saveState: 'conflict', conflict: theirs, message: undefined });
   }
 
-  /** Reads the draft; undefined while it has the ETag, and when it cannot be read. */
+  /** Reads the draft; undefined when it still has this ETag or cannot be read. */
   async #read(etag: string | undefined): Promise<ServerDraft | undefined> {
     try {
       return await this.#server.read(etag);

@@ -1,4 +1,4 @@
-// Edits of a tree of steps. Each returns a new tree and leaves the given one as it is.
+// Edits of a tree of steps. Each returns a new tree and does not change the given one.
 import { nextStepId } from './step-id.ts';
 import {
   changeStep,
@@ -11,26 +11,26 @@ import {
   stepIdsOf,
 } from './steps.ts';
 
-/** Puts a step at a place. */
+/** Inserts a step. */
 export function insertStep(steps: Step[], place: Place, step: Step): Step[] {
   return mapLists(steps, (list, at) => (isSameList(at, place) ? list.toSpliced(place.index, 0, step) : list));
 }
 
-/** The place before (0) or after (1) a step; the end of the flow when there is no such step. */
+/** Returns the place before (0) or after (1) a step; the end of the flow when there is no such step. */
 export function placeBeside(steps: Step[], stepId: string | undefined, offset: 0 | 1): Place {
   const found = findStep(steps, stepId);
   if (!found) return { parent: null, index: steps.length };
   return { ...found.place, index: found.place.index + offset };
 }
 
-/** Removes a step with everything in it, and the branches, parallel and loop steps that this leaves empty. */
+/** Removes a step with its inner steps, and the branches, parallel and loop steps that become empty. */
 export function removeStep(steps: Step[], stepId: string): Step[] {
   return removeWhere(steps, (step) => step.step_id === stepId);
 }
 
 /**
- * Moves a step to a place of the tree as it is before the move, and removes what this leaves empty. A place within the step
- * itself, or where it is already, changes nothing.
+ * Moves a step to a place in the tree as it was before the move, and removes lists that become empty. A place inside
+ * the step itself, or its current one, changes nothing.
  */
 export function moveStep(steps: Step[], stepId: string, place: Place): Step[] {
   const found = findStep(steps, stepId);
@@ -42,7 +42,7 @@ export function moveStep(steps: Step[], stepId: string, place: Place): Step[] {
   return removeWhere(insertStep(marked, place, found.step), (step) => step === gap);
 }
 
-/** Moves a step one place up (-1) or down (1) in its list; at the end of an inner list, out of what holds it. */
+/** Moves a step up (-1) or down (1) by one in its list; at the end of an inner list, out of the enclosing step. */
 export function shiftStep(steps: Step[], stepId: string, by: -1 | 1): Step[] {
   const found = findStep(steps, stepId);
   if (!found) return steps;
@@ -55,7 +55,7 @@ export function shiftStep(steps: Step[], stepId: string, by: -1 | 1): Step[] {
     : moveStep(steps, stepId, placeBeside(steps, place.parent, by < 0 ? 0 : 1));
 }
 
-/** Copies a step with everything in it under step_ids that are free; references among the copied steps go to the copies. */
+/** Copies a step with its inner steps, under free step_ids. References between the copied steps point to the copies. */
 export function copyStep(step: Step, taken: ReadonlySet<string>): Step {
   const names = new Map<string, string>();
   const used = new Set(taken);
@@ -68,12 +68,12 @@ export function copyStep(step: Step, taken: ReadonlySet<string>): Step {
   return copy as Step;
 }
 
-/** Gives a step another step_id, and changes the variables of prompts and the outputs read by code that name it. */
+/** Changes a step_id, and with it the template variables and `outputs` in code that refer to it. */
 export function renameStep(steps: Step[], from: string, to: string): Step[] {
   return renameSteps(steps, new Map([[from, to]]));
 }
 
-/** Replaces a parallel or loop step by the steps inside it, branch after branch. */
+/** Replaces a parallel or loop step with its inner steps, branch after branch. */
 export function unwrapStep(steps: Step[], stepId: string): Step[] {
   return mapLists(steps, (list) =>
     list.some((step) => step.step_id === stepId)
@@ -85,7 +85,7 @@ export function unwrapStep(steps: Step[], stepId: string): Step[] {
   );
 }
 
-/** Removes steps, and the branches, parallel and loop steps that this leaves empty. */
+/** Removes matching steps, and the branches, parallel and loop steps that become empty. */
 function removeWhere(steps: Step[], isRemoved: (step: Step) => boolean): Step[] {
   return mapLists(steps, (list) => {
     const kept = list.flatMap((step) => (isRemoved(step) ? [] : withoutEmpty(step)));

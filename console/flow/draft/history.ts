@@ -2,25 +2,25 @@ import type { Step } from './steps.ts';
 
 type Entry = { label: string; steps: Step[] };
 
-/** Drafts as they were before each change, and those that were undone. */
+/** The drafts before each change, and those that were undone. */
 export type History = {
   past: Entry[];
   future: Entry[];
-  /** When the last change was made, for changes that follow it at once. */
+  /** When the last change was made. Changes that follow at once join it. */
   changedAt: number;
 };
 
-/** Undo goes back this far; the drafts share what did not change. */
+/** How many changes can be undone. The stored drafts share unchanged parts. */
 const CHANGES_MAX = 500;
-/** Changes under the same label within this time are one, such as typing in a field. */
+/** Changes with the same label within this time count as one, such as typing in a field. */
 const TOGETHER_MS = 2_000;
 
-/** The label of a change that somebody else made and saved. */
+/** The label of a change that somebody else saved. */
 export const ELSEWHERE = 'Changes made elsewhere';
 
 export const NO_HISTORY: History = { past: [], future: [], changedAt: Number.NEGATIVE_INFINITY };
 
-/** Remembers the draft as it is before a change. `label` says what the change does, such as "Change the prompt of greet". */
+/** Records the draft before a change. `label` describes the change, such as "Change the prompt of greet". */
 export function remember(history: History, label: string, steps: Step[], now: number): History {
   const last = history.past.at(-1);
   const isSame =
@@ -29,17 +29,17 @@ export function remember(history: History, label: string, steps: Step[], now: nu
   return { past, future: [], changedAt: now };
 }
 
-/** Whether the last change is somebody else's, which undo would take back for everybody. */
+/** Whether the last change is somebody else's, so that undo would revert it for everybody. */
 export function isLastElsewhere({ past }: History): boolean {
   return past.at(-1)?.label === ELSEWHERE;
 }
 
-/** Whether a change that somebody else made is among those that undo would take back. */
+/** Whether undo could reach a change that somebody else made. */
 export function hasElsewhere({ past }: History): boolean {
   return past.some(({ label }) => label === ELSEWHERE);
 }
 
-/** Takes the last change back; undefined when there is none. */
+/** Undoes the last change; undefined when there is none. */
 export function undoIn(history: History, steps: Step[]): { history: History; steps: Step[] } | undefined {
   const last = history.past.at(-1);
   if (!last) return undefined;
@@ -50,7 +50,7 @@ export function undoIn(history: History, steps: Step[]): { history: History; ste
   };
 }
 
-/** Makes the change that was taken back last again; undefined when there is none. */
+/** Repeats the change that was undone last; undefined when there is none. */
 export function redoIn(history: History, steps: Step[]): { history: History; steps: Step[] } | undefined {
   const next = history.future.at(-1);
   if (!next) return undefined;

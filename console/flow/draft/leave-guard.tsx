@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { useDraft } from './draft-context.ts';
 
-/** Saves the draft before another page is opened, and asks when that is not possible. */
+/** Saves the draft before the user leaves the flow, and asks when it cannot be saved. */
 export function LeaveGuard() {
   const { saveState, message, flush, discard } = useDraft();
   const blocker = useBlocker({
@@ -38,7 +38,7 @@ export function LeaveGuard() {
   );
 }
 
-/** The beginning of an address up to the flow, whose pages share the draft. */
+/** Returns the path up to the flow: pages with the same one share the draft. */
 function flowOf(pathname: string): string | undefined {
   return /^.*\/flows\/[^/]+(?!.*\/runs\/)/.exec(pathname)?.[0];
 }

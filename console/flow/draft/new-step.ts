@@ -12,7 +12,7 @@ export type StepKind = 'llm' | 'code' | 'passthrough' | 'parallel' | 'loop';
 
 const MAX_ITERATIONS = 100;
 
-/** Makes a step to be put into the tree `steps`. Parallel and loop steps begin with blocks that pass their input on. */
+/** Creates a step for the tree `steps`. Parallel and loop steps start with passthrough blocks. */
 export function newStep(kind: StepKind, steps: Step[]): Step {
   const taken = stepIdsOf(steps);
   if (kind === 'loop') {
@@ -37,7 +37,7 @@ export function newStep(kind: StepKind, steps: Step[]): Step {
   };
 }
 
-/** Puts a step into a loop of its own, or beside another branch of a new parallel step. */
+/** Wraps a step in a new loop, or in a new parallel step with a second branch. */
 export function wrapStep(steps: Step[], stepId: string, kind: 'parallel' | 'loop'): Step[] {
   const taken = stepIdsOf(steps);
   return changeStep(steps, stepId, (step): Step => {
@@ -48,7 +48,7 @@ export function wrapStep(steps: Step[], stepId: string, kind: 'parallel' | 'loop
   });
 }
 
-/** Adds a branch, with one block that passes its input on, to a parallel step. */
+/** Adds a branch with one passthrough block to a parallel step. */
 export function addBranch(steps: Step[], stepId: string, name?: string): Step[] {
   const taken = stepIdsOf(steps);
   return changeParallel(steps, stepId, (branches) => {
@@ -57,7 +57,7 @@ export function addBranch(steps: Step[], stepId: string, name?: string): Step[] 
   });
 }
 
-/** Gives a branch another name; it keeps its place. Variables that read the branch of the parallel step's output follow. */
+/** Renames a branch in its place, and the template variables that read it. */
 export function renameBranch(steps: Step[], stepId: string, from: string, to: string): Step[] {
   const renamed = changeParallel(steps, stepId, (branches) =>
     branches.map(([name, inner]) => [name === from ? to : name, inner]),
@@ -68,14 +68,14 @@ export function renameBranch(steps: Step[], stepId: string, from: string, to: st
   );
 }
 
-/** Removes a branch with its steps. The last branch is not removed. */
+/** Removes a branch with its steps, but never the last one. */
 export function removeBranch(steps: Step[], stepId: string, name: string): Step[] {
   return changeParallel(steps, stepId, (branches) =>
     branches.length > 1 ? branches.filter(([branch]) => branch !== name) : branches,
   );
 }
 
-/** Moves a branch one place to the left (-1) or right (1). */
+/** Moves a branch left (-1) or right (1) by one. */
 export function shiftBranch(steps: Step[], stepId: string, name: string, by: -1 | 1): Step[] {
   return changeParallel(steps, stepId, (branches) => {
     const index = branches.findIndex(([branch]) => branch === name);
@@ -87,7 +87,7 @@ export function shiftBranch(steps: Step[], stepId: string, name: string, by: -1 
   });
 }
 
-/** Whether `shiftBranch` changes anything: names that are whole numbers stay at the front, in their order. */
+/** Whether `shiftBranch` changes anything. Object keys that are whole numbers always come first, in their order. */
 export function canShiftBranch(step: ParallelStep, name: string, by: -1 | 1): boolean {
   const [shifted] = shiftBranch([step], step.step_id, name, by) as [ParallelStep];
   return String(Object.keys(shifted.branches)) !== String(Object.keys(step.branches));
@@ -117,7 +117,7 @@ function passthrough(taken: Set<string>): SequentialStep {
   return { type: 'sequential', ...named('Pass through', taken), processor_type: 'passthrough' };
 }
 
-/** Makes a name and a step_id, which is then taken. */
+/** Creates a name and a free step_id, and adds the step_id to `taken`. */
 function named(name: string, taken: Set<string>): { step_id: string; name: string } {
   const step_id = deriveStepId(name, 'step', taken);
   taken.add(step_id);

@@ -2,7 +2,10 @@ import { isObject } from '../../ui/is-object.ts';
 import { deriveStepId } from './step-id.ts';
 import type { Step } from './steps.ts';
 
-/** Reads steps that were pasted: a step, a list of steps or a flow file, as JSON or YAML. Throws a sentence. */
+/**
+ * Parses pasted steps: a step, a list of steps or a flow file, as JSON or YAML. Throws an error whose message is for
+ * the user.
+ */
 export async function parseSteps(text: string): Promise<Step[]> {
   const value = await parse(text);
   const written = isObject(value) ? (Array.isArray(value.steps) ? value.steps : [value]) : value;
@@ -31,7 +34,7 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
-/** Fills in what a flow file may leave out; undefined when the value is not a step. The service checks the rest. */
+/** Fills in what a flow file may omit; undefined when the value is not a step. The service checks the rest. */
 function completeStep(written: unknown, taken: Set<string>): Step | undefined {
   if (!isObject(written)) return undefined;
   const { type = 'sequential', name, step_id } = written;

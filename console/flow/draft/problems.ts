@@ -1,15 +1,15 @@
 import { listsInside, type Step } from './steps.ts';
 
-/** Something that must be changed before the draft can be published, or that the service refused. */
+/** A problem that prevents publishing, or that made the service refuse the draft. */
 export type Problem = {
-  /** The step that has it; undefined when it is of the flow. */
+  /** The step with the problem; undefined for the flow itself. */
   stepId: string | undefined;
-  /** The field of the step, such as `processor_config.temperature`; '' when it is the step itself. */
+  /** The field of the step, such as `processor_config.temperature`; '' for the step itself. */
   field: string;
   message: string;
 };
 
-/** Finds the step and field that a path such as `steps[2].branches.summary[0].prompt` or `steps.2.prompt` leads to. */
+/** Finds the step and field of a path such as `steps[2].branches.summary[0].prompt` or `steps.2.prompt`. */
 export function locateProblem(steps: Step[], { path, message }: { path: string; message: string }): Problem {
   const found = path.startsWith('steps') ? walk(steps, path.slice('steps'.length)) : undefined;
   return { stepId: found?.step.step_id, field: found?.field ?? path, message };

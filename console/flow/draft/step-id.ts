@@ -1,7 +1,7 @@
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype']);
 const STEP_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Derives a step_id that is not taken from a step's name, or from `fallback` if the name has no letters or digits. */
+/** Derives a free step_id from a step's name, or from `fallback` when the name has no Latin letters or digits. */
 export function deriveStepId(name: string, fallback: string, taken: ReadonlySet<string>): string {
   const words = name
     .toLowerCase()
@@ -15,7 +15,7 @@ export function deriveStepId(name: string, fallback: string, taken: ReadonlySet<
   return id;
 }
 
-/** The step_id itself if it is free, otherwise the next one with a number that is: `sum-up`, `sum-up-2`. */
+/** Returns the step_id if it is free, otherwise with the next free number: `sum-up`, `sum-up-2`. */
 export function nextStepId(stepId: string, taken: ReadonlySet<string>): string {
   const [, base = stepId, number = '1'] = /^(.+)-(\d{1,6})$/.exec(stepId) ?? [];
   let id = stepId;
@@ -23,7 +23,7 @@ export function nextStepId(stepId: string, taken: ReadonlySet<string>): string {
   return id;
 }
 
-/** Says why a text cannot be a step_id beside the ones that are taken; undefined when it can. */
+/** Returns why a text cannot be a step_id; undefined when it can. */
 export function findStepIdProblem(stepId: string, taken: ReadonlySet<string>): string | undefined {
   if (!STEP_ID.test(stepId)) return 'Use 1 to 64 letters, digits, hyphens and underscores.';
   if (RESERVED.has(stepId)) return `${stepId} can't be a step_id.`;

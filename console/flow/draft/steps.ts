@@ -1,4 +1,5 @@
-// The tree of steps of a flow, and ways through it. A step has its step_id and name here: the service fills both in.
+// The tree of steps of a flow, and ways to walk and change it. Each step has a step_id and a name: the service fills in
+// both.
 import type { components } from '../../api/schema.d.ts';
 
 type Written = components['schemas'];
@@ -7,28 +8,28 @@ type Named = { step_id: string; name: string };
 /** One block. */
 export type SequentialStep = Omit<Written['SequentialStep'], 'type' | keyof Named> &
   Named & { type: 'sequential' };
-/** Branches that run at the same time. */
+/** Branches that run in parallel. */
 export type ParallelStep = Named & { type: 'parallel'; branches: Record<string, Step[]> };
-/** A body that runs for each item, or until a condition holds. */
+/** A body that runs for each item, or until a condition is met. */
 export type LoopStep = Omit<Written['LoopStep'], 'type' | 'body' | 'max_iterations' | keyof Named> &
   Named & { type: 'loop'; body: Step[]; max_iterations: number };
 export type Step = SequentialStep | ParallelStep | LoopStep;
 
-/** A list of steps: the flow's own (`parent` is null), the body of a loop, or one branch of a parallel step. */
+/** A list of steps: the flow's own (`parent` is null), a loop's body, or a branch of a parallel step. */
 export type StepList = { parent: string | null; branch?: string };
 
-/** A place for a step: before the step that has this index in the list, or after its last one. */
+/** A position in a list of steps: before the step with this index, or after the last one. */
 export type Place = StepList & { index: number };
 
-/** A step and where it is; `parents` are the steps around it, the outermost first. */
+/** A step and its position; `parents` are the enclosing steps, outermost first. */
 export type PlacedStep = { step: Step; place: Place; steps: Step[]; parents: Step[] };
 
-/** Takes the steps of an answer of the service, whose type leaves their fields open. */
+/** Types the steps of a response, whose schema leaves their fields open. */
 export function toSteps(steps: { step_id: string; name: string; type: string }[]): Step[] {
   return steps as Step[];
 }
 
-/** The lists of steps inside a step. */
+/** Returns the lists of steps inside a step. */
 export function listsInside(step: Step): { list: StepList; steps: Step[] }[] {
   if (step.type === 'loop') return [{ list: { parent: step.step_id }, steps: step.body }];
   if (step.type !== 'parallel') return [];
@@ -38,7 +39,7 @@ export function listsInside(step: Step): { list: StepList; steps: Step[] }[] {
   }));
 }
 
-/** Yields every step in tree order, each before the steps inside it. */
+/** Yields every step in tree order, parents before their inner steps. */
 export function* eachStep(
   steps: Step[],
   list: StepList = { parent: null },
@@ -50,20 +51,18 @@ export function* eachStep(
   }
 }
 
-/** Finds a step and where it is. */
+/** Finds a step and its position. */
 export function findStep(steps: Step[], stepId: string | undefined): PlacedStep | undefined {
   for (const placed of eachStep(steps)) if (placed.step.step_id === stepId) return placed;
   return undefined;
 }
 
-/** The step_ids of a tree. */
+/** Returns the step_ids of a tree. */
 export function stepIdsOf(steps: Step[]): Set<string> {
   return new Set([...eachStep(steps)].map(({ step }) => step.step_id));
 }
 
-/**
- * Changes lists of steps, the inner ones first. Everything that stays the same stays the same object.
- */
+/** Changes lists of steps, inner lists first. Unchanged parts keep their identity. */
 export function mapLists(
   steps: Step[],
   change: (steps: Step[], list: StepList) => Step[],
@@ -75,7 +74,7 @@ export function mapLists(
   );
 }
 
-/** Replaces the step of this step_id by the result of `change`. */
+/** Replaces the step with this step_id by the result of `change`. */
 export function changeStep(steps: Step[], stepId: string, change: (step: Step) => Step): Step[] {
   return mapLists(steps, (list) => mapEach(list, (step) => (step.step_id === stepId ? change(step) : step)));
 }

@@ -1,4 +1,4 @@
-/** A clock, and waits that can be given up. */
+/** A clock and timers, which tests replace. */
 export type Timers = {
   set(run: () => void, ms: number): unknown;
   clear(timer: unknown): void;

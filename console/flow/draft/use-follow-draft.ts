@@ -1,21 +1,21 @@
 import { useEffect } from 'react';
 import type { DraftStore } from './draft-store.ts';
 
-const LOOK_MS = 4_000;
+const POLL_MS = 4_000;
 
-/** Asks, while the window is visible, whether the draft was changed elsewhere, every few seconds and when it comes back. */
-export function useFollowDraft(store: DraftStore): void {
+/** Checks for changes made elsewhere every few seconds while the window is visible, and when it becomes visible. */
+export function usePollDraft(store: DraftStore): void {
   useEffect(() => {
-    const look = () => {
+    const refresh = () => {
       if (document.visibilityState === 'visible') void store.refresh();
     };
-    const timer = setInterval(look, LOOK_MS);
-    addEventListener('focus', look);
-    document.addEventListener('visibilitychange', look);
+    const timer = setInterval(refresh, POLL_MS);
+    addEventListener('focus', refresh);
+    document.addEventListener('visibilitychange', refresh);
     return () => {
       clearInterval(timer);
-      removeEventListener('focus', look);
-      document.removeEventListener('visibilitychange', look);
+      removeEventListener('focus', refresh);
+      document.removeEventListener('visibilitychange', refresh);
     };
   }, [store]);
 }

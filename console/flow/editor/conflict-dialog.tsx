@@ -10,7 +10,7 @@ import style from './editor.module.css';
 
 const LINES_MAX = 12;
 
-/** Shows what differs between the draft here and the one of the service, and lets the reader choose one. */
+/** Compares the draft here with the service's, and lets the user choose one. */
 export function ConflictDialog({ onClose }: { onClose: () => void }) {
   const { steps, saved, conflict, resolve } = useDraft();
   const [isSaving, setSaving] = useState(false);
@@ -19,8 +19,14 @@ export function ConflictDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Two drafts" isOpen onClose={onClose} width="60rem">
       <div className={style.drafts}>
-        <Changes title="Changed elsewhere" lines={describeDifference(saved.steps, conflict.steps)} />
-        <Changes title="Changed here" lines={describeDifference(saved.steps, steps)} />
+        <section>
+          <h3>Changed elsewhere</h3>
+          <Changes from={saved.steps} to={conflict.steps} />
+        </section>
+        <section>
+          <h3>Changed here</h3>
+          <Changes from={saved.steps} to={steps} />
+        </section>
       </div>
       <CodeDifference
         label="The draft elsewhere, and yours"
@@ -68,17 +74,16 @@ export function ConflictDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Changes({ title, lines }: { title: string; lines: string[] }) {
+/** Lists the changes between two trees, at most 12. */
+export function Changes({ from, to }: { from: Step[]; to: Step[] }) {
+  const lines = describeDifference(from, to);
   return (
-    <section>
-      <h3>{title}</h3>
-      <ul>
-        {lines.slice(0, LINES_MAX).map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-        {lines.length > LINES_MAX && <li>and {lines.length - LINES_MAX} more</li>}
-      </ul>
-    </section>
+    <ul>
+      {lines.slice(0, LINES_MAX).map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+      {lines.length > LINES_MAX && <li>and {lines.length - LINES_MAX} more</li>}
+    </ul>
   );
 }
 

@@ -9,13 +9,13 @@ import { ConflictDialog } from './conflict-dialog.tsx';
 import style from './editor.module.css';
 import { LastEditor } from './last-editor.tsx';
 
-/** Says above the graph that the draft was changed elsewhere, or that the service does not take it. */
+/** Says above the graph that the draft was changed elsewhere, is refused, or is not saved. */
 export function DraftNotes() {
   const { saveState, message, conflict, undo, undoElsewhere, takenOver, undoesElsewhere, hasElsewhere } =
     useDraft();
   const [isComparing, setComparing] = useState(false);
   const [dismissed, dismiss] = useState(0);
-  // It stays while saving is tried again.
+  // The message stays while saving is retried.
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
     if (saveState === 'offline') setFailure(message ?? '');

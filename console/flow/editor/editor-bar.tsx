@@ -10,12 +10,12 @@ import { SaveStatus } from './save-status.tsx';
 type Props = {
   isTrying: boolean;
   onTry: () => void;
-  /** Opens the details of what is selected, where they do not stand beside the graph. */
+  /** Opens the details panel, where there is no room for it beside the graph. */
   onDetails: (() => void) | undefined;
   onOpen: (stepId: string) => void;
 };
 
-/** Above the graph: undo and redo, whether the draft is saved, and what to do with it. */
+/** The bar above the graph: undo, redo, save status, problems, try and publish. */
 export function EditorBar({ isTrying, onTry, onDetails, onOpen }: Props) {
   const { undo, redo, canUndo, canRedo, undoLabel, redoLabel } = useDraft();
   return (

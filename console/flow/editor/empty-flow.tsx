@@ -9,11 +9,11 @@ const FIRST = { parent: null, index: 0 };
 
 type Props = {
   editing: GraphEditing;
-  /** The last step has just gone, and maybe the focus with it. */
+  /** Whether the last step was just deleted, maybe with the focus on it. */
   hadSteps: boolean;
 };
 
-/** Says over the graph of a flow without steps how to begin. */
+/** Says how to begin, over the graph of a flow without steps. */
 export function EmptyFlow({ editing, hadSteps }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [takesFocus] = useState(hadSteps);
@@ -54,7 +54,7 @@ export function EmptyFlow({ editing, hadSteps }: Props) {
   );
 }
 
-/** Gives the focus to an element if nothing has it once a menu that closes has given it back. */
+/** Focuses an element unless something else has the focus, after a closing menu has restored the focus. */
 function focusUnlessElsewhere(find: () => HTMLElement | null | undefined): void {
   const focus = () => {
     if (document.activeElement === document.body) find()?.focus({ preventScroll: true });

@@ -5,7 +5,10 @@ import { Time } from '../../ui/time.tsx';
 import { useDraft } from '../draft/draft-context.ts';
 import { useFlow } from '../flow-context.ts';
 
-/** Says who changed the flow last and when, to those who may read the audit log. It is asked once for each `change` of a visit. */
+/**
+ * Says who changed the flow last and when, to users who may read the audit log. Fetched once for each `change` of a
+ * visit.
+ */
 export function LastEditor({ change }: { change: string }) {
   const { flow, org } = useFlow();
   const { openedAt } = useDraft();

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 
-/** Opens a step's form beside the graph, in place of what is there. */
+/** Opens the details of a step beside the graph. */
 export const OpenStep = createContext<(stepId: string | undefined) => void>(() => {});
 
-/** The way to a step's form, for parts of the editor that name a step. */
+/** Returns the function that opens the details of a step. */
 export const useOpenStep = () => useContext(OpenStep);

@@ -5,7 +5,7 @@ import { useDraft } from '../draft/draft-context.ts';
 import { findStep } from '../draft/steps.ts';
 import style from './editor.module.css';
 
-/** Lists what must be fixed before the draft can be published; choosing one opens its step. */
+/** Lists the problems that prevent publishing; choosing one opens its step. */
 export function ProblemsMenu({ onOpen }: { onOpen: (stepId: string) => void }) {
   const { steps, problems } = useDraft();
   if (problems.length === 0) return null;

@@ -13,7 +13,7 @@ const LOOKS = {
   offline: { Icon: CloudOff, text: 'Not saved; trying again' },
 } satisfies Record<SaveState, unknown>;
 
-/** Says whether the draft is saved. */
+/** Shows whether the draft is saved. */
 export function SaveStatus() {
   const { saveState, message } = useDraft();
   const { Icon, text } = LOOKS[saveState];

@@ -8,12 +8,15 @@ import style from './editor.module.css';
 type Props = {
   label: string;
   isOpen: boolean;
-  /** When it can be closed: then it says its name, takes the focus when it opens and gives it back when it is closed. */
+  /**
+   * Set when the panel can be closed. It then shows its label, takes the focus on opening and returns the focus on
+   * closing.
+   */
   onClose: (() => void) | undefined;
   children: ReactNode;
 };
 
-/** A part beside the graph, or over it on a narrow window. Closed, it keeps what it was doing. */
+/** A panel beside the graph, or over it on a narrow window. It keeps its state while closed. */
 export function Side({ label, isOpen, onClose, children }: Props) {
   const [wasOpen, setWasOpen] = useState(isOpen);
   const part = useRef<HTMLElement>(null);

@@ -1,15 +1,12 @@
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { describeDifference } from '../draft/describe-difference.ts';
 import { useDraft } from '../draft/draft-context.ts';
+import { Changes } from './conflict-dialog.tsx';
 
-const LINES_MAX = 12;
-
-/** Asks before undo takes back what somebody else has changed and saved. */
+/** Asks before undoing somebody else's saved change. */
 export function UndoDialog() {
   const { steps, asksUndo, undoesElsewhere, undoSteps, undoElsewhere, keepElsewhere } = useDraft();
   if (!asksUndo || !undoesElsewhere || !undoSteps) return null;
-  const lines = describeDifference(undoSteps, steps);
   return (
     <Dialog title="Undo what was changed elsewhere?" isOpen onClose={keepElsewhere}>
       <div>
@@ -17,12 +14,7 @@ export function UndoDialog() {
           The last change was not made here. Undo takes it back for everybody. Only after that does it reach
           your own earlier changes.
         </p>
-        <ul>
-          {lines.slice(0, LINES_MAX).map((line) => (
-            <li key={line}>{line}</li>
-          ))}
-          {lines.length > LINES_MAX && <li>and {lines.length - LINES_MAX} more</li>}
-        </ul>
+        <Changes from={undoSteps} to={steps} />
       </div>
       <DialogActions>
         <Button variant="danger" onPress={undoElsewhere}>

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { useDraft } from '../draft/draft-context.ts';
 
-/** Undo and redo by keys, except in a field, which has its own. */
+/** Handles the undo and redo keys outside text fields, which have their own. */
 export function useUndoKeys(): void {
   const { undo, redo } = useDraft();
   useEffect(() => {

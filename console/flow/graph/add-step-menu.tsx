@@ -15,10 +15,14 @@ const KINDS: { kind: StepKind; name: string; text: string }[] = [
   { kind: 'loop', name: 'Loop', text: 'For each item of the input, or until a value is reached' },
 ];
 
-type Props = { place: Place | undefined; trigger: RefObject<HTMLElement | null>; onClose: () => void };
+type AddStepMenuProps = {
+  place: Place | undefined;
+  trigger: RefObject<HTMLElement | null>;
+  onClose: () => void;
+};
 
-/** The kinds of steps that can be put at a place; open while there is a place. */
-export function AddStepMenu({ place, trigger, onClose }: Props) {
+/** The menu of step kinds to insert; open while `place` is set. */
+export function AddStepMenu({ place, trigger, onClose }: AddStepMenuProps) {
   const editing = useContext(GraphEditingContext);
   return (
     <Popover

@@ -4,7 +4,7 @@ import type { StepNodeData } from './step-node-data.ts';
 
 const KINDS = { llm: 'model call', code: 'code block', passthrough: 'passthrough block' };
 
-/** Says what a step is and how it stands, for assistive technology. */
+/** Describes a step and its status for assistive technology. */
 export function describeStep({
   step,
   status,
@@ -31,7 +31,7 @@ export function countBranches({ branches }: ParallelStep): string {
   return length === 1 ? '1 branch' : `${length} branches`;
 }
 
-/** Says how a loop goes on: "for each item, at most 50", "until /good is true, at most 5". */
+/** Describes when a loop ends: "for each item, at most 50", "until /good is true, at most 5". */
 export function describeLoop({ until, max_iterations }: LoopStep): string {
   const most = `at most ${formatCount(max_iterations)}`;
   if (!until) return `for each item, ${most}`;

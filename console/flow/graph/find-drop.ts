@@ -1,10 +1,10 @@
 import type { Place } from '../draft/steps.ts';
 import type { Gap, Point } from './layout.ts';
 
-/** Farther from every place, a step is not dropped. */
-const NEAR = 140;
+/** The distance in pixels from every place beyond which a drop does nothing. */
+const DROP_DISTANCE_MAX = 140;
 
-/** Finds the place nearest to the pointer that is not inside the dragged steps, nor where they are already. */
+/** Finds the place nearest to the pointer, except places inside the dragged steps and beside their current position. */
 export function findDrop(
   gaps: Gap[],
   pointer: Point,
@@ -12,7 +12,7 @@ export function findDrop(
   own: Place | undefined,
 ): Gap | undefined {
   let best: Gap | undefined;
-  let least = NEAR;
+  let least = DROP_DISTANCE_MAX;
   for (const gap of gaps) {
     if (dragged.has(gap.place.parent ?? '') || isBeside(gap.place, own)) continue;
     const far = Math.hypot((gap.x - pointer.x) / 2, gap.y - pointer.y);

@@ -5,16 +5,16 @@ import type { StepStatus } from './step-status.ts';
 
 export type FlowGraphProps = {
   steps: Step[];
-  /** Names the graph for assistive technology. */
+  /** The accessible name of the graph. */
   label?: string;
   selectedId?: string | undefined;
-  /** A step was chosen by pointer or arrow keys; undefined when the reader clicks beside the steps. */
+  /** Called when a step is selected; with undefined when the user clicks beside the steps. */
   onSelect?: (stepId: string | undefined) => void;
-  /** A step was clicked, or Enter was pressed on it. */
+  /** Called when a step is clicked, or Enter is pressed on it. */
   onOpen?: (stepId: string) => void;
-  /** How the steps of a run stand, by step_id. */
+  /** The statuses of steps in a run, by step_id. */
   statuses?: ReadonlyMap<string, StepStatus> | undefined;
   problems?: Problem[];
-  /** Makes the graph one that can be changed. */
+  /** Makes the graph editable. */
   editing?: GraphEditing;
 };

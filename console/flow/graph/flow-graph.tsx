@@ -5,7 +5,7 @@ import style from './graph.module.css';
 
 const GraphCanvas = lazy(() => import('./graph-canvas.tsx'));
 
-/** Draws a tree of steps, as large as the element around it. It can be read and walked through by keyboard. */
+/** Draws a tree of steps that fills its container. Keyboard users can walk through it. */
 export function FlowGraph(props: FlowGraphProps) {
   return (
     <div className={style.graph}>

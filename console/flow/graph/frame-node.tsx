@@ -8,7 +8,7 @@ import { StepMarks } from './step-marks.tsx';
 import { StepMenu } from './step-menu.tsx';
 import type { StepNodeData } from './step-node-data.ts';
 
-/** A parallel or loop step in the graph: a frame, on which the steps inside it are. */
+/** A parallel or loop step in the graph: a frame around its inner steps. */
 export const FrameNode = memo(function FrameNode({ data }: { data: StepNodeData }) {
   const { step } = data;
   if (step.type === 'sequential') return null;

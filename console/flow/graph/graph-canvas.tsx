@@ -20,7 +20,7 @@ import { useUnzoom } from './use-unzoom.ts';
 const NODE_TYPES = { block: BlockNode, frame: FrameNode };
 const MAP_FROM = 30;
 
-/** The graph on a canvas that can be moved and zoomed. */
+/** The graph on a canvas that can be panned and zoomed. */
 export default function GraphCanvas(props: FlowGraphProps) {
   return (
     <ReactFlowProvider>
@@ -111,7 +111,7 @@ function Canvas({ label = 'Steps of the flow', ...props }: FlowGraphProps) {
   );
 }
 
-/** Makes the element that holds the steps a tree for assistive technology; React Flow gives it no role. */
+/** Gives the element of the nodes the role `tree`; React Flow gives it none. */
 function useTree(root: React.RefObject<HTMLDivElement | null>, label: string): void {
   const { getState } = useStoreApi();
   useEffect(() => {

@@ -4,7 +4,7 @@ import { IconButton } from '../../ui/icon-button.tsx';
 import style from './graph.module.css';
 import type { GraphView } from './use-graph-view.ts';
 
-/** Buttons that zoom, and a map of a large graph. */
+/** Zoom buttons, and a map for large graphs. */
 export function GraphControls({ view, hasMap }: { view: GraphView; hasMap: boolean }) {
   return (
     <>

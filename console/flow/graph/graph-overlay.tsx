@@ -9,7 +9,7 @@ import { END, type Gap, type Layout, type Point } from './layout.ts';
 import { placeName } from './place-name.ts';
 import { arrowPath, wirePath } from './wire-path.ts';
 
-/** The lines of the graph, the names of branches, and the places where a step can be added or dropped. */
+/** The lines of the graph, branch names, and the places where steps can be added or dropped. */
 export function GraphOverlay({ layout, drop }: { layout: Layout; drop: Gap | undefined }) {
   const editing = useContext(GraphEditingContext);
   return (

@@ -1,13 +1,13 @@
-// Where the parts of the graph of a flow are: steps below each other, branches side by side, loops and parallel steps as
-// frames around what they hold.
+// The geometry of a flow's graph: steps from top to bottom, branches side by side, parallel and loop steps as frames
+// around their inner steps.
 import { listsInside, type Place, type Step, type StepList } from '../draft/steps.ts';
 
 export type Point = { x: number; y: number };
-/** A step: a block, or the frame of a parallel or loop step. */
+/** A step's box: a block, or the frame of a parallel or loop step. */
 export type StepBox = Point & { step: Step; width: number; height: number; depth: number };
-/** A line that the values take; `return`: back to the beginning of a loop. */
+/** A line between steps; `return` leads back to the beginning of a loop. */
 type Wire = { points: Point[]; kind: 'flow' | 'return'; hasArrow: boolean };
-/** A place between steps, where one can be added or dropped. */
+/** A place between steps where a step can be added or dropped. */
 export type Gap = Point & { place: Place };
 /** The name of a branch, above its first step. */
 type BranchLabel = Point & { stepId: string; branch: string };
@@ -30,16 +30,16 @@ export const END = { width: 84, height: 26 };
 const GAP = 42;
 const PADDING = 22;
 const BRANCHES_APART = 26;
-/** Room for the lines that part and join, and for the names of branches. */
+/** Room for the lines that split and join, and for branch names. */
 const FORK = 26;
 const LABEL = 26;
 const JOIN = 20;
-/** Room for the line back, at both sides of a loop's body. */
+/** Room for the return line on both sides of a loop's body. */
 const RETURN = 24;
 
 type Size = { width: number; height: number };
 
-/** Lays the graph out, downwards from y = 0 and around the line x = 0, so that it stays where it is when it grows. */
+/** Lays out the graph downwards from y = 0 around x = 0, so that it keeps its position as it grows. */
 export function layOut(steps: Step[]): Layout {
   const layout = { boxes: [], wires: [], gaps: [], labels: [] } as unknown as Layout;
   const column = measureList(steps);
@@ -72,7 +72,7 @@ function measure(step: Step): Size {
   };
 }
 
-/** Places the steps of a list below each other, around the line at `x`, and returns where the line ends. */
+/** Places a list of steps below each other on the line at `x`, and returns the y at which the line ends. */
 function placeList(
   layout: Layout,
   steps: Step[],

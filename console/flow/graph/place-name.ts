@@ -1,6 +1,6 @@
 import type { Place } from '../draft/steps.ts';
 
-/** Names a place, the same for the same place. */
+/** Returns a key for a place. */
 export function placeName({ parent, branch, index }: Place): string {
   return JSON.stringify([parent, branch, index]);
 }

@@ -20,7 +20,7 @@ const EDITING: [keys: string[], what: string][] = [
   [['Ctrl Shift Z', 'Ctrl Y'], 'Redo'],
 ];
 
-/** The keys of the graph. */
+/** Lists the keyboard shortcuts of the graph. */
 export function ShortcutsDialog({
   isOpen,
   isEditing,

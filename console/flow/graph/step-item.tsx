@@ -4,7 +4,7 @@ import { describeStep } from './describe-step.ts';
 import style from './graph.module.css';
 import type { StepNodeData } from './step-node-data.ts';
 
-/** A step as an item of the tree: it can be focused, and says what it is. */
+/** A step as a focusable tree item with an accessible description. */
 export function StepItem({
   data,
   className,

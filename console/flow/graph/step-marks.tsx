@@ -21,7 +21,7 @@ const ICONS = {
   cancelled: Ban,
 };
 
-/** Shows at the end of a step how it stands in a run, and that something in it must be fixed. */
+/** Marks a step with its problems and its status in a run. */
 export function StepMarks({ status, problems }: Pick<StepNodeData, 'status' | 'problems'>) {
   const Icon = status && ICONS[status.status];
   return (

@@ -7,7 +7,7 @@ import type { Step } from '../draft/steps.ts';
 import style from './graph.module.css';
 import { GraphEditingContext, type StepAction } from './graph-editing.ts';
 
-/** Lists the actions for a step. */
+/** The menu of actions for a step. */
 export function StepMenu({ step }: { step: Step }) {
   const editing = useContext(GraphEditingContext);
   if (!editing) return null;
@@ -17,7 +17,7 @@ export function StepMenu({ step }: { step: Step }) {
     </MenuItem>
   );
   return (
-    // The graph takes presses for dragging and its keys for moving between steps.
+    // The graph uses presses for dragging and keys for moving between steps.
     // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps events of its button from the graph
     <span
       className={classes(style.menu, 'nodrag', 'nopan')}

@@ -2,7 +2,7 @@ import { findStep, listsInside, type PlacedStep, type Step } from '../draft/step
 
 export type Direction = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
 
-/** Finds the step that an arrow key leads to, as the graph is drawn: down its lines, sideways to the next branch. */
+/** Finds the step that an arrow key leads to in the drawn graph: along the lines, or sideways to the next branch. */
 export function findNeighbour(steps: Step[], stepId: string, direction: Direction): Step | undefined {
   if (direction === 'first') return steps[0];
   if (direction === 'last') return steps.at(-1);
@@ -29,13 +29,16 @@ function above({ steps: list, place, parents }: PlacedStep): Step | undefined {
   return previous ? lastInside(previous) : parents.at(-1);
 }
 
-/** The step that the line into the next one comes from: the last one of the first branch, however deep. */
+/** Returns the step from which the line to the next step comes: the last step of the first branch, at any depth. */
 function lastInside(step: Step): Step {
   const last = listsInside(step)[0]?.steps.at(-1);
   return last ? lastInside(last) : step;
 }
 
-/** The step of the next branch that is at the same height, or at its end; that of an outer parallel step at the last branch. */
+/**
+ * Finds the step in the neighbouring branch with the same index, or its last step; beyond the last branch, in the
+ * enclosing parallel step.
+ */
 function beside(steps: Step[], { place, parents }: PlacedStep, by: -1 | 1): Step | undefined {
   const parent = parents.at(-1);
   if (!parent) return undefined;

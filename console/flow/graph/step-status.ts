@@ -1,18 +1,18 @@
-/** How a step of a run stands, over all its iterations. */
+/** The status of a step in a run, over all its iterations. */
 export type StepStatus = {
   status: 'pending' | 'running' | 'completed' | 'failed' | 'paused' | 'cancelled';
-  /** How many times it ran, in loops. */
+  /** The number of executions, in loops. */
   count?: number;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   ms?: number;
-  /** Credits. */
+  /** Cost in credits. */
   cost?: number;
 };
 
-/** The status that needs attention most comes first. */
+/** In the order of urgency. */
 const ORDER: StepStatus['status'][] = ['failed', 'running', 'paused', 'cancelled', 'completed', 'pending'];
 
-/** Returns the status of a step that ran several times, or of what holds steps: the one that needs attention most. */
+/** Returns the more urgent of two statuses. */
 export function worseStatus(
   one: StepStatus['status'] | undefined,
   other: StepStatus['status'],

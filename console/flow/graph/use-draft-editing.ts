@@ -27,8 +27,8 @@ const EDITS: Record<Exclude<StepAction, 'remove' | 'duplicate' | 'copy'>, Edit> 
   branch: { label: 'Add a branch', edit: (steps, id) => addBranch(steps, id) },
 };
 
-/** Makes changes in the graph changes of the draft. `say` tells them to screen readers. */
-export function useDraftEditing(say: (text: string) => void): GraphEditing {
+/** Applies edits in the graph to the draft. `announce` reads them out to screen readers. */
+export function useDraftEditing(announce: (text: string) => void): GraphEditing {
   const { steps, change, select, undoLatest } = useDraft();
   return useMemo(() => {
     const nameOf = (id: string) => findStep(steps, id)?.step.name ?? id;
@@ -36,7 +36,7 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
     function add(label: string, added: Step[], place: Parameters<typeof insertStep>[1]) {
       change(label, (now) => added.reduceRight((tree, step) => insertStep(tree, place, step), now));
       select(added.at(-1)?.step_id);
-      say(label);
+      announce(label);
     }
 
     function remove(id: string) {
@@ -73,14 +73,14 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
       }
       if (action === 'copy') {
         navigator.clipboard.writeText(JSON.stringify(step, null, 2)).then(
-          () => say(`${step.name} is copied`),
+          () => announce(`${step.name} is copied`),
           () => showToast({ tone: 'bad', title: 'The browser did not allow copying.' }),
         );
         return;
       }
       const { label, edit } = EDITS[action];
       change(`${label}: ${id}`, (now) => edit(now, id));
-      say(`${label}: ${step.name}`);
+      announce(`${label}: ${step.name}`);
     }
 
     return {
@@ -91,7 +91,7 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
       },
       move(id, place) {
         change(`Move: ${id}`, (now) => moveStep(now, id, place));
-        say(`Moved ${nameOf(id)}`);
+        announce(`Moved ${nameOf(id)}`);
       },
       paste(text, id) {
         parseSteps(text).then(
@@ -112,5 +112,5 @@ export function useDraftEditing(say: (text: string) => void): GraphEditing {
         );
       },
     };
-  }, [steps, change, select, undoLatest, say]);
+  }, [steps, change, select, undoLatest, announce]);
 }

@@ -17,7 +17,7 @@ const DIRECTIONS: Record<string, Direction> = {
 const ACTIONS: Record<string, StepAction> = { Delete: 'remove', Backspace: 'remove', d: 'duplicate' };
 const SHIFTS: Record<string, StepAction> = { ArrowUp: 'up', ArrowDown: 'down' };
 
-/** The keys of the graph, while one of its steps has the focus. */
+/** Handles the keyboard shortcuts while a step has the focus. */
 export function useGraphKeys(root: RefObject<HTMLDivElement | null>, props: FlowGraphProps, view: GraphView) {
   const { steps, selectedId, onSelect, onOpen, editing } = props;
   const [hasShortcuts, setShortcuts] = useState(false);
@@ -93,7 +93,7 @@ function focusStep(root: Element | null, id: string): void {
   root?.querySelector<HTMLElement>(`[data-step="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
 }
 
-/** Moves the focus to the step that is selected, unless the reader is somewhere else on the page. */
+/** Moves the focus to the selected step, unless the focus is elsewhere on the page. */
 function useFocusOnSelected(root: RefObject<HTMLDivElement | null>, selectedId: string | undefined): void {
   const last = useRef(selectedId);
   useEffect(() => {
@@ -104,7 +104,7 @@ function useFocusOnSelected(root: RefObject<HTMLDivElement | null>, selectedId: 
       if (activeElement !== document.body && !root.current?.contains(activeElement)) return;
       focusStep(root.current, selectedId);
     };
-    // A menu that closes gives the focus back first.
+    // A closing menu restores the focus first.
     let frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(focus);
     });

@@ -6,13 +6,16 @@ import { BLOCK, FRAME_HEAD, type Layout } from './layout.ts';
 export type GraphView = {
   fit(): void;
   zoom(by: 'in' | 'out'): void;
-  /** Takes note that the reader moves the graph (with an event) by hand. */
+  /** Called when a move of the viewport starts; an event means that the user moves it. */
   onMoveStart(event: unknown): void;
 };
 
 const MOVE_MS = 150;
 
-/** Shows the beginning at first, and the whole while it fits and the reader has not moved it; then the selected step. */
+/**
+ * Positions the viewport: first at the beginning, then on the whole graph while it fits and the user has not moved it,
+ * otherwise on the selected step.
+ */
 export function useGraphView(layout: Layout, selectedId: string | undefined): GraphView {
   const flow = useReactFlow();
   const width = useStore((state) => state.width);

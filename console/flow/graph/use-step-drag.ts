@@ -10,7 +10,7 @@ import type { StepNodeData } from './step-node-data.ts';
 type StepNode = Node<StepNodeData>;
 type Drag = { ids: Set<string>; dx: number; dy: number; drop: Gap | undefined };
 
-/** Drags a step, with everything in it, to the nearest place between others. */
+/** Drags a step with its inner steps to the nearest place. */
 export function useStepDrag(layout: Layout, editing: GraphEditing | undefined) {
   const { screenToFlowPosition } = useReactFlow();
   const [drag, setDrag] = useState<Drag>();
@@ -43,7 +43,7 @@ export function useStepDrag(layout: Layout, editing: GraphEditing | undefined) {
       update(undefined);
       if (place) editing?.move(node.id, place);
     }) as OnNodeDrag<StepNode>,
-    /** The nodes, with those that are dragged where the pointer has them. */
+    /** Returns the nodes with the dragged ones at the pointer. */
     applyTo: (nodes: StepNode[]): StepNode[] =>
       drag === undefined
         ? nodes

@@ -1,10 +1,12 @@
 import { useStoreApi } from '@xyflow/react';
 import { type RefObject, useEffect } from 'react';
 
-/** At this factor a button between two steps fills the room between them. */
+/** At this factor a button fills the room between two steps. */
 const UNZOOM_MAX = 1.75;
 
-/** Gives the stylesheet, as `--unzoom`, the factor that keeps a target's size on the screen while the graph is drawn smaller. */
+/**
+ * Sets the CSS variable `--unzoom`: the factor that keeps a target's size on the screen when the graph is zoomed out.
+ */
 export function useUnzoom(root: RefObject<HTMLElement | null>): void {
   const { getState, subscribe } = useStoreApi();
   useEffect(() => {

@@ -1,8 +1,8 @@
 import type { Point } from './layout.ts';
 
-const RADIUS = 8;
+const CORNER_RADIUS = 8;
 
-/** The SVG path of a line along points, with rounded corners. */
+/** Returns the SVG path of a line with rounded corners. */
 export function wirePath(points: Point[]): string {
   const [first, ...rest] = points.filter((point, index) => !isSame(point, points[index - 1]));
   if (!first) return '';
@@ -11,7 +11,7 @@ export function wirePath(points: Point[]): string {
   for (const [index, to] of rest.entries()) {
     const next = rest[index + 1];
     if (next) {
-      const radius = Math.min(RADIUS, distance(from, to) / 2, distance(to, next) / 2);
+      const radius = Math.min(CORNER_RADIUS, distance(from, to) / 2, distance(to, next) / 2);
       const [a, b] = [towards(to, from, radius), towards(to, next, radius)];
       path += ` L ${a.x} ${a.y} Q ${to.x} ${to.y} ${b.x} ${b.y}`;
     } else path += ` L ${to.x} ${to.y}`;
@@ -20,7 +20,7 @@ export function wirePath(points: Point[]): string {
   return path;
 }
 
-/** The SVG path of an arrowhead at the end of a line. */
+/** Returns the SVG path of an arrowhead at the end of a line. */
 export function arrowPath(points: Point[]): string {
   const [from, to] = points.slice(-2);
   if (!from || !to) return '';
@@ -46,7 +46,7 @@ function distance(a: Point, b: Point): number {
   return Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
 }
 
-/** The point that is this far from `from` on the way to `to`, along one axis. */
+/** Returns the point at a distance from `from` in the direction of `to`, along one axis. */
 function towards(from: Point, to: Point, far: number): Point {
   return { x: from.x + Math.sign(to.x - from.x) * far, y: from.y + Math.sign(to.y - from.y) * far };
 }

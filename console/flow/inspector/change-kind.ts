@@ -7,10 +7,10 @@ const PROMPTS: Record<Kind, string | undefined> = {
   code: 'return input;\n',
   passthrough: undefined,
 };
-/** The fields that a kind of block has beside its JSON Schemas; those of the others go with the kind. */
+/** The config fields that each kind of block keeps; the others are dropped with the kind. */
 const CONFIG: Record<Kind, readonly string[] | 'all'> = { llm: 'all', code: ['timeout_ms'], passthrough: [] };
 
-/** Makes another kind of block of a step. What would have no effect in it goes; the prompt begins anew. */
+/** Changes the kind of a block. Fields without effect are dropped, and the prompt starts anew. */
 export function changeKind(step: SequentialStep, kind: Kind): SequentialStep {
   const { model, prompt: _old, processor_config, ...kept } = step;
   const prompt = PROMPTS[kind];

@@ -10,8 +10,8 @@ import { useStep } from './use-step.ts';
 /** The fields of a code block. */
 export function CodeFields({ step }: { step: SequentialStep }) {
   const { problems, set, configure, problemOf } = useStep(step);
-  const said = JSON.stringify(problems.filter(({ field }) => field === 'prompt'));
-  const marked = useMemo(() => (JSON.parse(said) as Problem[]).map(toEditorProblem), [said]);
+  const reported = JSON.stringify(problems.filter(({ field }) => field === 'prompt'));
+  const marked = useMemo(() => (JSON.parse(reported) as Problem[]).map(toEditorProblem), [reported]);
   return (
     <div className={style.fields}>
       <CodeEditor
@@ -43,7 +43,7 @@ export function CodeFields({ step }: { step: SequentialStep }) {
   );
 }
 
-/** The service says the line in its sentence: `SyntaxError: … (line 3 of the code).` */
+/** Reads the line from the service's message: `SyntaxError: … (line 3 of the code).` */
 function toEditorProblem({ message }: Problem): EditorProblem {
   const line = /\(line (\d+) of the code\)/.exec(message)?.[1];
   return { message, line: line === undefined ? undefined : Number(line) };

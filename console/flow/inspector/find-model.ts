@@ -1,6 +1,6 @@
 import type { Model } from '../../api/use-models.ts';
 
-/** The entry that tells of a model: its own, or that of all other models of its provider. */
+/** Finds the list entry of a model: its own, or the wildcard entry of its provider. */
 export function findModel(models: Model[], name: string): Model | undefined {
   const provider = name.slice(0, name.indexOf('/') + 1);
   return (

@@ -8,8 +8,8 @@ import { useFlow } from '../flow-context.ts';
 import style from './inspector.module.css';
 
 /**
- * The flow as a whole: what it is for, what it is made of, and what its draft lacks. `missing` is the step that the address
- * names, if it does: the draft does not have it.
+ * The flow as a whole: description, numbers, problems and notes. `missing` is the step in the address when the draft
+ * has no such step.
  */
 export function FlowInspector({ missing }: { missing: unknown }) {
   const { flow } = useFlow();

@@ -12,12 +12,12 @@ import { SchemaFields } from './schema-fields.tsx';
 import { StepNames } from './step-names.tsx';
 import { useStep } from './use-step.ts';
 
-/** The selected step and its fields; the flow's own when no step is selected. */
+/** Shows the selected step and its fields, or the flow when no step is selected. */
 export function Inspector() {
   const { steps, selectedId, renamedTo } = useDraft();
   const { step: named } = useSearch({ strict: false }) as { step?: unknown };
   const step = findStep(steps, selectedId)?.step;
-  // Each step has a form of its own, which stays, with the focus in it, when its step_id is changed.
+  // Each step has its own form. The form, with the focus in it, stays when the step_id changes.
   const [shown, setShown] = useState({ stepId: selectedId, form: 0 });
   if (shown.stepId !== selectedId)
     setShown({ stepId: selectedId, form: selectedId === renamedTo ? shown.form : shown.form + 1 });

@@ -4,14 +4,14 @@ import { TextField } from '../../ui/text-field.tsx';
 type Props = {
   label: string;
   values: string[];
-  /** Called with the texts that are typed; undefined for none. */
+  /** Called with the lines; undefined when there are none. */
   onChange: (values: string[] | undefined) => void;
   help: string;
   error?: string | undefined;
   isMono?: boolean;
 };
 
-/** Texts, one on each line. Empty lines stay in the field while it is typed in, and stand for nothing. */
+/** Edits a list of texts, one per line. Empty lines are allowed while typing and ignored. */
 export function LinesField({ values, onChange, help, ...props }: Props) {
   const [typed, setTyped] = useState('');
   const written = values.join('\n');

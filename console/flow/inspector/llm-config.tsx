@@ -15,7 +15,7 @@ const EFFORT_OPTIONS = [
   ...EFFORTS.map((effort) => ({ id: effort, label: effort })),
 ];
 
-/** The rarer settings of a model call. An empty field leaves the default, which it shows. */
+/** The less common settings of a model call. Empty fields show the default. */
 export function LlmConfig({ step }: { step: SequentialStep }) {
   const { steps, configure, problemOf } = useStep(step);
   const config = step.processor_config ?? {};

@@ -7,7 +7,7 @@ import { ModelField } from './model-field.tsx';
 import { useStep } from './use-step.ts';
 import { variableScope } from './variable-scope.ts';
 
-/** The fields of a block that asks a model. */
+/** The fields of a model call. */
 export function LlmFields({ step }: { step: SequentialStep }) {
   const { steps, set, configure, problemOf } = useStep(step);
   const scope = useMemo(() => variableScope(steps, step.step_id), [steps, step.step_id]);

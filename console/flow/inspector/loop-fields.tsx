@@ -20,7 +20,7 @@ const WAYS = [
   { id: 'until', label: 'Until a value is reached', description: 'The body runs on its own output' },
 ] as const;
 
-/** How a loop runs its body, and when it stops. */
+/** Edits how a loop runs its body and when it stops. */
 export function LoopFields({ step }: { step: LoopStep }) {
   const { change } = useDraft();
   const { set, problemOf } = useStep(step);
@@ -78,7 +78,7 @@ export function LoopFields({ step }: { step: LoopStep }) {
   );
 }
 
-/** A JSON value in a field; a text that is not JSON stays there and changes nothing. */
+/** Edits a JSON value. Invalid JSON stays in the field and changes nothing. */
 function Equals({ value, onChange }: { value: Until['equals']; onChange: (value: Until['equals']) => void }) {
   const [text, setText] = useState(JSON.stringify(value));
   const kept = JSON.stringify(value);

@@ -11,7 +11,7 @@ import { findModel } from './find-model.ts';
 import style from './inspector.module.css';
 import { useStep } from './use-step.ts';
 
-/** The model of a block, with what it costs and can do, and whose key its calls use. */
+/** Edits the model of a block. Shows its price, abilities and the key that its calls use. */
 export function ModelField({ step }: { step: SequentialStep }) {
   const { org, project } = useFlow();
   const { organization } = useProject({ org, project });
@@ -76,7 +76,7 @@ function ModelFacts({ model, org, wantsSchema }: { model: Model; org: string; wa
   );
 }
 
-/** Models that can be called come first. */
+/** Models with a key come first. */
 function toOptions(models: Model[]) {
   const named = models.filter(({ model }) => !model.endsWith('/*'));
   return [...named]

@@ -6,7 +6,7 @@ type OutputField = { path: string; type: string };
 const DEPTH_MAX = 4;
 const FIELDS_MAX = 100;
 
-/** The paths into a step's output that its JSON Schemas, branches and body tell of. */
+/** Lists paths into a step's output, from its JSON Schemas, branches and body. */
 export function listOutputFields(step: Step): OutputField[] {
   return fieldsOf(step, '', DEPTH_MAX).slice(0, FIELDS_MAX);
 }
@@ -16,7 +16,7 @@ function fieldsOf(step: Step, path: string, depth: number): OutputField[] {
   if (step.type === 'sequential') return fieldsOfSchema(step.outputSchema, path, depth);
   if (step.type === 'loop') return lastOf(step.body, join(path, '0'), 'the first output', depth);
   return Object.entries(step.branches).flatMap(([branch, steps]) =>
-    // A name with other letters cannot be part of a variable.
+    // A branch name with other characters cannot be part of a variable.
     /^[A-Za-z0-9_-]+$/.test(branch) ? lastOf(steps, join(path, branch), 'a branch', depth) : [],
   );
 }

@@ -12,7 +12,7 @@ import { useStep } from './use-step.ts';
 const BRANCHES_MAX = 32;
 const NAME_MAX_LENGTH = 64;
 
-/** The branches of a parallel step: added, named, ordered and removed. */
+/** Edits the branches of a parallel step. */
 export function ParallelFields({ step }: { step: ParallelStep }) {
   const { change } = useDraft();
   const { problemOf } = useStep(step);
@@ -67,7 +67,7 @@ export function ParallelFields({ step }: { step: ParallelStep }) {
   );
 }
 
-/** The name is changed when the field is left; variables that read the branch follow. */
+/** Renames the branch, and the variables that read it, when the field loses the focus. */
 function BranchName({ step, branch }: { step: ParallelStep; branch: string }) {
   const { change } = useDraft();
   const [written, setWritten] = useState<string>();

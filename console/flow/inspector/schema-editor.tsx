@@ -17,10 +17,10 @@ type Props = {
   error: string | undefined;
 };
 
-/** Edits a JSON Schema: as a list of fields where it is an object's, or as JSON. Both show the same schema. */
+/** Edits a JSON Schema, as a list of fields when it describes an object, or as JSON. */
 export function SchemaEditor({ title, help, schema, onChange, error }: Props) {
   const isForm = fitsForm(schema);
-  // A schema that begins to fit the fields while it is typed stays in the editor.
+  // A schema that starts to fit the field list while it is typed stays in the JSON editor.
   const [wantsJson, setWantsJson] = useState(schema !== undefined && !isForm);
   if (schema !== undefined && !isForm && !wantsJson) setWantsJson(true);
   const asForm = isForm && !wantsJson;
@@ -72,7 +72,7 @@ export function SchemaEditor({ title, help, schema, onChange, error }: Props) {
 
 type JsonProps = { title: string; schema: JsonSchema; onChange: (schema: JsonSchema) => void };
 
-/** A text that is not a JSON Schema stays in the editor and changes nothing. */
+/** Edits a schema as JSON. Invalid text stays in the editor and changes nothing. */
 function SchemaJson({ title, schema, onChange }: JsonProps) {
   const kept = JSON.stringify(schema);
   const [text, setText] = useState(() => JSON.stringify(schema, null, 2));

@@ -2,7 +2,7 @@ import type { SequentialStep } from '../draft/steps.ts';
 import { SchemaEditor } from './schema-editor.tsx';
 import { useStep } from './use-step.ts';
 
-/** The JSON Schemas that input and output of a block must match. */
+/** Edits the JSON Schemas of a block's input and output. */
 export function SchemaFields({ step }: { step: SequentialStep }) {
   const { set, problemOf } = useStep(step);
   return (

@@ -1,4 +1,4 @@
-// A JSON Schema as a list of fields, for the common case of an object. What the form does not know stays in the schema.
+// A JSON Schema of an object as a list of fields. Keywords that the form does not know are kept.
 import { isObject } from '../../ui/is-object.ts';
 
 export type Members = Record<string, unknown>;
@@ -9,7 +9,7 @@ export type SchemaField = { name: string; schema: Members; isRequired: boolean }
 export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array'] as const;
 const NEW_OBJECT: Members = { type: 'object', properties: {}, required: [], additionalProperties: false };
 
-/** A schema to begin with: an object with one text. */
+/** The schema of a new field list: an object with one string. */
 export const FIRST_SCHEMA: Members = {
   type: 'object',
   properties: { text: { type: 'string' } },
@@ -17,14 +17,14 @@ export const FIRST_SCHEMA: Members = {
   additionalProperties: false,
 };
 
-/** Whether the form can show a schema: an object whose fields are written as schemas. */
+/** Whether the form can show a schema: an object whose properties are all schemas. */
 export function fitsForm(schema: unknown): schema is Members {
   if (!isObject(schema) || schema.type !== 'object') return false;
   const { properties = {}, required = [] } = schema;
   return isObject(properties) && Object.values(properties).every(isObject) && isTexts(required);
 }
 
-/** The fields of an object, in their order. */
+/** Lists the fields of an object schema in order. */
 export function listFields(schema: Members): SchemaField[] {
   const required = isTexts(schema.required) ? schema.required : [];
   return Object.entries((schema.properties ?? {}) as Record<string, Members>).map(([name, field]) => ({
@@ -34,7 +34,7 @@ export function listFields(schema: Members): SchemaField[] {
   }));
 }
 
-/** Writes fields into an object's schema; its other keywords stay, and so do required names that have no field. */
+/** Writes fields into an object schema. Other keywords are kept, and so are required names without a field. */
 export function withFields(schema: Members, fields: SchemaField[]): Members {
   const old = new Set(Object.keys((schema.properties ?? {}) as Members));
   const others = (isTexts(schema.required) ? schema.required : []).filter((name) => !old.has(name));
@@ -47,7 +47,7 @@ export function withFields(schema: Members, fields: SchemaField[]): Members {
   };
 }
 
-/** Adds a required text with a name that is free. */
+/** Adds a required string under a free name. */
 export function addField(schema: Members): Members {
   const fields = listFields(schema);
   const names = new Set(fields.map(({ name }) => name));
@@ -56,7 +56,7 @@ export function addField(schema: Members): Members {
   return withFields(schema, [...fields, { name, schema: { type: 'string' }, isRequired: true }]);
 }
 
-/** Gives a field another type. What only the old type knows goes; title and description stay. */
+/** Changes the type of a field. Keywords of the old type are dropped; title and description are kept. */
 export function withType(field: Members, type: FieldType): Members {
   const { title, description } = field;
   const kept = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
@@ -65,12 +65,12 @@ export function withType(field: Members, type: FieldType): Members {
   return { type, ...kept };
 }
 
-/** The type of a field that the form can change; undefined for any other schema, which is edited as JSON. */
+/** Returns the type of a field; undefined for schemas that are edited as JSON. */
 export function typeOf(field: Members): FieldType | undefined {
   return FIELD_TYPES.find((type) => type === field.type);
 }
 
-/** Sets a keyword, or takes it out. */
+/** Sets a keyword, or removes it when the value is undefined. */
 export function withKeyword(schema: Members, keyword: string, value: unknown): Members {
   if (value !== undefined) return { ...schema, [keyword]: value };
   const { [keyword]: _old, ...kept } = schema;

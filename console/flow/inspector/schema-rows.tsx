@@ -27,7 +27,7 @@ type Props = { schema: Members; onChange: (schema: Members) => void };
 
 const TYPE_OPTIONS = FIELD_TYPES.map((type) => ({ id: type, label: type }));
 
-/** The fields of an object's schema, each with name, type and whether it is required; fields of fields are below them. */
+/** Edits the fields of an object schema: name, type, required. Nested fields are shown below their field. */
 export function SchemaRows({ schema, onChange }: Props) {
   const fields = listFields(schema);
   const names = new Set(fields.map(({ name }) => name));
@@ -132,7 +132,7 @@ function Field({ field, isTaken, onChange, onRemove }: FieldProps) {
   );
 }
 
-/** The texts that a field may have; any text when there are none. */
+/** Edits the allowed values of a string field. */
 function Choices({ name, schema, onChange }: { name: string } & Props) {
   const values = Array.isArray(schema.enum) ? schema.enum.map(String) : [];
   return (
@@ -145,7 +145,7 @@ function Choices({ name, schema, onChange }: { name: string } & Props) {
   );
 }
 
-/** The fields of an object, and the items of an array. */
+/** Edits the fields of a nested object, or the items of an array. */
 function Inner({ schema, onChange }: Props) {
   if (schema.type === 'array' && isObject(schema.items)) {
     const { items } = schema;

@@ -19,7 +19,7 @@ const KINDS = [
 ] as const;
 const TITLES = { parallel: 'Parallel step', loop: 'Loop' };
 
-/** The name, step_id and kind of a step. */
+/** Edits the name, step_id and kind of a step. */
 export function StepNames({ step }: { step: Step }) {
   const { change } = useDraft();
   const { set, problemOf } = useStep(step);
@@ -56,7 +56,7 @@ export function StepNames({ step }: { step: Step }) {
   );
 }
 
-/** The step_id is changed when the field is left: prompts and code that name it follow. */
+/** Changes the step_id, and the prompts and code that refer to it, when the field loses the focus. */
 function StepId({ step }: { step: Step }) {
   const { steps, rename } = useDraft();
   const [text, setText] = useState(step.step_id);

@@ -4,7 +4,7 @@ import { isWithin, withField } from './with-field.ts';
 
 export type BlockConfig = NonNullable<SequentialStep['processor_config']>;
 
-/** Ways to change the fields of one step; `undefined` takes a field out. Every other field stays as it is. */
+/** Returns the functions that change the fields of one step. Setting a field to `undefined` removes it. */
 export function useStep<S extends Step>(step: S) {
   const { steps, problems, change } = useDraft();
   const { step_id } = step;
@@ -22,7 +22,7 @@ export function useStep<S extends Step>(step: S) {
     steps,
     problems: of,
     set,
-    /** Sets a field of `processor_config`, which is taken out with its last field. */
+    /** Sets a field of `processor_config`, which is removed with its last field. */
     configure<Field extends keyof BlockConfig & string>(field: Field, value: BlockConfig[Field] | undefined) {
       change(`Change ${field} of ${step.name}`, (steps) =>
         changeStep(steps, step_id, (now) => {
@@ -35,7 +35,7 @@ export function useStep<S extends Step>(step: S) {
         }),
       );
     },
-    /** Says what is wrong with a field or with something in it; undefined when nothing is. */
+    /** Returns the problems of a field, or of anything inside it, as one text; undefined when there are none. */
     problemOf(field: string): string | undefined {
       const found = of.filter((problem) => isWithin(problem.field, field));
       return found.length > 0 ? found.map(({ message }) => message).join(' ') : undefined;

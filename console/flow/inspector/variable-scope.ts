@@ -6,7 +6,9 @@ import { listOutputFields } from './output-fields.ts';
 const FORMS = '{{message}}, {{previous_output}}, {{parameters.<key>}} and {{steps.<step_id>}}';
 const CODE_PARAMETER = /(?<![\w$.])parameters\s*\??\.\s*([A-Za-z_$][\w$]*)/g;
 
-/** The variables that the prompt of a step can use: those of every run, and outputs of the steps that have ended by then. */
+/**
+ * Returns the variables that a step's prompt can use: those of every run, and outputs of steps that have ended by then.
+ */
 export function variableScope(steps: Step[], stepId: string): VariableScope {
   const visible = new Map(listVisible(steps, stepId)?.map((step) => [step.step_id, step]));
   const all = stepIdsOf(steps);
@@ -52,7 +54,7 @@ function describeVisible(ids: string[]): string {
   return `The steps whose outputs can be read here: ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ', …' : ''}.`;
 }
 
-/** The first key of a path that the step's output cannot have. */
+/** Finds the first key of a path that the step's output cannot have. */
 function findPathProblem(step: Step, [key]: string[]): string | undefined {
   if (key === undefined) return undefined;
   if (step.type === 'parallel' && !Object.hasOwn(step.branches, key))
@@ -65,7 +67,7 @@ function findPathProblem(step: Step, [key]: string[]): string | undefined {
   return `The output of ${step.step_id} has no field ${key}. Its fields: ${Object.keys(properties).join(', ')}.`;
 }
 
-/** The steps that have ended when a step begins: those before it in its list, and before each step around it. */
+/** Lists the steps that have ended when a step begins: those before it in its list, and before each enclosing step. */
 function listVisible(steps: Step[], stepId: string): Step[] | undefined {
   for (const [index, step] of steps.entries()) {
     const before = steps.slice(0, index);
@@ -78,7 +80,7 @@ function listVisible(steps: Step[], stepId: string): Step[] | undefined {
   return undefined;
 }
 
-/** The keys of parameters that prompts and code of a flow name, in their order. */
+/** Lists the parameters that prompts and code of a flow refer to, in order. */
 export function listParameters(steps: Step[]): string[] {
   const keys = [...eachStep(steps)].flatMap(({ step }) => {
     if (step.type !== 'sequential' || !step.prompt) return [];

@@ -7,7 +7,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { Note } from '../../ui/note.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
-import { useIsShown } from '../../ui/use-is-shown.ts';
+import { useIsMounted } from '../../ui/use-is-shown.ts';
 import { ChangedMeanwhile, findNewerEtag } from '../changed-meanwhile.tsx';
 import { useFlow } from '../flow-context.ts';
 import { EMPTY_INPUT, parseInput } from '../try/try-input.ts';
@@ -20,14 +20,14 @@ const CASE = `${CASES}/{test_case_id}` as const;
 type Props = {
   start: CaseDraft;
   onClose: () => void;
-  /** Begins again with the case as it is stored now. */
+  /** Restarts the form with the test case as stored now. */
   onReload: (testCaseId: string) => void;
 };
 
-/** Creates a test case, or changes one. */
+/** Creates or edits a test case. */
 export function CaseDialog({ start, onClose, onReload }: Props) {
   const { flow, projectId } = useFlow();
-  const isShown = useIsShown();
+  const isMounted = useIsMounted();
   const id = start.test_case_id;
   const [name, setName] = useState(start.name ?? '');
   const [message, setMessage] = useState(start.message ?? '');
@@ -40,17 +40,17 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
   const [isSent, setSent] = useState(false);
   const done = async () => {
     await refetch(CASES, CASE);
-    if (isShown.current) onClose();
+    if (isMounted.current) onClose();
   };
   const options = { meta: { quiet: true }, onSuccess: done };
   const create = $api.useMutation('post', CASES, options);
   const replace = $api.useMutation('put', CASE, options);
   const change = id === undefined ? create : replace;
-  // Both may be long: they are read again only when they change.
+  // Both texts may be long, so they are parsed only when they change.
   const input = useMemo(() => parseInput({ ...EMPTY_INPUT, parameters }), [parameters]);
   const { expectation, error } = useMemo(() => parseExpectation(form), [form]);
   const set = (changed: Partial<ExpectationForm>) => setForm({ ...form, ...changed });
-  const said = isSent ? error : undefined;
+  const shownError = isSent ? error : undefined;
 
   const newer = id === undefined ? undefined : findNewerEtag(replace.error);
 
@@ -59,7 +59,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
     if (!expectation || input.errors.parameters) return;
     const body = { name: name.trim(), message, parameters: input.request.parameters ?? {}, expectation };
     const path = { project_id: projectId, flow_id: flow.id };
-    // Without If-None-Match a case of the same name would be replaced.
+    // Without If-None-Match, a test case with the same name would be replaced.
     if (id === undefined) create.mutate({ params: { path, header: { 'If-None-Match': '*' } }, body });
     else {
       const header = etag === undefined ? {} : { 'If-Match': etag };
@@ -104,7 +104,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
       {start.note && <Note>{start.note}</Note>}
       <Select label="The answer" options={KINDS} value={form.kind} onChange={(kind) => set({ kind })} />
       {form.kind === 'contains' && (
-        <TextField label="Text" value={form.text} onChange={(text) => set({ text })} error={said} />
+        <TextField label="Text" value={form.text} onChange={(text) => set({ text })} error={shownError} />
       )}
       {form.kind === 'equals' && (
         <CodeEditor
@@ -112,7 +112,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
           language="json"
           value={form.value}
           onChange={(value) => set({ value })}
-          error={said}
+          error={shownError}
           help="A JSON value: a text stands in quotes."
           lines={[3, 12]}
         />
@@ -123,7 +123,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
           language="json-schema"
           value={form.schema}
           onChange={(schema) => set({ schema })}
-          error={said}
+          error={shownError}
           lines={[3, 14]}
         />
       )}
@@ -134,7 +134,7 @@ export function CaseDialog({ start, onClose, onReload }: Props) {
             rows={4}
             value={form.criteria}
             onChange={(criteria) => set({ criteria })}
-            error={said}
+            error={shownError}
             placeholder="Names at least two rivers and is polite."
           />
           <TextField

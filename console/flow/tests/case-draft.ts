@@ -1,23 +1,23 @@
 import type { components } from '../../api/schema.d.ts';
 import type { Expectation } from './expectation.ts';
 
-/** A case to begin with: a stored one, or the input and result of a run. */
+/** The start of the form: a stored test case, or the input and result of a run. */
 export type CaseDraft = Partial<Omit<components['schemas']['TestCase'], 'expectation'>> & {
   expectation?: Expectation;
 } & {
-  /** The ETag of the stored case. */
+  /** The ETag of the stored test case. */
   etag?: string;
-  /** A sentence about what it lacks. */
+  /** A note about a missing part. */
   note?: string;
 };
 
-/** The most that the service takes in a test case, in characters of JSON, input and expectation together. */
+/** The service's limit for a test case, in characters of JSON, input and expectation together. */
 const CASE_MAX_CHARS = 500_000;
 const LIMIT = `a test case has at most ${CASE_MAX_CHARS.toLocaleString('en')} characters, input and answer together`;
 
 /**
- * Makes a case of the input of a run and its result; `ended` is undefined when it has none. A result that does not fit is
- * left out, with a note. Throws for an input that does not fit, of which no case can be made.
+ * Makes a test case from the input and result of a run; `ended` is undefined when there is no result. A result that is
+ * too long is omitted with a note. Throws when the input is too long.
  */
 export function getCaseOfRun(
   input: Pick<CaseDraft, 'message' | 'parameters'>,

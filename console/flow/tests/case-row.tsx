@@ -7,7 +7,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import style from './tests.module.css';
 
-type Props = {
+type CaseRowProps = {
   testCase: Schemas['ListedTestCase'];
   isBusy: boolean;
   onOpen: () => void;
@@ -16,8 +16,8 @@ type Props = {
   onDelete: () => void;
 };
 
-/** A test case with its last result. */
-export function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: Props) {
+/** A row with a test case and its last result. */
+export function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowProps) {
   const { name, last_result: last } = testCase;
   return (
     <tr>

@@ -1,4 +1,4 @@
-// The expectation of a test case, as its form holds it, and as it is sent.
+// A test case as its form holds it and as it is sent.
 
 import type { components } from '../../api/schema.d.ts';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
@@ -7,7 +7,7 @@ import { isObject } from '../../ui/is-object.ts';
 export type Expectation = components['schemas']['SaveTestCase']['expectation'];
 type Kind = Expectation['type'];
 
-/** The form: one text for each kind, so that nothing is lost while the reader tries another kind. */
+/** The form has one text for each kind, so that switching kinds loses nothing. */
 export type ExpectationForm = {
   kind: Kind;
   value: string;
@@ -51,7 +51,7 @@ export function toForm(expectation: Expectation): ExpectationForm {
   }
 }
 
-/** Reads the form. Nothing is sent while there is an error. */
+/** Parses the form. Nothing is sent while there is an error. */
 export function parseExpectation(form: ExpectationForm): { expectation?: Expectation; error?: string } {
   const { kind, text, criteria, model } = form;
   if (kind === 'contains')
@@ -77,7 +77,7 @@ export function parseExpectation(form: ExpectationForm): { expectation?: Expecta
   }
 }
 
-/** The expectation in a few words. */
+/** Describes an expectation in a few words. */
 export function describeExpectation(expectation: Expectation): string {
   switch (expectation.type) {
     case 'equals':

@@ -8,7 +8,7 @@ import style from './tests.module.css';
 
 const COMPARED_MAX_CHARS = 200_000;
 
-/** The expectation of a case as it is now, and what the run answered: as a difference where both are values. */
+/** Compares the current expectation of a test case with the answer of a run; as a difference when both are values. */
 export function ExpectedAndGot({ testCaseId, executionId }: { testCaseId: string; executionId: string }) {
   const { flow, org, project, projectId } = useFlow();
   const testCase = $api.useQuery(

@@ -1,14 +1,13 @@
-// The last results of test cases, taken together.
 import type { components } from '../../api/schema.d.ts';
 
 type Case = Pick<components['schemas']['ListedTestCase'], 'last_result'>;
 
-/** Whether the result of one of the cases is still to come. */
+/** Whether the result of any test case is pending. */
 export function isAnyPending(cases: readonly Case[] = []): boolean {
   return cases.some(({ last_result: last }) => last?.status === 'pending');
 }
 
-/** Says how the cases ended when each was run last, and when the latest of them was; undefined while none has been run. */
+/** Summarizes the last results of the test cases, with the time of the latest; undefined when none has been run. */
 export function sumUpResults(cases: readonly Case[]) {
   const results = cases.flatMap(({ last_result: last }) => last ?? []);
   const latest = results

@@ -16,7 +16,7 @@ import style from './tests.module.css';
 
 const POLL_MS = 1_000;
 
-/** One test run as it goes: each case, and for one that is opened what was expected and what came. */
+/** A test run, updated while it is running. Each result opens to show what was expected and what came. */
 export function TestRunPanel({ testRunId, onClose }: { testRunId: string; onClose: () => void }) {
   useReturnFocus();
   const { flow, projectId } = useFlow();

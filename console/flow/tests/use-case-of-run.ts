@@ -5,18 +5,18 @@ import { useFlow } from '../flow-context.ts';
 import { type CaseDraft, getCaseOfRun } from './case-draft.ts';
 
 /**
- * Opens a new case with the input and the result of the run that the address names: `?from=<executionId>`. Returns why that
- * failed.
+ * Opens a new test case with the input and result of the run in the address, `?from=<executionId>`. Returns the error
+ * if that fails.
  */
 export function useCaseOfRun(onRead: (start: CaseDraft) => void): Error | undefined {
   const { from } = useSearch({ strict: false }) as { from?: unknown };
   const { flow, org, project } = useFlow();
   const navigate = useNavigate();
   const [error, setError] = useState<Error>();
-  const begun = useRef<string>(undefined);
+  const handled = useRef<string>(undefined);
   useEffect(() => {
-    if (typeof from !== 'string' || begun.current === from) return;
-    begun.current = from;
+    if (typeof from !== 'string' || handled.current === from) return;
+    handled.current = from;
     const path = { org, project, flow: flow.slug, executionId: from };
     Promise.all([
       api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/fork', {

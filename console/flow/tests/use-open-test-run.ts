@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** The test run that the page shows, which the address names: `?run=<test_run_id>`. */
+/** Reads and changes the open test run, which is a search parameter: `?run=<test_run_id>`. */
 export function useOpenTestRun(): [string | undefined, (testRunId: string | undefined) => void] {
   const { run } = useSearch({ strict: false }) as { run?: unknown };
   const navigate = useNavigate();

@@ -1,16 +1,19 @@
 import type { components } from '../../api/schema.d.ts';
 import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
 
-type Schemas = components['schemas'];
+export type Schemas = components['schemas'];
 
 const RUN_ENDS = ['run_completed', 'run_failed', 'run_tool_calls_required', 'run_in_progress'];
 
-/** Whether an event of `…/events` is the last one. */
+/** Whether an event of `GET …/jobs/{executionId}/events` is the last one. */
 export function isLastRunEvent({ event }: TryEvent): boolean {
   return RUN_ENDS.includes(event);
 }
 
-/** Adds what an event of `GET …/jobs/{executionId}/events` tells. The result is not in it: `GET …/jobs` has that. */
+/**
+ * Applies an event of `GET …/jobs/{executionId}/events`. Events do not carry the result; `GET …/jobs/{executionId}`
+ * does.
+ */
 export function applyRunEvent(run: TryRun, { event, data }: TryEvent): TryRun {
   switch (event) {
     case 'run_started':
@@ -36,7 +39,7 @@ export function applyRunEvent(run: TryRun, { event, data }: TryEvent): TryRun {
   }
 }
 
-/** Adds the state of a run as `GET …/jobs/{executionId}` and the last event have it. */
+/** Applies the state of a run, from `GET …/jobs/{executionId}` or the last event. */
 export function applyRunState(run: TryRun, state: Schemas['JobState']): TryRun {
   const { status, durationMs, cost } = state;
   const isCancelled = status === 'failed' && state.code === 'CANCELLED';
@@ -51,7 +54,7 @@ export function applyRunState(run: TryRun, state: Schemas['JobState']): TryRun {
   };
 }
 
-/** Sums up what the blocks have cost, until the receipt says it. */
+/** Sums up the cost of the blocks, until the receipt is known. */
 export function withCost(run: TryRun): TryRun {
   return { ...run, cost: run.blocks.reduce((sum, { usage }) => sum + (usage?.cost ?? 0), 0) };
 }

@@ -1,17 +1,14 @@
-import type { components } from '../../api/schema.d.ts';
-import { withCost } from './apply-run-event.ts';
+import { type Schemas, withCost } from './apply-run-event.ts';
 import { type TryEvent, type TryRun, toFailure, toTryBlock, withBlock } from './try-run.ts';
-
-type Schemas = components['schemas'];
 
 const CALL_ENDS = ['step_paused', 'step_paused_for_tool_calls', 'run_completed', 'run_failed'];
 
-/** Whether an event of `/step` ends its call. */
+/** Whether an event of `POST …/step` ends its call. */
 export function isLastStepEvent({ event }: TryEvent): boolean {
   return CALL_ENDS.includes(event);
 }
 
-/** Adds what an event of `POST …/step` tells. */
+/** Applies an event of `POST …/step`. */
 export function applyStepEvent(run: TryRun, { event, data }: TryEvent): TryRun {
   switch (event) {
     case 'run_started': {
@@ -24,7 +21,7 @@ export function applyStepEvent(run: TryRun, { event, data }: TryEvent): TryRun {
     case 'block_completed': {
       const { stepId, key, output, blocks } = data as Schemas['StepBlockCompleted'];
       const known = blocks.reduce((all, block) => withBlock(all, toTryBlock(block)), run.blocks);
-      // The output of a block inside a step is part of the output of the step.
+      // The output of an inner block is part of its step's output.
       const outputs = key === undefined ? { ...run.outputs, [stepId]: output } : run.outputs;
       return withCost({ ...run, blocks: known, outputs });
     }
@@ -54,7 +51,7 @@ export function applyStepEvent(run: TryRun, { event, data }: TryEvent): TryRun {
   }
 }
 
-/** Notes that a block began or is asked again. A step that holds others has no block of its own. */
+/** Records that a block has started or is retried. Steps with inner steps have no block of their own. */
 function applyUnderWay(
   run: TryRun,
   { stepId, key = stepId, name, type, attempts, errorMessage }: Schemas['StepBlockRetrying'],

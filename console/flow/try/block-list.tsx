@@ -10,7 +10,7 @@ import type { TryBlock, TryRun } from './try-run.ts';
 
 const SHOWN_MAX = 100;
 
-/** The blocks of a run in the order they started; each opens to what it got and answered. */
+/** The blocks of a run in the order in which they started. Each opens to show its input and output. */
 export function BlockList({ run }: { run: TryRun }) {
   const { blocks, executionId } = run;
   if (blocks.length === 0) return null;

@@ -5,7 +5,7 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { useFlow } from '../flow-context.ts';
 import style from './try-panel.module.css';
 
-/** One block of a run: its input, the request it sent and its output; a value over 16 KiB is on the page of the run. */
+/** The input, request and output of one block. Values over 16 KiB are only on the page of the run. */
 export function BlockValues({ executionId, blockKey }: { executionId: string; blockKey: string }) {
   const { flow, org, project } = useFlow();
   const query = $api.useQuery(
@@ -31,11 +31,11 @@ export function BlockValues({ executionId, blockKey }: { executionId: string; bl
 
 function Value({ label, value, bytes }: { label: string; value: unknown; bytes: number }) {
   if (bytes === 0) return null;
-  const isLeftOut = value === null && bytes > 'null'.length;
+  const isOmitted = value === null && bytes > 'null'.length;
   return (
     <div>
       <h4>{label}</h4>
-      {isLeftOut ? (
+      {isOmitted ? (
         <p className={style.faint}>{formatBytes(bytes)}: open the run to read it.</p>
       ) : (
         <JsonView value={value} label={label} />

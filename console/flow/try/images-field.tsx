@@ -11,7 +11,7 @@ import style from './try-panel.module.css';
 
 const TYPES = MIME_TYPES.map((id) => ({ id, label: id.replace('image/', '').toUpperCase() }));
 
-/** Images that every llm block gets, each by its address: typed, pasted, or dropped as a link. */
+/** Edits the images for the model calls, by URL: typed, pasted or dropped as a link. */
 export function ImagesField({
   images,
   onChange,

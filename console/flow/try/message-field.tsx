@@ -6,10 +6,10 @@ import { TextField } from '../../ui/text-field.tsx';
 import { EDITED_MAX_CHARS } from './try-input.ts';
 import style from './try-panel.module.css';
 
-type Props = { value: string; onChange: (value: string) => void };
+type MessageFieldProps = { value: string; onChange: (value: string) => void };
 
-/** The message of a run. A very long one, of a run that is tried again, is sent as it is. */
-export function MessageField({ value, onChange }: Props) {
+/** Edits the message of a run. A very long message, from a run that is tried again, cannot be edited. */
+export function MessageField({ value, onChange }: MessageFieldProps) {
   const [isAnother, setAnother] = useState(false);
   if (value.length > EDITED_MAX_CHARS)
     return (

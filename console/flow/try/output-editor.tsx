@@ -6,18 +6,18 @@ import { Row } from '../../ui/page.tsx';
 import { EDITED_MAX_CHARS } from './try-input.ts';
 import style from './try-panel.module.css';
 
-type Props = {
+type OutputEditorProps = {
   output: unknown;
   isLast: boolean;
-  /** The text that was typed; undefined while it is the output's. */
+  /** The edited text; undefined while it is unchanged. */
   text: string | undefined;
   error: string | undefined;
   onChange: (text: string) => void;
   onSave: () => void;
 };
 
-/** The output of a step, which the steps after it get as it is left here. */
-export function OutputEditor({ output, isLast, text: typed, error, onChange, onSave }: Props) {
+/** Edits the output of a step, which the following steps receive. */
+export function OutputEditor({ output, isLast, text: typed, error, onChange, onSave }: OutputEditorProps) {
   const written = useMemo(() => JSON.stringify(output, null, 2) ?? 'null', [output]);
   const text = typed ?? written;
   if (text.length > EDITED_MAX_CHARS)

@@ -1,3 +1,4 @@
+// The fields of a run's input.
 import { useMemo } from 'react';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
@@ -7,16 +8,16 @@ import type { Step } from '../draft/steps.ts';
 import { parametersUsed } from './try-input.ts';
 import style from './try-panel.module.css';
 
-type Props = {
-  /** The JSON text. */
+type ParametersFieldProps = {
+  /** JSON text. */
   value: string;
   onChange: (value: string) => void;
   error?: string | undefined;
   steps: Step[];
 };
 
-/** The parameters of a run: a field for each that the flow names, and the JSON of all. */
-export function ParametersField({ value, onChange, error, steps }: Props) {
+/** Edits the parameters of a run: a field for each one that the flow uses, and all of them as JSON. */
+export function ParametersField({ value, onChange, error, steps }: ParametersFieldProps) {
   const used = parametersUsed(steps);
   const parameters = useMemo(() => readObject(value), [value]);
   const set = (name: string, text: string) => {
@@ -53,7 +54,7 @@ export function ParametersField({ value, onChange, error, steps }: Props) {
   );
 }
 
-/** The object of a JSON text; undefined where it is none, or would lose digits when it is written again. */
+/** Parses a JSON object; undefined for other texts, and for numbers that would lose digits when written again. */
 function readObject(text: string): Record<string, unknown> | undefined {
   if (findChangedNumber(text)) return undefined;
   if (text.trim() === '') return {};

@@ -1,6 +1,6 @@
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
 
-/** Reads an output as it was typed: a JSON value, or a sentence that says why it is none. */
+/** Parses an edited output as JSON, or returns the error to show. */
 export function parseOutput(text: string): { value?: unknown; error?: string } {
   try {
     const value: unknown = JSON.parse(text);

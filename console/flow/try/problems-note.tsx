@@ -5,7 +5,7 @@ import style from './try-panel.module.css';
 
 type Props = { heading: string; problems: Problem[]; max?: number };
 
-/** Tells what is to be fixed before a flow can run: at most `max` problems, each with a button that opens its step. */
+/** Lists the problems that prevent a run, at most `max`, each with a button that opens its step. */
 export function ProblemsNote({ heading, problems, max = problems.length }: Props) {
   const open = useOpenStep();
   return (

@@ -7,9 +7,9 @@ import { Time } from '../../ui/time.tsx';
 import { useFlow } from '../flow-context.ts';
 import style from './try-panel.module.css';
 
-const SHOWN = 8;
+const TRIES_SHOWN = 8;
 
-/** The last runs of the flow that somebody started here or in another console. */
+/** Lists the last runs of the flow that users started in a console. */
 export function RecentTries({ current }: { current: string | undefined }) {
   const { flow, org, project } = useFlow();
   const { data } = $api.useQuery(
@@ -20,7 +20,7 @@ export function RecentTries({ current }: { current: string | undefined }) {
   );
   const tries = (data?.runs ?? [])
     .filter(({ keyId, mode, executionId }) => keyId === null && mode !== 'test' && executionId !== current)
-    .slice(0, SHOWN);
+    .slice(0, TRIES_SHOWN);
   if (tries.length === 0) return null;
   return (
     <details className={style.more}>

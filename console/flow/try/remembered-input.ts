@@ -1,6 +1,6 @@
 import { EMPTY_INPUT, type TryInput } from './try-input.ts';
 
-/** Reads the input that was typed for a flow, as long as the tab is open. */
+/** Reads the input that was typed for a flow in this tab. */
 export function readInput(flowId: string): TryInput {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(keyOf(flowId)) ?? '{}');
@@ -14,7 +14,7 @@ export function rememberInput(flowId: string, input: TryInput): void {
   try {
     sessionStorage.setItem(keyOf(flowId), JSON.stringify(input));
   } catch {
-    // What does not fit into the storage is not remembered.
+    // Input that does not fit into the storage is not kept.
   }
 }
 

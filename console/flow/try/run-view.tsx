@@ -29,7 +29,7 @@ const BADGES: Partial<Record<TryRun['status'], string>> = {
   unknown: 'Not known',
 };
 
-/** One run: how it stands, what it waits for, its blocks and its result. */
+/** One run: status, tool calls to answer, blocks and result. */
 export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   const { flow, org, project } = useFlow();
   const open = useOpenStep();
@@ -132,7 +132,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
   );
 }
 
-/** Why a request was refused, with the steps that are to be fixed. */
+/** Shows why a request was refused, and the steps to fix. */
 function Refusal({ error }: { error: Error }) {
   const { steps } = useDraft();
   const found = error instanceof ApiError ? error.detail.problems : undefined;

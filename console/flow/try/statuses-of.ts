@@ -3,8 +3,8 @@ import { type StepStatus, worseStatus } from '../graph/step-status.ts';
 import { isUnderWay, type TryBlock, type TryRun } from './try-run.ts';
 
 /**
- * How each step of a run stands, for the graph: a block in a loop is one step however often it ran, and what holds steps
- * stands as the worst of them.
+ * Returns the status of each step of a run for the graph. A block in a loop is one step; an enclosing step has the most
+ * urgent status of its inner steps.
  */
 export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> {
   const isOver = ['completed', 'failed', 'cancelled'].includes(run.status);
@@ -20,14 +20,15 @@ export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> 
     });
   }
   const { stepId: latestId } = run.blocks.at(-1) ?? {};
-  // A step that holds others can fail by itself: a loop without an array, outputs that are too large together.
+  // An enclosing step can fail by itself: a loop without an array, or outputs that are too large together.
   const failedId = run.status === 'failed' ? run.failure?.stepId : undefined;
   for (const { step, parents } of eachStep(steps)) {
     if (step.step_id === failedId) statuses.set(failedId, { ...statuses.get(failedId), status: 'failed' });
     else if (step.type !== 'sequential') continue;
     const inner = statuses.get(step.step_id)?.status;
     if (!inner) continue;
-    // What was begun last goes on, though all of it that is known has completed: a loop may begin again.
+    // The enclosing steps of the latest block count as running even when all their known blocks have completed: a loop
+    // may begin again.
     const goesOn = isUnderWay(run) && step.step_id === latestId;
     for (const { step_id } of parents) {
       const status = goesOn && !(step_id in run.outputs) ? worseStatus(inner, 'running') : inner;

@@ -10,7 +10,7 @@ import style from './try-panel.module.css';
 import { isUnderWay, type PlanStep, type TryRun } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
 
-/** The steps of a session: which is next, what the earlier ones answered (to look at and edit), and the way back. */
+/** The steps of a session: runs the next one, shows and edits earlier outputs, and goes back. */
 export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
   const { plan, nextIndex, outputs } = run;
   const { select } = useDraft();
@@ -23,7 +23,7 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
   const canGoOn = mayGoOn && !isBusy;
   if (plan.length === 0) return null;
 
-  /** Opens the output of a step, or of none. What was typed is used first; what is not JSON stays open. */
+  /** Opens the output of a step, or closes it (undefined). An edited output is used first; invalid JSON stays open. */
   function edit(stepId: string | undefined): boolean {
     const typed = text === undefined ? undefined : parseOutput(text);
     setError(typed?.error);
@@ -98,7 +98,7 @@ export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
   );
 }
 
-/** A step can run once the step before it has an output. */
+/** Whether the step before has an output, so that this step can run. */
 function isReachable({ index }: PlanStep, { plan, outputs }: TryRun): boolean {
   const before = plan[index - 1];
   return !before || Object.hasOwn(outputs, before.step_id);

@@ -10,7 +10,7 @@ const EXAMPLE = `[{
   }
 }]`;
 
-/** The functions that blocks with tools may call, and whether they must. They are remembered while the tab is open. */
+/** Edits the tools that blocks may call, and the tool choice. */
 export function ToolsField({
   input,
   onChange,

@@ -24,7 +24,7 @@ type Props = {
   onStart: (version: number, mode: TryRun['mode'], request: ParsedInput) => void;
 };
 
-/** The fields that a run is started with, and the buttons that start it. */
+/** The form that starts a run. */
 export function TryForm({ input, onChange, onStart }: Props) {
   const { problems, steps } = useDraft();
   const { run } = useTry();
@@ -100,7 +100,7 @@ export function TryForm({ input, onChange, onStart }: Props) {
   );
 }
 
-/** The draft and the versions, the newest first; the notes of those fetched as a page. */
+/** Lists the draft and the versions, newest first, with the notes that are loaded. */
 function useVersions() {
   const { flow, projectId } = useFlow();
   const { data } = useQuery(

@@ -1,4 +1,4 @@
-// What a try is started with, as it is typed, and as it is sent.
+// The input of a run, as it is typed and as it is sent.
 
 import type { components } from '../../api/schema.d.ts';
 import { findChangedNumber } from '../../ui/find-changed-number.ts';
@@ -11,7 +11,7 @@ export type Image = { url: string; mime_type: MimeType };
 export const MIME_TYPES = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
 export type MimeType = (typeof MIME_TYPES)[number];
 
-/** A longer text is not put into a field, where it would hold up the page. */
+/** Longer texts are not editable: the field would block the page. */
 export const EDITED_MAX_CHARS = 500_000;
 
 export type TryInput = {
@@ -19,7 +19,7 @@ export type TryInput = {
   /** JSON texts; empty for none. */
   parameters: string;
   tools: string;
-  /** `auto`, `none`, `required` or the name of one of the tools. */
+  /** `auto`, `none`, `required` or the name of a tool. */
   toolChoice: string;
   images: Image[];
   maxCredits: string;
@@ -37,14 +37,14 @@ export type ParsedInput = {
   tools?: unknown[];
   toolChoice?: unknown;
 };
-/** The mistake in each field, as a sentence. */
+/** The error of each field, as a sentence. */
 type InputErrors = Partial<Record<keyof TryInput, string>>;
 
 type Started = Pick<
   components['schemas']['RunRequest'],
   'message' | 'parameters' | 'tools' | 'toolChoice' | 'attachments' | 'maxCredits'
 >;
-/** Makes the fields of what a run was started with, read in full. */
+/** Turns the full request of a run into form fields. */
 export function toTryInput(started: Started): TryInput {
   const { message, parameters, tools, toolChoice, attachments, maxCredits } = started;
   const named = (toolChoice as { function?: { name?: string } } | null)?.function?.name;
@@ -58,7 +58,7 @@ export function toTryInput(started: Started): TryInput {
   };
 }
 
-/** Writes a field of a request as JSON; the text of one that is missing or empty is empty. */
+/** Writes a field of a request as JSON; '' when it is missing or empty. */
 export function toText(value: object | null | undefined): string {
   return value && Object.keys(value).length > 0 ? JSON.stringify(value, null, 2) : '';
 }
@@ -66,7 +66,7 @@ export function toText(value: object | null | undefined): string {
 export const IMAGES_MAX = 10;
 const IMAGE_URL_MAX = 2_048;
 const TOOLS_MAX = 64;
-/** Reads the fields. Nothing is sent while there are errors. */
+/** Parses the form. Nothing is sent while there are errors. */
 export function parseInput(input: TryInput): { request: ParsedInput; errors: InputErrors } {
   const errors: InputErrors = {};
   const parameters = read('parameters', 'an object, such as {"language": "en"}', (value) => isObject(value));
@@ -113,7 +113,7 @@ function toolChoiceOf(choice: string): { toolChoice?: unknown } {
   return { toolChoice: { type: 'function', function: { name: choice } } };
 }
 
-/** The names of the tools in a JSON text, as far as it can be read. */
+/** Lists the names of the tools in a JSON text, as far as it can be parsed. */
 export function toolNames(text: string): string[] {
   try {
     const tools: unknown = JSON.parse(text);
@@ -124,7 +124,7 @@ export function toolNames(text: string): string[] {
   }
 }
 
-/** Why an address cannot be sent as an image; undefined when it can. */
+/** Returns why an address cannot be sent as an image; undefined when it can. */
 export function imageError(address: string): string | undefined {
   if (!URL.canParse(address)) return `“${address}” is not an address.`;
   const url = new URL(address);
@@ -134,14 +134,14 @@ export function imageError(address: string): string | undefined {
   return undefined;
 }
 
-/** The type that an address seems to have, by its end; PNG when it does not say. */
+/** Guesses an image's type from its extension; PNG by default. */
 export function typeOfImage(address: string): MimeType {
   const [, extension = ''] = /\.(\w+)(?:[?#]|$)/.exec(address) ?? [];
   const named = extension.toLowerCase().replace('jpg', 'jpeg');
   return MIME_TYPES.find((type) => type === `image/${named}`) ?? 'image/png';
 }
 
-/** The parameters that prompts and code of the flow name, in the order in which they appear. Code may use others. */
+/** Lists the parameters that prompts and code of the flow refer to, in order. Code may use others. */
 export function parametersUsed(steps: Step[]): string[] {
   return [...new Set(listParameters(steps).map((path) => path.split('.', 1).join()))];
 }

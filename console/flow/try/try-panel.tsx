@@ -14,17 +14,17 @@ import style from './try-panel.module.css';
 import type { TryRun } from './try-run.ts';
 import { useFork } from './use-fork.ts';
 import { useInputOfRun } from './use-input-of-run.ts';
-import { useLeftRun } from './use-left-run.ts';
+import { useUnfinishedRun } from './use-left-run.ts';
 import { useTry } from './use-try.ts';
 
-/** Runs the draft or a version, whole or step by step, and shows what comes of it. */
+/** Runs the draft or a version, whole or step by step, and shows the run. */
 export function TryPanel() {
   const { flowId, saveToRun } = useDraft();
   const { flow, org, project } = useFlow();
   const { store, run } = useTry();
-  const left = useLeftRun(flowId, run);
+  const unfinished = useUnfinishedRun(flowId, run);
   const [input, setInput] = useState(() => readInput(flowId));
-  /** Why nothing was begun, until something is. */
+  /** Why the last start failed. */
   const [refused, setRefused] = useState<Error>();
   useFork(store, (forked) => change({ ...input, ...forked }), setRefused);
   useInputOfRun(change, setRefused);
@@ -55,14 +55,14 @@ export function TryPanel() {
         <div className={style.outcome}>
           {run ? (
             <RunView run={run} store={store} />
-          ) : left ? (
+          ) : unfinished ? (
             <Note>
               The run{' '}
               <Link
                 to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
-                params={{ org, project, flow: flow.slug, executionId: left }}
+                params={{ org, project, flow: flow.slug, executionId: unfinished }}
               >
-                <code>{shortId(left)}</code>
+                <code>{shortId(unfinished)}</code>
               </Link>{' '}
               had not ended when this page was left. Its page shows how it stands, and forks a session from
               any of its blocks.

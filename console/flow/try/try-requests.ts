@@ -1,23 +1,21 @@
-// The requests by which a run is tried, as the store of the try needs them.
 import type { FollowOptions } from '../../api/follow-options.ts';
 import type { components } from '../../api/schema.d.ts';
 import type { PlanStep } from './try-run.ts';
 
 type Schemas = components['schemas'];
 
-/** The service, for the runs of one flow; version 0 is its draft. */
+/** The requests of the service for the runs of one flow; version 0 is the draft. */
 export type TryServer = {
-  /** Starts a whole run, of the draft that has this ETag; answers its executionId. */
+  /** Starts a job, for the draft with this ETag. Returns its executionId. */
   startJob(version: number, request: object, etag: string): Promise<string>;
-  /** Reads how a run stands, with its result and receipt. */
+  /** Reads the state of a run, with result and receipt. */
   readJob(executionId: string): Promise<Schemas['JobState']>;
-  /** Cancels a run; what it has cost stays charged. */
+  /** Cancels a run. Costs so far stay charged. */
   cancelJob(executionId: string): Promise<void>;
-  /** Asks for the request with which a session goes on with a stored run at a step. */
+  /** Reads the request with which a session continues a stored run from a step. */
   readFork(executionId: string, step: number): Promise<Schemas['StepCursor']>;
-  /** Reads the steps that a stored run runs. */
+  /** Reads the top-level steps of a stored run. */
   readPlan(executionId: string): Promise<PlanStep[]>;
-  /** Follows the events of a run. */
   followJob(executionId: string, options: FollowOptions): Promise<void>;
   /** Sends one call of a session and follows its events. */
   followStep(version: number, body: object, options: FollowOptions): Promise<void>;

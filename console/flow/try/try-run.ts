@@ -1,24 +1,24 @@
-// One run that was started here, as it goes: what its events have told so far.
+// The run that is tried: its state so far, from events.
 import type { components } from '../../api/schema.d.ts';
 
 type Schemas = components['schemas'];
-/** An event of a stream. */
+/** A Server-Sent Event. */
 export type TryEvent = { event: string; data: unknown };
 
 export type TryBlock = {
-  /** The step_id; in loops with the iteration, such as `topic#2`. Steps that hold others are not listed. */
+  /** The step_id; in loops with the iteration, such as `topic#2`. Only blocks are listed. */
   key: string;
   stepId: string;
   name: string;
   status: 'running' | 'retrying' | 'completed' | 'failed' | 'paused';
   attempts?: number;
-  /** Answered by a provider that refused an attempt; why the block failed. */
+  /** The provider's answer to a refused attempt, or why the block failed. */
   message?: string;
   model?: string | null;
   usage?: Schemas['Usage'];
 };
 
-/** A step of the plan, in a run that goes step by step. */
+/** A top-level step, in a run that goes step by step. */
 export type PlanStep = { index: number; step_id: string; name: string; type: string };
 
 type ToolPause = Pick<
@@ -32,39 +32,39 @@ type ToolPause = Pick<
   | 'resumeState'
 >;
 
-/** The failure of a run; `stepId` is the block that failed, where there is one. */
+/** The failure of a run; `stepId` is the failed block, if any. */
 type Failure = { message: string; code: string | undefined; stepId: string | undefined };
 
 export type TryRun = {
   /** The version; 0 is the draft. */
   version: number;
-  /** `whole`: a job; `steps`: a session, which goes on when it is told to. */
+  /** `whole`: one job or call; `steps`: a session that runs one step at a time. */
   mode: 'whole' | 'steps';
   executionId: string | undefined;
-  /** `unknown`: the service did not answer, so that the run may have begun, and go on. */
+  /** `unknown`: the service did not respond, so the run may have started. */
   status: 'starting' | 'running' | 'waiting' | 'tools' | 'completed' | 'failed' | 'cancelled' | 'unknown';
   /** Milliseconds since 1970. */
   startedAt: number;
   durationMs: number | undefined;
   blocks: TryBlock[];
-  /** Credits so far. */
+  /** Cost so far, in credits. */
   cost: number;
   result: unknown;
   failure: Failure | undefined;
-  /** A request that was refused, or not answered. */
+  /** The error of a request that was refused or got no response. */
   refused: Error | undefined;
-  /** The stream was interrupted, and is taken up again. */
+  /** Whether the stream was interrupted and is being resumed. */
   isReconnecting: boolean;
   plan: PlanStep[];
-  /** The outputs of steps by step_id, with what was edited; they are sent with the next step. */
+  /** The outputs of steps by step_id, edits included; sent with the next step. */
   outputs: Record<string, unknown>;
   nextIndex: number | undefined;
   pause: ToolPause | undefined;
-  /** Results of tool calls as they are typed, by the id of the call. */
+  /** Results of tool calls while they are typed, by the call's id. */
   typedResults: Record<string, string>;
 };
 
-/** Makes a run that was not accepted yet. */
+/** Creates the state of a run that was not accepted yet. */
 export function beginRun(version: number, mode: TryRun['mode'], now: number): TryRun {
   return {
     ...{ version, mode, startedAt: now, executionId: undefined, status: 'starting', durationMs: undefined },
@@ -80,28 +80,28 @@ export function beginRun(version: number, mode: TryRun['mode'], now: number): Tr
   };
 }
 
-/** A session goes on after a failure. */
+/** Whether the run has ended. A session can continue after a failure. */
 export function hasEnded({ status, mode }: TryRun): boolean {
   return status === 'completed' || status === 'cancelled' || (status === 'failed' && mode === 'whole');
 }
 
-/** Whether something is under way. */
+/** Whether the run is starting or running. */
 export function isUnderWay({ status }: TryRun): boolean {
   return status === 'starting' || status === 'running';
 }
 
-/** The plan of a tree: its top-level steps. */
+/** Lists the top-level steps of a tree. */
 export function toPlan(steps: Omit<PlanStep, 'index'>[]): PlanStep[] {
   return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
 }
 
-/** Puts a block in, in the place of what was known of it. */
+/** Adds a block, or replaces its earlier state. */
 export function withBlock(blocks: TryBlock[], block: TryBlock): TryBlock[] {
   const at = blocks.findLastIndex(({ key }) => key === block.key);
   return at < 0 ? [...blocks, block] : blocks.with(at, block);
 }
 
-/** A block execution of a receipt. */
+/** Converts a block execution of a receipt. */
 export function toTryBlock(block: Schemas['BlockRun']): TryBlock {
   const { key, step_id, name, status, attempts, errorMessage, model, usage } = block;
   return {
@@ -110,7 +110,7 @@ export function toTryBlock(block: Schemas['BlockRun']): TryBlock {
   };
 }
 
-/** The failure that an answer or event tells of. */
+/** Reads the failure from a response or event. */
 export function toFailure(data: {
   code?: string;
   errorMessage?: string;

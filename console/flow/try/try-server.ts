@@ -4,17 +4,17 @@ import { sendOnce } from '../../api/send-once.ts';
 import type { TryServer } from './try-requests.ts';
 import { toPlan } from './try-run.ts';
 
-/** The flow that is tried. */
+/** The ids of the flow that is tried. */
 type FlowIds = { org: string; project: string; flow: string; projectId: string; flowId: string };
 
-/** The service, as the runs of one flow are started, followed and steered. */
+/** The requests of the service for the runs of one flow. */
 export function tryServer({ org, project, flow, projectId, flowId }: FlowIds): TryServer {
   const slugs = { org, project, flow };
   const draft = { project_id: projectId, flow_id: flowId };
   return {
     async startJob(version, request, etag) {
       const body = request as Schemas['JobRequest'];
-      // Another draft is another run.
+      // A run of another draft needs another key.
       const what = JSON.stringify([flowId, version, etag, request]);
       const { data } = await sendOnce<{ data?: unknown }>(what, (key) => {
         const header = { 'Idempotency-Key': key };
@@ -67,7 +67,7 @@ export function tryServer({ org, project, flow, projectId, flowId }: FlowIds): T
         version === 0
           ? `/api/v1/projects/${projectId}/flows/${flowId}/draft/step`
           : `/api/v1/seq/${org}/${project}/${flow}/v${version}/step`;
-      // A request that is sent again gets the call that was accepted.
+      // With the same key, a repeated request attaches to the accepted call.
       const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() };
       return followStream(path, { method: 'POST', body: JSON.stringify(body), headers }, options);
     },

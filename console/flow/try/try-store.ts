@@ -5,12 +5,12 @@ import type { ParsedInput } from './try-input.ts';
 import type { TryServer } from './try-requests.ts';
 import { beginRun, isUnderWay, type TryRun } from './try-run.ts';
 
-/** Events are shown together: a loop can send hundreds a second. */
-const TELL_MS = 100;
-const GIVEN_UP =
+/** Events are shown in batches: a loop can send hundreds a second. */
+const NOTIFY_INTERVAL_MS = 100;
+const GIVEN_UP_MESSAGE =
   'No answer came: it is not known whether the run has begun. The list of runs shows it if it has.';
 
-/** The run that is tried on the pages of one flow. It goes on while another page of the console is shown. */
+/** The run that is tried on the pages of one flow. It continues while another page of the console is open. */
 export class TryStore {
   readonly #server: TryServer;
   readonly #listeners = new Set<() => void>();
@@ -19,8 +19,8 @@ export class TryStore {
   /** The overrides of a run that was forked. */
   #overrides: object = {};
   #abort = new AbortController();
-  /** Tells of the events that came since it was last told. */
-  #told: ReturnType<typeof setTimeout> | undefined;
+  /** The timer of the next notification of listeners. */
+  #notifyTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(server: TryServer) {
     this.#server = server;
@@ -32,7 +32,10 @@ export class TryStore {
   };
   run = (): TryRun | undefined => this.#run;
 
-  /** Starts a run, of the draft with this ETag. With tools, and step by step, it is a session of `/step`; otherwise a job. */
+  /**
+   * Starts a run, of the draft with this ETag. With tools, or step by step, it is a session of `/step`; otherwise a
+   * job.
+   */
   async start(version: number, mode: TryRun['mode'], input: ParsedInput, etag = ''): Promise<void> {
     this.#begin(beginRun(version, mode, Date.now()), input);
     if (mode === 'steps' || input.tools) return this.#call(0, { runRemaining: mode === 'whole' });
@@ -44,18 +47,18 @@ export class TryStore {
       await this.#follow(executionId, signal);
     } catch (error) {
       if (signal.aborted || !this.#run) return;
-      // A run whose events have told how it ended has not failed because its result cannot be read.
+      // A run that has ended according to its events did not fail because its result cannot be read.
       const { status } = this.#run;
       this.#refuse(error, !isUnderWay(this.#run) ? status : isOutage(error) ? 'unknown' : 'failed');
     }
   }
 
-  /** Runs the step of this index with the outputs as they are now; `runRemaining`: and all after it. */
+  /** Runs the step with this index with the current outputs; with `runRemaining` also all steps after it. */
   step(index: number, options: { runRemaining?: boolean } = {}): Promise<void> {
     return this.#call(index, options);
   }
 
-  /** Sends the results of the tool calls that the run waits for. */
+  /** Sends the results of the pending tool calls. */
   answer(results: { tool_call_id: string; content: string }[]): Promise<void> {
     const run = this.#run;
     if (!run?.pause) return Promise.resolve();
@@ -67,17 +70,17 @@ export class TryStore {
     });
   }
 
-  /** Keeps what is typed as the result of a tool call: the call may be refused. */
+  /** Keeps a tool result while it is typed, because the call may be refused. */
   typeResult(callId: string, text: string): void {
     if (this.#run) this.#set({ typedResults: { ...this.#run.typedResults, [callId]: text } });
   }
 
-  /** Replaces the output of a step, for the steps after it. */
+  /** Replaces the output of a step for the following steps. */
   setOutput(stepId: string, output: unknown): void {
     if (this.#run) this.#set({ outputs: { ...this.#run.outputs, [stepId]: output } });
   }
 
-  /** Goes back to a step of the session, or on to one: it runs next. */
+  /** Makes another step of the session the next one. */
   goTo(index: number): void {
     this.#set({
       nextIndex: index,
@@ -88,7 +91,10 @@ export class TryStore {
     });
   }
 
-  /** Begins a session with the outputs of a stored run, at a step. One of the draft runs `draft`, the draft as it is now. */
+  /**
+   * Starts a session with the outputs of a stored run, at a step. A run of the draft continues with `draft`, the draft
+   * as it is now.
+   */
   async fork(executionId: string, step: number, draft: TryRun['plan']): Promise<ParsedInput> {
     const [cursor, stored] = await Promise.all([
       this.#server.readFork(executionId, step),
@@ -110,29 +116,35 @@ export class TryStore {
     return input;
   }
 
-  /** Cancels the run; one that was just sent off is cancelled once the service has accepted it, and given up if it is away. */
+  /**
+   * Cancels the run. A run that is still being sent is cancelled once it is accepted, and given up when the service is
+   * unreachable.
+   */
   async cancel(): Promise<void> {
     const before = this.#run;
     if (before && !before.executionId && !isUnderWay(before)) return this.clear();
     const run = await this.#answered();
     if (run?.isReconnecting && !run.executionId) {
       this.#abort.abort();
-      return this.#refuse(new Error(GIVEN_UP), 'unknown');
+      return this.#refuse(new Error(GIVEN_UP_MESSAGE), 'unknown');
     }
     if (!run?.executionId) return;
     await this.#server.cancelJob(run.executionId);
-    // Where nothing is under way, no event tells of it.
+    // A run that is not under way sends no event about its cancellation.
     if (!isUnderWay(run)) this.#set({ status: 'cancelled', pause: undefined, nextIndex: undefined });
   }
 
-  /** Forgets the run, which goes on if it has begun. */
+  /** Forgets the run, which continues if it has started. */
   clear(): void {
     this.#abort.abort();
     this.#run = undefined;
-    this.#tell();
+    this.#notify();
   }
 
-  /** Waits until the service has accepted the run, refused it or not answered; undefined when another has taken its place. */
+  /**
+   * Waits until the service has accepted or refused the run, or has not responded; undefined when another run has
+   * replaced it.
+   */
   #answered(): Promise<TryRun | undefined> {
     const { signal } = this.#abort;
     return new Promise((resolve) => {
@@ -219,7 +231,7 @@ export class TryStore {
     this.#input = input;
     this.#overrides = {};
     this.#run = run;
-    this.#tell();
+    this.#notify();
   }
 
   #refuse(error: unknown, status: TryRun['status']): void {
@@ -233,18 +245,18 @@ export class TryStore {
   #apply(signal: AbortSignal, change: (run: TryRun) => TryRun): void {
     if (signal.aborted || !this.#run) return;
     this.#run = change(this.#run);
-    this.#told ??= setTimeout(() => this.#tell(), TELL_MS);
+    this.#notifyTimer ??= setTimeout(() => this.#notify(), NOTIFY_INTERVAL_MS);
   }
 
   #set(changed: Partial<TryRun>): void {
     if (!this.#run) return;
     this.#run = { ...this.#run, ...changed };
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
-    clearTimeout(this.#told);
-    this.#told = undefined;
+  #notify(): void {
+    clearTimeout(this.#notifyTimer);
+    this.#notifyTimer = undefined;
     for (const listener of this.#listeners) listener();
   }
 }

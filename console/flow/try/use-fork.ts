@@ -6,7 +6,7 @@ import { toPlan } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
 
 /**
- * Begins a session where the address asks for it: `?fork=<executionId>&at=<step index>`, which the page of a run links to.
+ * Starts a session when the address asks for it: `?fork=<executionId>&at=<step index>`, a link on the page of a run.
  */
 export function useFork(
   store: TryStore,
@@ -16,10 +16,10 @@ export function useFork(
   const { fork, at } = useSearch({ strict: false }) as { fork?: string; at?: number };
   const { steps } = useDraft();
   const navigate = useNavigate();
-  const begun = useRef<string>(undefined);
+  const handled = useRef<string>(undefined);
   useEffect(() => {
-    if (!fork || begun.current === fork) return;
-    begun.current = fork;
+    if (!fork || handled.current === fork) return;
+    handled.current = fork;
     store
       .fork(fork, Number(at ?? 0), toPlan(steps))
       .then(({ message, parameters }) => onForked({ message, parameters: toText(parameters) }), onRefused);

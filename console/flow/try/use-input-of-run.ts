@@ -4,17 +4,15 @@ import { api } from '../../api/client.ts';
 import { useFlow } from '../flow-context.ts';
 import { type TryInput, toTryInput } from './try-input.ts';
 
-/**
- * Reads what the run was started with that the address names: `?input=<executionId>`, which the page of a run links to.
- */
+/** Loads the input of the run in the address, `?input=<executionId>`, a link on the page of a run. */
 export function useInputOfRun(onRead: (input: TryInput) => void, onRefused: (error: Error) => void): void {
   const { input } = useSearch({ strict: false }) as { input?: unknown };
   const { flow, org, project } = useFlow();
   const navigate = useNavigate();
-  const begun = useRef<string>(undefined);
+  const handled = useRef<string>(undefined);
   useEffect(() => {
-    if (typeof input !== 'string' || begun.current === input) return;
-    begun.current = input;
+    if (typeof input !== 'string' || handled.current === input) return;
+    handled.current = input;
     const path = { org, project, flow: flow.slug, executionId: input };
     api
       .GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/request', {

@@ -2,22 +2,22 @@ import { useEffect, useState } from 'react';
 import { hasEnded, type TryRun } from './try-run.ts';
 
 /**
- * The id of the run that had not ended when the page was loaded anew, until another one is begun. It is remembered as long
- * as the tab is open.
+ * Returns the id of the run that had not ended when the page was reloaded, until another one starts. The tab's session
+ * storage keeps it.
  */
-export function useLeftRun(flowId: string, run: TryRun | undefined): string | undefined {
+export function useUnfinishedRun(flowId: string, run: TryRun | undefined): string | undefined {
   const key = `weir tried run ${flowId}`;
-  const [left, setLeft] = useState(() => sessionStorage.getItem(key) || undefined);
-  const begun = run?.executionId;
+  const [unfinished, setUnfinished] = useState(() => sessionStorage.getItem(key) || undefined);
+  const startedId = run?.executionId;
   const isOver = run !== undefined && hasEnded(run);
   useEffect(() => {
-    if (begun === undefined) return;
-    setLeft(undefined);
+    if (startedId === undefined) return;
+    setUnfinished(undefined);
     try {
-      sessionStorage.setItem(key, isOver ? '' : begun);
+      sessionStorage.setItem(key, isOver ? '' : startedId);
     } catch {
       // The input of the run has filled the storage.
     }
-  }, [key, begun, isOver]);
-  return left;
+  }, [key, startedId, isOver]);
+  return unfinished;
 }

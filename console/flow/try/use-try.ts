@@ -8,10 +8,10 @@ import { tryServer } from './try-server.ts';
 import { TryStore } from './try-store.ts';
 
 const KEPT_MAX = 20;
-/** The tries of the flows that were opened last, by flow id. */
+/** The stores of the flows that were opened last, by flow id. */
 const stores = new Map<string, TryStore>();
 
-/** The run that is tried on the pages of this flow, and the store that starts and steers it. */
+/** Returns the run that is tried on the pages of this flow, and its store. */
 export function useTry(): { store: TryStore; run: TryRun | undefined } {
   const { flow, org, project, projectId } = useFlow();
   const { flowId } = useDraft();
@@ -24,7 +24,7 @@ export function useTry(): { store: TryStore; run: TryRun | undefined } {
   return { store, run: useSyncExternalStore(store.subscribe, store.run) };
 }
 
-/** Lets go of the tries that were opened first, unless they are under way. */
+/** Forgets the oldest stores, unless their run is under way. */
 function forgetOld(): void {
   for (const [flowId, store] of stores) {
     if (stores.size <= KEPT_MAX) return;
@@ -33,7 +33,7 @@ function forgetOld(): void {
   }
 }
 
-/** How the steps stand in the run that is tried, for the graph; undefined when none is. */
+/** Returns the statuses of the steps in the run that is tried, for the graph; undefined when there is none. */
 export function useTryStatuses(): Map<string, StepStatus> | undefined {
   const { run } = useTry();
   const { steps } = useDraft();

@@ -11,7 +11,7 @@ const WORDS: Record<string, string> = {
   branches: 'branches',
 };
 
-/** Says the changes of each step in a few words: `model: demo/chat → openai/gpt-5`, `prompt`. */
+/** Summarizes the changes of each step: `model: demo/chat → openai/gpt-5`, `prompt`. */
 export function describeChanges(changes: Change[]): ChangedStep[] {
   const steps = new Map<string | null, ChangedStep>();
   for (const { step_id: stepId, field, from, to } of changes) {
@@ -25,12 +25,12 @@ export function describeChanges(changes: Change[]): ChangedStep[] {
 
 function describe(field: string, from: unknown, to: unknown): string {
   const name = WORDS[field] ?? field;
-  const [before, after] = [brief(from), brief(to)];
+  const [before, after] = [onOneLine(from), onOneLine(to)];
   return before === undefined || after === undefined ? name : `${name}: ${before} → ${after}`;
 }
 
-/** A value that fits in a line; undefined for others. */
-function brief(value: unknown): string | undefined {
+/** Writes a value on one line; undefined when it does not fit. */
+function onOneLine(value: unknown): string | undefined {
   if (value === undefined) return 'none';
   const isNames = Array.isArray(value) && value.every((item) => typeof item === 'string');
   const text = isNames ? value.join(', ') : typeof value === 'string' ? value : JSON.stringify(value);

@@ -14,14 +14,14 @@ import style from './versions.module.css';
 
 const KINDS = { added: 'good', removed: 'bad', changed: 'idle' } as const;
 
-/** Shows what changes from one version to another, or to the draft: step by step, and as text. */
+/** Shows the changes between two versions, or a version and the draft: step by step, and as text. */
 export function FlowDifference({ from, to }: { from: Side; to: Side }) {
   const { projectId, flowId, etag } = useDraft();
   const before = useSide(from);
   const after = useSide(to);
   const yaml = useYaml();
   const query = useQuery({
-    // What differs from the draft is another answer once the draft is another.
+    // With another draft the difference may be another.
     queryKey: ['difference', flowId, from, to, etag],
     queryFn: async () => {
       const path = { project_id: projectId, flow_id: flowId };

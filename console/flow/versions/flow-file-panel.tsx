@@ -10,7 +10,7 @@ import type { Step } from '../draft/steps.ts';
 import { useFlow } from '../flow-context.ts';
 import { toFlowFile, useYaml } from './use-flow-text.ts';
 
-/** The flow file of these steps, as `weir flow pull` writes it: to read, copy and download. */
+/** The flow file of these steps, as `weir flow pull` writes it, to read, copy and download. */
 export function FlowFilePanel({ name, steps }: { name: string; steps: Step[] }) {
   const { flow } = useFlow();
   const yaml = useYaml();

@@ -5,10 +5,10 @@ import { FlowDifference } from './flow-difference.tsx';
 import { setProduction } from './set-production.ts';
 import style from './versions.module.css';
 
-type Props = { version: number; isOpen: boolean; onClose: () => void };
+type ProductionDialogProps = { version: number; isOpen: boolean; onClose: () => void };
 
-/** Asks before callers run another version, and says what they notice. */
-export function ProductionDialog({ version, isOpen, onClose }: Props) {
+/** Asks before putting a version into production, and says what callers will notice. */
+export function ProductionDialog({ version, isOpen, onClose }: ProductionDialogProps) {
   const { flow, projectId } = useFlow();
   const { productionVersion: now } = flow;
   const isBack = now !== null && version < now;

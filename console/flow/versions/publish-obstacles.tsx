@@ -3,7 +3,7 @@ import { Note } from '../../ui/note.tsx';
 import { useDraft } from '../draft/draft-context.ts';
 import style from './versions.module.css';
 
-const SHOWN_MAX = 8;
+const PROBLEMS_SHOWN_MAX = 8;
 const UNSAVED = {
   saved: undefined,
   saving: 'The draft is being saved …',
@@ -13,7 +13,7 @@ const UNSAVED = {
   offline: 'The draft is not saved: the service cannot be reached.',
 };
 
-/** Says what keeps the draft from being published; nothing when nothing does. */
+/** Lists what prevents publishing; nothing when the draft can be published. */
 export function PublishObstacles({ onLeave }: { onLeave: () => void }) {
   const { saveState, message, problems, select } = useDraft();
   const unsaved = UNSAVED[saveState];
@@ -28,7 +28,7 @@ export function PublishObstacles({ onLeave }: { onLeave: () => void }) {
         <Note tone="warn">
           <p>To fix before it can be published:</p>
           <ul className={style.changes}>
-            {problems.slice(0, SHOWN_MAX).map(({ stepId, field, message }) => (
+            {problems.slice(0, PROBLEMS_SHOWN_MAX).map(({ stepId, field, message }) => (
               <li key={`${stepId} ${field} ${message}`}>
                 {stepId !== undefined && (
                   <Button
@@ -44,7 +44,7 @@ export function PublishObstacles({ onLeave }: { onLeave: () => void }) {
                 <span>{message}</span>
               </li>
             ))}
-            {problems.length > SHOWN_MAX && <li>and {problems.length - SHOWN_MAX} more</li>}
+            {problems.length > PROBLEMS_SHOWN_MAX && <li>and {problems.length - PROBLEMS_SHOWN_MAX} more</li>}
           </ul>
         </Note>
       )}

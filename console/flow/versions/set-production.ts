@@ -1,7 +1,7 @@
 import { api } from '../../api/client.ts';
 import { refetch } from '../../api/query-client.ts';
 
-/** Makes callers run a version. */
+/** Puts a version into production. */
 export async function setProduction(projectId: string, flowId: string, version: number): Promise<void> {
   await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/production', {
     params: { path: { project_id: projectId, flow_id: flowId } },
@@ -10,7 +10,7 @@ export async function setProduction(projectId: string, flowId: string, version: 
   await refetchVersions();
 }
 
-/** Fetches again what tells of the versions of a flow, after one was made or put into production. */
+/** Fetches the versions of a flow, and whatever mentions them, again. */
 export function refetchVersions(): Promise<void> {
   return refetch(
     '/api/v1/projects/{project_id}/flows/{flow_id}/versions',

@@ -1,4 +1,4 @@
-/** The draft, or the version with this number. */
+/** The draft, or a version's number. */
 export type Side = 'draft' | number;
 
 export function nameOf(side: Side): string {

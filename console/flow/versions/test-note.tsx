@@ -6,11 +6,11 @@ import { Time } from '../../ui/time.tsx';
 import { useFlow } from '../flow-context.ts';
 import { isAnyPending, sumUpResults } from '../tests/last-results.ts';
 
-/** All of a flow: it has no more. */
+/** The most that a flow can have. */
 const CASES_MAX = 200;
-const POLL_MS = 5_000;
+const TESTS_POLL_MS = 5_000;
 
-/** Says that the flow has test cases, which publishing does not run, and how they ended last. Nothing when it has none. */
+/** Says that publishing does not run the test cases, with their last results; nothing when there are none. */
 export function TestNote() {
   const { flow, org, project, projectId } = useFlow();
   const { data } = $api.useQuery(
@@ -20,7 +20,8 @@ export function TestNote() {
       params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: CASES_MAX } },
     },
     {
-      refetchInterval: (query) => refetchAfter(query, isAnyPending(query.state.data?.test_cases) && POLL_MS),
+      refetchInterval: (query) =>
+        refetchAfter(query, isAnyPending(query.state.data?.test_cases) && TESTS_POLL_MS),
     },
   );
   if (!data || data.test_cases.length === 0) return null;

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { NOT_LOADED_ADVICE } from '../../ui/not-loaded-advice.ts';
 import type { Step } from '../draft/steps.ts';
 
-/** Loads the package that writes values as flow files are written. */
+/** Loads the YAML package, and returns a function that writes values as in flow files. */
 export function useYaml() {
   return useQuery({
     queryKey: ['yaml'],
@@ -16,7 +16,7 @@ export function useYaml() {
   });
 }
 
-/** A flow file, as `weir flow pull` writes it. */
+/** Builds a flow file, as `weir flow pull` writes it. */
 export function toFlowFile(
   { name, slug, description }: { name: string; slug: string; description: string },
   steps: Step[],

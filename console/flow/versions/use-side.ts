@@ -3,7 +3,7 @@ import { useDraft } from '../draft/draft-context.ts';
 import { type Step, toSteps } from '../draft/steps.ts';
 import type { Side } from './side.ts';
 
-/** The steps of the draft or a version; a version is fetched, and never changes. */
+/** Returns the steps of the draft or of a version. Versions never change, so they are fetched once. */
 export function useSide(side: Side): { steps: Step[] | undefined; error: Error | null } {
   const { projectId, flowId, steps } = useDraft();
   const { data, error } = $api.useQuery(

@@ -7,7 +7,7 @@ import type { Step } from '../draft/steps.ts';
 import { useFlow } from '../flow-context.ts';
 import { ProductionDialog } from './production-dialog.tsx';
 
-/** Puts a version into production, or into the draft. */
+/** The buttons that put a version into production or restore it into the draft. */
 export function VersionActions({ version, steps }: { version: number; steps: Step[] | undefined }) {
   const { flow, org, project } = useFlow();
   const { change, flush, saveState } = useDraft();

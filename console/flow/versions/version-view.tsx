@@ -22,15 +22,15 @@ import style from './versions.module.css';
 const ROUTE = '/orgs/$org/projects/$project/flows/$flow/versions';
 const NOTHING = 'nothing';
 
-type Props = {
+type VersionViewProps = {
   side: Side;
-  /** The version in the list; undefined for the draft, and for one that the list has not fetched. */
+  /** The version's list entry; undefined for the draft and for versions that are not loaded. */
   version: Schemas['Version'] | undefined;
   versions: number[];
 };
 
-/** One version, or the draft: its graph and its file, compared with another one if the reader wants. */
-export function VersionView({ side, version, versions }: Props) {
+/** One version, or the draft: its graph and file, and the differences from another one if wanted. */
+export function VersionView({ side, version, versions }: VersionViewProps) {
   const { flow, org } = useFlow();
   const nameOfUser = useUserName(useOrganization(org).id);
   const navigate = useNavigate({ from: ROUTE });

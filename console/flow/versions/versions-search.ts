@@ -1,9 +1,9 @@
 import type { Side } from './side.ts';
 
-/** The part of the versions page that is in the address: the version that is open, and what it is compared with. */
+/** The search parameters of the versions page: the open version, and the one to compare it with. */
 type VersionsSearch = { version?: Side; compare?: Side };
 
-/** Reads it from the address; anything else there is left out. */
+/** Reads the search parameters; anything else is dropped. */
 export function readVersionsSearch(search: Record<string, unknown>): VersionsSearch {
   const [version, compare] = [toSide(search.version), toSide(search.compare)];
   return { ...(version !== undefined && { version }), ...(compare !== undefined && { compare }) };

@@ -14,7 +14,7 @@ import style from './detail.module.css';
 import { sendingKey, sendToolResults } from './send-tool-results.ts';
 import type { TypedResults } from './use-typed-results.ts';
 
-type Props = {
+type AnswerToolsProps = {
   run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
   calls: Schemas['ToolCallOutput'][];
   path: RunPath;
@@ -23,10 +23,10 @@ type Props = {
   typed: TypedResults;
 };
 
-/** A form for the results of the tool calls that a run waits for; each is the text that its model gets. */
-export function AnswerTools({ run, calls, path, projectId, steps, typed }: Props) {
+/** A form for the results of the pending tool calls. Each result is the text that the model gets. */
+export function AnswerTools({ run, calls, path, projectId, steps, typed }: AnswerToolsProps) {
   const client = useQueryClient();
-  // The form goes once the run goes on.
+  // The form disappears when the run continues.
   useReturnFocus();
   const textOf = ({ id }: { id: string }) => typed.results[id]?.text ?? '';
   const send = useMutation({
@@ -77,7 +77,7 @@ export function AnswerTools({ run, calls, path, projectId, steps, typed }: Props
   );
 }
 
-/** Arguments are the model's text: mostly JSON, and shown as it is where they are not. */
+/** Parses the arguments, which are the model's text; text that is not JSON is shown unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -20,13 +20,13 @@ import { ValueView } from './value-view.tsx';
 type Props = {
   path: RunPath;
   execution: Execution;
-  /** The executions of the same block, in the order they started. */
+  /** The executions of the same block, in the order in which they started. */
   siblings: Execution[];
   runStartedAt: string;
   onSelect: (execution: Execution) => void;
 };
 
-/** One block execution: what it got, what was sent, what came back, and what that took. */
+/** One block execution: its input, request, output and costs. */
 export function BlockDetail({ path, execution, siblings, runStartedAt, onSelect }: Props) {
   const at = siblings.indexOf(execution);
   const [before, after] = [siblings[at - 1], siblings[at + 1]];
@@ -102,7 +102,7 @@ function Ended({
   });
   const url = runUrl(path, `/blocks/${encodeURIComponent(key)}`);
   const ofCall = `?call=${call}`;
-  const began = Date.parse(startedAt) - Date.parse(runStartedAt);
+  const startedAfter = Date.parse(startedAt) - Date.parse(runStartedAt);
   return (
     <>
       {execution.errorMessage && (
@@ -114,7 +114,9 @@ function Ended({
       <Facts>
         <Fact name="Took">{formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}</Fact>
         <Fact name="Began">
-          <span title={new Date(startedAt).toLocaleString()}>+{formatDuration(Math.max(0, began))}</span>
+          <span title={new Date(startedAt).toLocaleString()}>
+            +{formatDuration(Math.max(0, startedAfter))}
+          </span>
         </Fact>
         <Fact name="Attempts">{execution.attempts}</Fact>
         {execution.model && <Fact name="Model">{execution.model}</Fact>}

@@ -1,15 +1,14 @@
-// Values of a run that the API answers alone.
 import { toApiError, toCutOff } from '../../api/api-error.ts';
 import { authorizedFetch } from '../../api/authorized-fetch.ts';
 import { saveFile } from '../../ui/save-file.ts';
 
-/** Fetches a value. */
+/** Fetches a value of a run. */
 export async function fetchValue(url: string, signal: AbortSignal): Promise<unknown> {
   const response = await ask(url, signal);
   return await response.json().catch(cutOff);
 }
 
-/** Fetches the first bytes of a value as text, and leaves the rest where it is. */
+/** Fetches the first bytes of a value as text, and cancels the rest. */
 export async function fetchBeginning(url: string, bytes: number, signal: AbortSignal): Promise<string> {
   const response = await ask(url, signal);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -23,7 +22,7 @@ export async function fetchBeginning(url: string, bytes: number, signal: AbortSi
   return text.slice(0, bytes);
 }
 
-/** Saves a value as a file of the reader's. */
+/** Downloads a value as a file. */
 export async function downloadValue(url: string, name: string): Promise<void> {
   const response = await ask(url);
   saveFile(await response.blob().catch(cutOff), name);

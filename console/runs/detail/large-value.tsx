@@ -14,7 +14,7 @@ import { downloadValue, fetchBeginning, fetchValue } from './fetch-value.ts';
 const BEGINNING_BYTES = 8_000;
 const WHOLE_MAX_BYTES = 5_000_000;
 
-/** The beginning of a value that is too large to be shown at once; the rest is fetched when the reader asks for it. */
+/** Shows the beginning of a large value, and loads the rest on request. */
 export function LargeValue({ label, bytes, url }: { label: string; bytes: number; url: string }) {
   const [isWhole, setWhole] = useState(false);
   const value = useQuery({

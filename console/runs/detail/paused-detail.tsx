@@ -5,7 +5,7 @@ import { AnswerTools } from './answer-tools.tsx';
 import style from './detail.module.css';
 import type { TypedResults } from './use-typed-results.ts';
 
-type Props = {
+type PausedDetailProps = {
   run: Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
   path: RunPath;
   projectId: string;
@@ -13,8 +13,8 @@ type Props = {
   typed: TypedResults;
 };
 
-/** Tells for what a run waits: the results of tool calls, which can be given here, or its caller's next step. */
-export function PausedDetail({ run, path, projectId, steps, typed }: Props) {
+/** Says what a paused run waits for: tool results, which can be given here, or its caller's next step. */
+export function PausedDetail({ run, path, projectId, steps, typed }: PausedDetailProps) {
   const calls = run.toolCalls ?? [];
   if (calls.length === 0)
     return (

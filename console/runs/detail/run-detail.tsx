@@ -19,7 +19,7 @@ type Props = {
   typed: TypedResults;
 };
 
-/** The run as a whole: what came out, what it was started with, and who was told of its end. */
+/** The run as a whole: result, input and webhooks. */
 export function RunDetail(props: Props) {
   const { run, path, organization, typed } = props;
   const deliveries = 'deliveries' in run ? run.deliveries : [];

@@ -8,7 +8,7 @@ import type { RunPath } from '../run-path.ts';
 import { useRunRequest } from '../use-run-request.ts';
 import style from './detail.module.css';
 
-/** The message, parameters and whatever else a run was started with. */
+/** Shows the input of a run. */
 export function RunRequest({ path }: { path: RunPath }) {
   const [isFull, setFull] = useState(false);
   const query = useRunRequest(path, isFull);

@@ -7,29 +7,29 @@ import type { Run, RunPath } from '../run-path.ts';
 import { topStepIndex } from '../trace/top-step-index.ts';
 
 /** `/execute` sends nothing until the run has ended or paused again. */
-const RUN_MAX_MS = 3_600_000;
+const RUN_TIMEOUT_MS = 3_600_000;
 
-/** Names the mutation that resumes a run, which may outlive its form. */
+/** The key of the mutation that resumes a run; it may outlive its form. */
 export const sendingKey = (path: RunPath) => ['send tool results', path];
 
 type Paused = Extract<Run, { status: 'tool_calls_required' | 'in_progress' }>;
 
-type Answer = {
+type ToolResults = {
   run: Paused;
   path: RunPath;
   projectId: string;
   steps: Step[] | undefined;
-  /** The request that the run was started with: its tools are sent again. */
+  /** The request that started the run: its tools are sent again. */
   request: Schemas['RunRequest'];
-  /** By the id of the tool call. */
+  /** By tool call id. */
   results: Record<string, string>;
 };
 
 /**
- * Resumes a run with the results of the tool calls that it waits for. Ends when the run has ended or paused again; in a
- * session, once they are accepted.
+ * Resumes a run with the results of its pending tool calls. Resolves when the run has ended or paused again; for a
+ * session, when they are accepted.
  */
-export async function sendToolResults(answer: Answer): Promise<void> {
+export async function sendToolResults(answer: ToolResults): Promise<void> {
   const { run, path, projectId } = answer;
   const endpoint = run.mode === 'step' ? 'step' : 'execute';
   const url = startPath({ ...path, version: run.version, projectId, flowId: run.flowId }, endpoint);
@@ -39,14 +39,17 @@ export async function sendToolResults(answer: Answer): Promise<void> {
     ...init,
     body: JSON.stringify(resumeBody(answer)),
   });
-  const response = await authorizedFetch(request, RUN_MAX_MS);
+  const response = await authorizedFetch(request, RUN_TIMEOUT_MS);
   if (!response.ok) throw await toApiError(response);
-  // A session answers with a stream of events, which the page of the run has anyway.
+  // A session answers with a stream of events, which the page of the run follows anyway.
   stop.abort();
 }
 
-/** The request that resumes a paused run. The model is free to choose then: one told to call a function would never end. */
-function resumeBody({ run, steps, request, results }: Omit<Answer, 'path' | 'projectId'>): object {
+/**
+ * Builds the request that resumes a paused run. It sends no tool choice: a model that must call a function would never
+ * end.
+ */
+function resumeBody({ run, steps, request, results }: Omit<ToolResults, 'path' | 'projectId'>): object {
   const {
     executionId,
     pausedAtStep = '',

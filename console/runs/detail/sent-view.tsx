@@ -7,7 +7,7 @@ import { ValueView } from './value-view.tsx';
 
 type Message = { role: string; content?: unknown; tool_calls?: unknown };
 
-/** Shows what a block sent: the messages to its model as a conversation, or the source of its code. */
+/** Shows a block's request: the messages to its model as a conversation, or its code. */
 export function SentView({ block, url }: { block: Schemas['BlockDetail']; url: string }) {
   const { sent, sentBytes: bytes } = block;
   const messages = messagesOf(sent);

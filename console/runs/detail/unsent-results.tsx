@@ -7,10 +7,10 @@ import type { Run, RunPath } from '../run-path.ts';
 import { sendingKey } from './send-tool-results.ts';
 import type { TypedResults } from './use-typed-results.ts';
 
-type Props = { run: Run; path: RunPath; typed: TypedResults };
+type UnsentResultsProps = { run: Run; path: RunPath; typed: TypedResults };
 
-/** Says that the run no longer waits for results that are typed here, and shows them: they could not be typed again. */
-export function UnsentResults({ run, path, typed }: Props) {
+/** Shows typed results that the run no longer waits for, so that they are not lost. */
+export function UnsentResults({ run, path, typed }: UnsentResultsProps) {
   const isSending = useIsMutating({ mutationKey: sendingKey(path) }) > 0;
   const calls = 'toolCalls' in run ? (run.toolCalls ?? []) : [];
   const unsent = Object.entries(typed.results).filter(

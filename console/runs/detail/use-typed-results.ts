@@ -2,14 +2,14 @@ import { useState } from 'react';
 
 type Typed = { name: string; text: string };
 
-/** Results of tool calls that were typed and are not sent, by the id of the tool call; with the name of the function. */
+/** Typed tool results that were not sent, by tool call id, with the name of the function. */
 export type TypedResults = {
   results: Record<string, Typed>;
   type: (callId: string, typed: Typed) => void;
   drop: (callIds: string[]) => void;
 };
 
-/** Keeps what is typed as results of the run's tool calls for as long as its page is open. */
+/** Keeps typed tool results while the page of the run is open. */
 export function useTypedResults(executionId: string): TypedResults {
   const [typed, setTyped] = useState<Record<string, Record<string, Typed>>>({});
   const change = (edit: (results: Record<string, Typed>) => Record<string, Typed>) =>

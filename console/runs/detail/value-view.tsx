@@ -6,18 +6,18 @@ import { LargeValue } from './large-value.tsx';
 type Props = {
   label: string;
   value: unknown;
-  /** The size of the value as JSON; 0 when there is none. */
+  /** The size of the value as JSON, in bytes; 0 when there is no value. */
   bytes: number;
-  /** Where the API answers the value alone. */
+  /** The address of the value alone in the API. */
   url: string;
-  /** Says why there is none. */
+  /** The text for a missing value. */
   none: string;
 };
 
-/** One value of a block execution; a large one is shown by its beginning. */
+/** Shows one value of a block execution; a large one by its beginning. */
 export function ValueView({ label, value, bytes, url, none }: Props) {
-  // The API leaves values out that are larger than it puts into the answer; `null` itself has four bytes.
-  const isLeftOut = value === null && bytes > 4;
+  // The API omits large values; `null` itself has four bytes.
+  const isOmitted = value === null && bytes > 4;
   return (
     <section className={style.value}>
       <h3>
@@ -25,7 +25,7 @@ export function ValueView({ label, value, bytes, url, none }: Props) {
       </h3>
       {bytes === 0 ? (
         <p className={style.faint}>{none}</p>
-      ) : isLeftOut ? (
+      ) : isOmitted ? (
         <LargeValue key={url} label={label} bytes={bytes} url={url} />
       ) : (
         <JsonView value={value} label={label} />

@@ -5,17 +5,17 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { BulkDialog } from './bulk-dialog.tsx';
 import type { Bulk } from './bulk-runs.ts';
-import { type RunFilter, whyNotInBulk } from './run-filter.ts';
+import { findBulkObstacle, type RunFilter } from './run-filter.ts';
 
-type Props = { projectId: string; filter: RunFilter; onDone: () => void };
+type BulkActionsProps = { projectId: string; filter: RunFilter; onDone: () => void };
 
 const LABELS = {
   retry: { label: 'Retry failed', title: 'Retry failed runs', icon: RotateCcw },
   cancel: { label: 'Cancel all matching', title: 'Cancel all matching runs', icon: Square },
 };
 
-/** The buttons for what can be done with all runs that the filter finds. */
-export function BulkActions(props: Props) {
+/** The buttons that cancel or retry all runs that match the filter. */
+export function BulkActions(props: BulkActionsProps) {
   return (
     <>
       <BulkAction how="cancel" {...props} />
@@ -24,19 +24,19 @@ export function BulkActions(props: Props) {
   );
 }
 
-/** Opens the dialog in which it is done, or says why it cannot be. */
-function BulkAction({ how, ...props }: Props & { how: Bulk }) {
+/** Opens the dialog, or says why the filter does not allow it. */
+function BulkAction({ how, ...props }: BulkActionsProps & { how: Bulk }) {
   const [isOpen, setOpen] = useState(false);
   const { label, title, icon: Icon } = LABELS[how];
-  const why = whyNotInBulk(how, props.filter);
+  const obstacle = findBulkObstacle(how, props.filter);
   const close = () => setOpen(false);
-  if (why)
+  if (obstacle)
     return (
-      <IconButton label={`${title}. ${why}`} variant="secondary" onPress={() => setOpen(true)}>
+      <IconButton label={`${title}. ${obstacle}`} variant="secondary" onPress={() => setOpen(true)}>
         <Icon size={14} />
         {isOpen && (
           <Dialog title={title} isOpen onClose={close}>
-            <p>{why}</p>
+            <p>{obstacle}</p>
           </Dialog>
         )}
       </IconButton>

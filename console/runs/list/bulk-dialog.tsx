@@ -6,12 +6,12 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { useIsShown } from '../../ui/use-is-shown.ts';
+import { useIsMounted } from '../../ui/use-is-shown.ts';
 import { BulkResultView, describeCounts } from './bulk-result.tsx';
 import { type Bulk, type BulkResult, COUNT_MAX, changeRuns, countMatching } from './bulk-runs.ts';
 import type { RunFilter } from './run-filter.ts';
 
-type Props = {
+type BulkDialogProps = {
   how: Bulk;
   title: string;
   projectId: string;
@@ -30,7 +30,7 @@ const WORDS = {
       'Each is run again as a new job, from the step that failed; only what is repeated is charged. Runs that were cancelled, that had been run again before, or that repeat another run are passed over.',
     action: 'Retry',
     pending: 'Retrying …',
-    leave: 'Cancel',
+    cancelLabel: 'Cancel',
   },
   cancel: {
     none: 'These filters find no run that can be cancelled.',
@@ -39,33 +39,33 @@ const WORDS = {
       'Each ends as failed within seconds, and cannot go on. Nothing more is charged; blocks that had completed stay charged.',
     action: 'Cancel',
     pending: 'Cancelling …',
-    leave: 'Keep them',
+    cancelLabel: 'Keep them',
   },
 };
 
-/** Retries or cancels the runs that the filter finds: says how many there are, asks, and tells what came of it. */
-export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: Props) {
+/** Retries or cancels the runs that match the filter: counts them, asks, and reports the result. */
+export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: BulkDialogProps) {
   const [progress, setProgress] = useState<BulkResult>();
-  /** Also known once the dialog is closed. */
+  /** Read after the dialog is closed, too. */
   const latest = useRef(NOTHING_YET);
-  const isShown = useIsShown();
-  // One moment for the count and for what is done about it.
+  const isMounted = useIsMounted();
+  // The count and the change use the same time.
   const [now] = useState(Date.now);
-  const asked = { projectId, filter, now };
+  const request = { projectId, filter, now };
   const count = useQuery({
-    queryKey: ['bulk-runs', how, asked],
-    queryFn: ({ signal }) => countMatching(how, asked, signal),
+    queryKey: ['bulk-runs', how, request],
+    queryFn: ({ signal }) => countMatching(how, request, signal),
     gcTime: 0,
   });
   const change = useMutation({
     mutationFn: () =>
-      changeRuns(how, asked, (result) => {
+      changeRuns(how, request, (result) => {
         latest.current = result;
         setProgress(result);
       }),
     onSettled(_result, error) {
       onDone();
-      if (isShown.current) return;
+      if (isMounted.current) return;
       const counts = describeCounts(how, latest.current);
       showToast(
         error
@@ -90,7 +90,7 @@ export function BulkDialog({ how, title, projectId, filter, onDone, onClose }: P
       )}
       {change.error && <ErrorNote error={change.error} />}
       <DialogActions>
-        <Button slot="close">{progress || found === 0 ? 'Close' : words.leave}</Button>
+        <Button slot="close">{progress || found === 0 ? 'Close' : words.cancelLabel}</Button>
         {!change.isSuccess && found > 0 && (
           <Button
             variant={how === 'cancel' ? 'danger' : 'primary'}

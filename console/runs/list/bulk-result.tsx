@@ -2,14 +2,14 @@ import { formatCount } from '../../ui/format.ts';
 import type { Bulk, BulkResult } from './bulk-runs.ts';
 import { countReasons } from './count-reasons.ts';
 
-/** Says how many runs were retried or cancelled. */
+/** Describes how many runs were retried or cancelled. */
 export function describeCounts(how: Bulk, { done, refused }: BulkResult): string {
   return how === 'retry'
     ? `${formatCount(done)} retried, ${formatCount(refused.length)} passed over`
     : `${formatCount(done)} ${done === 1 ? 'run is' : 'runs are'} being cancelled`;
 }
 
-/** Says how many runs were retried or cancelled, and for which reasons others were not. */
+/** Shows how many runs were retried or cancelled, and why others were not. */
 export function BulkResultView({
   how,
   result,

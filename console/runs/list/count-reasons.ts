@@ -2,14 +2,14 @@ import type { components } from '../../api/schema.d.ts';
 
 type Refused = components['schemas']['RetriedRuns']['refused'];
 
-/** Why runs were not retried, by the code of the error: its message names another run each time. */
+/** Reasons by error code. The messages themselves differ, because each names another run. */
 const REASONS: Record<string, string> = {
   CONFLICT: 'cancelled, run again before, or itself a repetition of another run',
   INVALID_VERSION: 'a run of the draft: try the draft again',
   FLOW_NOT_FOUND: 'its flow or version is not there any more',
 };
 
-/** Counts the reasons for which runs were passed over, the most frequent first. */
+/** Counts the reasons for which runs were skipped, most frequent first. */
 export function countReasons(refused: Refused): [reason: string, count: number][] {
   const messages = new Map(refused.map(({ code, errorMessage }) => [code, REASONS[code] ?? errorMessage]));
   return [...messages]

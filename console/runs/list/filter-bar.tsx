@@ -3,7 +3,7 @@ import type { RefObject } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
-import { useTypedText } from '../../ui/use-typed-text.ts';
+import { useDebouncedText } from '../../ui/use-typed-text.ts';
 import { STATUS_NAMES } from '../run-words.ts';
 import style from './filter-bar.module.css';
 import type { FilterChange, FilterChoices } from './filter-choices.ts';
@@ -13,14 +13,14 @@ import { ID_LENGTH_MIN, isFiltered, type RunFilter, STATUSES } from './run-filte
 
 type Props = {
   filter: RunFilter;
-  /** The time from which the range of the filter counts. */
+  /** The time from which the filter's range counts. */
   rangeFrom: string | undefined;
   onChange: (filter: RunFilter) => void;
   choices: FilterChoices;
   idField: RefObject<HTMLInputElement | null>;
 };
 
-/** The filters of the list of runs, one line where there is room. */
+/** The filters of the list of runs, on one line where there is room. */
 export function FilterBar({ filter, rangeFrom, onChange, choices, idField }: Props) {
   const { flow, status, scope, project } = filter;
   const flows = [...choices.flows.map(({ slug, name }) => ({ id: slug, label: name }))];
@@ -106,7 +106,7 @@ function IdField({
   field: RefObject<HTMLInputElement | null>;
   onChange: (id: string) => void;
 }) {
-  const { text, setText, sendNow } = useTypedText(value, readId, onChange);
+  const { text, setText, flush } = useDebouncedText(value, readId, onChange);
   const isShort = text !== '' && text.trim().length < ID_LENGTH_MIN;
   const isWrong = readId(text) === undefined;
   return (
@@ -120,7 +120,7 @@ function IdField({
         placeholder="Run id   /"
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onBlur={sendNow}
+        onBlur={flush}
       />
       {(isShort || isWrong) && (
         <span id="id-filter-help" className={style.hint}>

@@ -1,14 +1,14 @@
 import type { RunFilter } from './run-filter.ts';
 
-/** Things that there are to filter by. */
+/** The values to choose from. */
 export type FilterChoices = {
   flows: { slug: string; name: string }[];
-  /** The project has flows that are not among them. */
+  /** Whether the project has more flows than these. */
   hasMoreFlows: boolean;
-  /** Undefined for a member, who may not list them. */
+  /** Undefined for a member, who may not list keys. */
   keys: { keyId: string; name: string }[] | undefined;
   projects: { slug: string; name: string }[];
 };
 
-/** A change of some fields of the filter; undefined takes a field away. */
+/** A change of some fields of the filter; undefined removes a field. */
 export type FilterChange = { [Field in keyof RunFilter]?: RunFilter[Field] | undefined };

@@ -14,7 +14,7 @@ import { ENVIRONMENTS, MODES, parseRunFilter, type RunFilter } from './run-filte
 
 type Props = { filter: RunFilter; choices: FilterChoices; onChange: (change: FilterChange) => void };
 
-/** The filters that are needed less often, behind a button that says how many of them are set. */
+/** The less common filters, behind a button that counts the active ones. */
 export function FilterMore(props: Props) {
   const { version, mode, environment, key, minCost, scope, flow } = props.filter;
   const used = [version, mode, environment, key, minCost, scope && flow].filter(

@@ -15,7 +15,7 @@ const NAMES: Record<Range, string> = {
 };
 
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short' });
-/** No range is as long as a year. */
+/** Without the year: no range is that long. */
 const beginning = new Intl.DateTimeFormat('en-GB', {
   day: '2-digit',
   month: '2-digit',
@@ -23,12 +23,12 @@ const beginning = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 });
 
-/** A range is told by its beginning once so much of it has passed since it was chosen. */
+/** The share of a range after which its start is shown instead of its name. */
 const OLD_AFTER = 0.1;
 
 /**
- * When runs started: a range that ends now, or two fixed times. A range in a page that stays open grows: its beginning is
- * then said in place of its name, and choosing it again counts it anew.
+ * Filters by start time: a range that ends now, or two fixed times. While the page stays open a range grows, so its
+ * start replaces its name; choosing it again restarts it.
  */
 export function FilterTime({
   filter,
@@ -77,7 +77,7 @@ export function FilterTime({
   );
 }
 
-/** Whether a moment has come, in milliseconds since 1970. */
+/** Whether a time, in milliseconds since 1970, has passed. */
 function useHasCome(moment: number | undefined): boolean {
   const [come, setCome] = useState<number>();
   useEffect(() => {
@@ -133,7 +133,7 @@ function TimesDialog({
   );
 }
 
-/** A moment as `datetime-local` fields have it: the reader's zone, without its name. */
+/** Formats a time for `datetime-local` fields: local time without a zone. */
 function toLocal(at: string | undefined): string {
   if (at === undefined) return '';
   const date = new Date(at);

@@ -5,7 +5,7 @@ import { LinkButton } from '../../ui/link-button.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
 import { isFiltered, type RunFilter } from './run-filter.ts';
 
-/** Stands for an empty list: nothing has run yet, or nothing passes the filter. */
+/** The empty list: nothing has run yet, or nothing matches the filter. */
 export function NoRuns({ filter, onClear }: { filter: RunFilter; onClear: () => void }) {
   const { org = '', project = '' } = useParams({ strict: false });
   if (isFiltered(filter))

@@ -1,14 +1,14 @@
-// The filter of the list of runs, as it stands in the address, and the query of the API that it means.
+// The search parameters of the pages of runs, and the API query for the filter of the list.
 
 export const STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
 export const MODES = ['execute', 'jobs', 'step', 'test'] as const;
 export const ENVIRONMENTS = ['live', 'test'] as const;
-/** Time ranges that end now, by the seconds they go back. */
+/** Ranges that end now, in seconds. */
 export const RANGES = { '15m': 900, '1h': 3_600, '24h': 86_400, '7d': 604_800, '30d': 2_592_000 } as const;
 
 export type Range = keyof typeof RANGES;
 
-/** Search parameters of the page. `range` counts back from now; `since` and `until` are fixed times. */
+/** The search parameters of the page. `range` counts back from now; `since` and `until` are fixed times. */
 export type RunFilter = {
   scope?: 'organization';
   project?: string;
@@ -32,7 +32,7 @@ export const ID_LENGTH_MIN = 6;
 const VERSION_MAX = 2_147_483_647;
 const COST_MAX = 999_999_999;
 
-/** Reads the filter from an address that anyone may have written: what cannot be right is left out. */
+/** Reads the filter from an address, which anyone may have written. Invalid values are dropped. */
 export function parseRunFilter(search: Record<string, unknown>): RunFilter {
   const { scope, project, flow, version, status, mode, environment, key, range, since, until, minCost, id } =
     search;
@@ -40,12 +40,12 @@ export function parseRunFilter(search: Record<string, unknown>): RunFilter {
     scope: scope === 'organization' ? scope : undefined,
     project: scope === 'organization' ? match(project, SLUG) : undefined,
     flow: match(flow, SLUG),
-    // 0: runs of drafts.
+    // Version 0: runs of drafts.
     version: numberIn(version, 0, VERSION_MAX, Number.isInteger),
     status: STATUSES.find((known) => known === status),
     mode: MODES.find((known) => known === mode),
     environment: ENVIRONMENTS.find((known) => known === environment),
-    // The address may hold a key_id or the beginning of an id that reads as a number.
+    // The router parses a key_id or an id of digits as a number.
     key: match(typeof key === 'number' ? String(key) : key, KEY_ID),
     range: (Object.keys(RANGES) as Range[]).find((known) => known === range),
     since: range === undefined ? momentOf(since) : undefined,
@@ -55,7 +55,7 @@ export function parseRunFilter(search: Record<string, unknown>): RunFilter {
   });
 }
 
-/** The query of the API for a filter. A range is counted from `now`. An id is sent once it is long enough. */
+/** Returns the API query for a filter. A range counts back from `now`. Ids are sent once they are long enough. */
 export function runQuery(filter: RunFilter, now: number) {
   const { scope: _, range, id, ...rest } = filter;
   return withoutAbsent({
@@ -65,13 +65,13 @@ export function runQuery(filter: RunFilter, now: number) {
   });
 }
 
-/** Whether the filter leaves runs out, apart from where they are looked for. */
+/** Whether the filter excludes runs, apart from the scope. */
 export function isFiltered({ scope: _, ...filter }: RunFilter): boolean {
   return Object.keys(filter).length > 0;
 }
 
-/** Why the runs of this filter cannot be retried or cancelled at once; undefined when they can. */
-export function whyNotInBulk(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
+/** Returns why the runs of this filter cannot be retried or cancelled in bulk; undefined when they can. */
+export function findBulkObstacle(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
   const { scope, version, status, minCost, id } = filter;
   const done = how === 'retry' ? 'retried' : 'cancelled';
   if (scope) return `Runs are ${done} in one project at a time: show this project only.`;

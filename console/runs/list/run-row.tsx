@@ -22,7 +22,7 @@ type Props = {
   onFocus: (executionId: string) => void;
 };
 
-/** One run of the list; all of the row is a link to its page. */
+/** A row of the list. All of it is a link to the run's page. */
 export const RunRow = memo(function RunRow(props: Props) {
   const { run, index, start, isActive, isOrganization, keyNames, onFocus } = props;
   const key = run.keyId ? (keyNames.get(run.keyId) ?? run.keyId) : 'user';
@@ -88,7 +88,9 @@ export const RunRow = memo(function RunRow(props: Props) {
   );
 });
 
-/** Follows the row's link from the cells above it, whose full texts show on hover. */
+/**
+ * Follows the row's link when another cell is clicked. The cells lie above the link to show their full text on hover.
+ */
 function followRow({ target, currentTarget, ctrlKey, metaKey, shiftKey }: MouseEvent<HTMLElement>) {
   if (target instanceof Element && target.closest('a')) return;
   if (!getSelection()?.isCollapsed) return;

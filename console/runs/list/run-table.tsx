@@ -15,24 +15,24 @@ const ROW_PX = 38;
 const NARROW_ROW_PX = 60;
 const MORE_WITHIN_ROWS = 30;
 const COUNTED_FROM_ROWS = 20;
-/** Names what scrolls, for the place to which Back leads. */
+/** The id of the scroll container, for scroll restoration. */
 const SCROLL_ID = 'runs';
 
 type Props = {
   rows: ListedRun[];
   keyNames: ReadonlyMap<string, string>;
-  /** Runs of other projects are among them. */
+  /** Whether there are runs of other projects. */
   isOrganization: boolean;
-  /** The rows are those of the filter before, shown until those of this one are there. */
+  /** Whether the rows belong to the previous filter, shown until the new ones are loaded. */
   isOutdated: boolean;
   hasMore: boolean;
   isFetchingMore: boolean;
-  /** Older runs could not be fetched; they are not asked for again until the reader says so. */
+  /** The error of the last page. It is not fetched again until the user asks. */
   moreError: Error | null;
   onMore: () => void;
 };
 
-/** Runs as rows of one line (two in narrow windows). Only those in view are in the page, however many there are. */
+/** Runs as rows of one line (two in narrow windows). Only visible rows are rendered. */
 export function RunTable({
   rows,
   keyNames,
@@ -58,7 +58,7 @@ export function RunTable({
     estimateSize: () => (isNarrow ? NARROW_ROW_PX : ROW_PX),
     getItemKey: (index) => rows[index]?.executionId ?? index,
     overscan: 10,
-    // The row with the focus stays in the page when it is scrolled away.
+    // The focused row stays rendered when it is scrolled away.
     rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
       const first = Math.max(0, startIndex - overscan);
       const last = Math.min(count - 1, endIndex + overscan);

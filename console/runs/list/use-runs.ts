@@ -11,23 +11,23 @@ const POLL_MS = 3_000;
 type Head = { page: RunPage; etag: string | undefined };
 type Pages = { pages: RunPage[]; pageParams: unknown[] };
 
-/** When the filter of an entry of the browser's history was set, from which its range is counted. */
+/** When the filter of a history entry was set; its range counts from then. */
 const setAt = new Map<string, number>();
 
-/** The runs that a filter finds, kept up to date while the window is visible; further pages by `fetchMore`. */
+/** Queries the runs that match a filter, and keeps them up to date while the window is visible. */
 export function useRuns(place: { organizationId: string; projectId: string }, filter: RunFilter) {
   const client = useQueryClient();
   const router = useRouter();
   const text = JSON.stringify(filter);
-  const [countings, setCountings] = useState(0);
+  const [restarts, setRestarts] = useState(0);
   const entry = () => router.state.location.state.__TSR_key ?? '';
   // biome-ignore lint/correctness/useExhaustiveDependencies: a range is counted from when the filter was set
   const query = useMemo(() => {
     const now = setAt.get(entry()) ?? Date.now();
-    // Whoever comes back finds the same list, and their place in it.
+    // After Back, the list and its scroll position are the same.
     setAt.set(entry(), now);
     return runQuery(filter, now);
-  }, [text, countings]);
+  }, [text, restarts]);
   const key = ['runs', place.projectId, filter.scope, query];
 
   const list = useInfiniteQuery({
@@ -36,7 +36,7 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
     queryFn: async ({ pageParam, signal }) => (await fetchPage(pageParam, undefined, signal)).page,
     getNextPageParam: (page) => (page.hasMore ? (page.nextCursor ?? undefined) : undefined),
     staleTime: Number.POSITIVE_INFINITY,
-    // Whoever comes back finds as many pages as before, read again.
+    // After Back, as many pages are fetched again as there were.
     refetchOnMount: 'always',
     placeholderData: keepPreviousData,
   });
@@ -85,7 +85,7 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
         (data) => data && { ...data, pages: insertRuns(data.pages, merged.fresh) },
       );
   }
-  // Nothing is being read in an empty list.
+  // An empty list has no rows being read that could move.
   const isFirst = merged.rows.length === 0 && merged.fresh.length > 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: done once for the first runs
   useEffect(() => {
@@ -94,17 +94,17 @@ export function useRuns(place: { organizationId: string; projectId: string }, fi
   return {
     ...merged,
     list,
-    /** The filter with a range as the fixed time from which the list counts it. */
+    /** The filter with its range replaced by a fixed start. */
     fixedFilter: { ...filter, range: undefined, since: query.since } as RunFilter,
-    /** The last look at the newest runs failed: what is shown may be old. */
+    /** The error of the last update: the rows may be out of date. */
     staleBecause: head.error,
     showFresh,
-    /** The time from which the list counts the range of the filter. */
+    /** The start of the filter's range. */
     rangeFrom: filter.range && query.since,
-    /** Counts the range of the filter from now. */
-    countAnew() {
+    /** Restarts the filter's range from now. */
+    restartRange() {
       setAt.delete(entry());
-      setCountings(countings + 1);
+      setRestarts(restarts + 1);
     },
   };
 }

@@ -1,21 +1,21 @@
 import type { UnderWay } from './list-executions.ts';
 
-/** A block execution that was under way; `goneAt` is when the run first answered that it is not. */
+/** A block execution that was under way; `goneAt` is the time of the first response without it. */
 export type Kept = { block: UnderWay; goneAt: number };
 
 /**
- * Notes what the run answered at a time to be under way. What was before, and is not now, has ended: it is kept until the
- * ended executions were asked for after that (`askedAt` is when they last were), lest it be in neither list for a while.
+ * Records the block executions under way in a response of time `at`. One that is no longer among them has ended. It is
+ * kept until the list of ended executions was fetched after that (`fetchedAt`), so that it is always in one of the lists.
  */
 export function keepUnderWay(
   before: readonly Kept[],
   underWay: readonly UnderWay[],
   at: number,
-  askedAt: number,
+  fetchedAt: number,
 ): Kept[] {
   const keys = new Set(underWay.map(({ key }) => key));
   const gone = before
-    .filter(({ block, goneAt }) => !keys.has(block.key) && askedAt < goneAt)
+    .filter(({ block, goneAt }) => !keys.has(block.key) && fetchedAt < goneAt)
     .map(({ block, goneAt }) => ({ block, goneAt: Math.min(goneAt, at) }));
   return [...gone, ...underWay.map((block) => ({ block, goneAt: Number.POSITIVE_INFINITY }))];
 }

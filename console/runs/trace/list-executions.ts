@@ -4,8 +4,8 @@ type Ended = Extract<Execution, { finishedAt: string }>;
 export type UnderWay = Exclude<Execution, Ended>;
 
 /**
- * Lists the block executions of a run, those under way last. One that has ended by now is left out of those; an earlier one
- * of the same block, which a session or a resume runs again, is another.
+ * Lists the block executions of a run, those under way last. An execution that has ended meanwhile is listed once. An
+ * earlier execution of the same block, from another call of a session or a resume, is listed separately.
  */
 export function listExecutions(ended: readonly Ended[], underWay: readonly UnderWay[]): Execution[] {
   const lastEnds = new Map<string, string>();

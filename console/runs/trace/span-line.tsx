@@ -22,14 +22,14 @@ type Props = {
   row: SpanRow;
   top: number;
   scale: TimeScale;
-  /** The line that the arrow keys start from. */
+  /** Whether the arrow keys start from this line. */
   isActive: boolean;
   isSelected: boolean;
   onChoose: (span: Span) => void;
   onToggle: (span: Span) => void;
 };
 
-/** One line of the waterfall: the name of a span, and its bar. */
+/** A line of the waterfall: a span's name and bar. */
 export function SpanLine({ row, top, scale, isActive, isSelected, onChoose, onToggle }: Props) {
   const { span, depth, isOpen, name } = row;
   const type = span.execution?.processor_type;

@@ -1,30 +1,30 @@
-// The block executions of a run as a tree of spans: loops with their iterations, parallel steps with their branches.
+// The block executions of a run as a tree of spans: loops contain iterations, parallel steps contain branches.
 import type { components } from '../../api/schema.d.ts';
 import { findStep, listsInside, type Step } from '../../flow/draft/steps.ts';
 
 type TracedBlock = components['schemas']['TracedBlock'];
 type BlockUnderWay = components['schemas']['BlockUnderWay'];
 
-/** A block execution that has ended, or one that is under way. */
+/** A block execution, ended or under way. */
 export type Execution = TracedBlock | BlockUnderWay;
 
 export type Span = {
-  /** Unique in the run, and the same as long as the run is looked at. */
+  /** Unique in the run, and stable across updates. */
   id: string;
   kind: 'run' | 'loop' | 'iteration' | 'parallel' | 'branch' | 'block';
   name: string;
   stepId: string | undefined;
   status: string;
-  /** Why a run has failed, such as CANCELLED. */
+  /** The error code of a failed run, such as CANCELLED. */
   code?: string | undefined;
   /** Milliseconds since 1970. */
   start: number;
   end: number;
-  /** When it could have begun: the end of what came before it. */
+  /** The earliest possible start: the end of the previous span. */
   ready: number;
   execution: Execution | undefined;
   children: Span[];
-  /** How many block executions it has. */
+  /** The number of block executions. */
   count: number;
   cost: number;
   tokens: number;
@@ -32,7 +32,7 @@ export type Span = {
 
 type Around = { kind: 'loop' | 'parallel'; stepId: string; name: string; branch?: string };
 
-/** The run as a span, with all others in it. Without its tree of steps, block executions are listed one by one. */
+/** Builds the span of a run with all others inside. Without the tree of steps, block executions are listed flat. */
 export function buildSpans(
   run: {
     executionId: string;
@@ -40,7 +40,7 @@ export function buildSpans(
     startedAt: string;
     finishedAt: string | null;
     code?: string | undefined;
-    /** The step that failed, which has no execution of its own where it is a loop. */
+    /** The failed step; a loop or a parallel step has no execution of its own. */
     step_id?: string | undefined;
   },
   steps: Step[] | undefined,
@@ -65,7 +65,7 @@ export function buildSpans(
         stepId,
       );
     }
-    // A session and a resume may execute a block again. The call that does is known only once the block has ended.
+    // A session or a resume may execute a block again. Its call is known only once the block has ended.
     const time = (times.get(execution.key) ?? 0) + 1;
     times.set(execution.key, time);
     const block = child(parent, 'block', `${execution.key}@${time}`, execution.name, execution.step_id);
@@ -84,7 +84,7 @@ export function buildSpans(
   setReady(root, root.start);
   return root;
 
-  /** A loop or parallel step that failed by itself, such as a loop whose input is not an array, has a span as well. */
+  /** Adds a span for a loop or parallel step that failed by itself, such as a loop whose input is not an array. */
   function markFailedGroup(): void {
     const { step_id: stepId, finishedAt } = run;
     if (run.status !== 'failed' || stepId === undefined || !finishedAt) return;
@@ -103,7 +103,10 @@ export function buildSpans(
     if (failed.children.length === 0) failed.start = failed.end = Date.parse(finishedAt);
   }
 
-  /** Sets running what was begun last, though all of it that is known has completed: a loop may begin again. */
+  /**
+   * Marks the latest enclosing spans as running even when all their known blocks have completed: a loop may begin
+   * again.
+   */
   function markUnderWay(span: Span): void {
     for (const inner of span.kind === 'parallel' ? span.children : span.children.slice(-1)) {
       if (inner.kind === 'block') continue;
@@ -112,7 +115,7 @@ export function buildSpans(
     }
   }
 
-  /** Whether the block that began last in an iteration or a branch is the last one there. */
+  /** Whether the latest block of an iteration or branch is its last one. */
   function isAtItsEnd({ children }: Span): boolean {
     const last = children.at(-1);
     if (!steps || last?.kind !== 'block') return false;
@@ -130,7 +133,7 @@ export function buildSpans(
   }
 }
 
-/** Names a block execution within its run: the key, with the call where there is one. */
+/** Returns a unique key of a block execution in its run. */
 export function spanKey(execution: Execution): string {
   return 'callId' in execution ? `${execution.key}@${execution.callId}` : execution.key;
 }
@@ -169,7 +172,7 @@ function fill(span: Span, execution: Execution, now: number): void {
   } else span.end = Math.max(now, span.start);
 }
 
-// The status of a group is that of its most telling block.
+// A group takes the first of these statuses that one of its children has.
 const TELLING = ['failed', 'retrying', 'running', 'paused', 'completed'];
 
 function sum(span: Span): void {
@@ -191,7 +194,7 @@ function setReady(span: Span, ready: number): void {
   let next = span.ready;
   for (const inner of span.children) {
     setReady(inner, next);
-    // Branches begin at the same time; everything else after what came before it.
+    // Branches start together; everything else starts after the previous span.
     if (span.kind !== 'parallel') next = inner.end;
   }
 }

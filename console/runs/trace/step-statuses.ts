@@ -9,7 +9,7 @@ const STATUSES: Record<string, StepStatus['status']> = {
   paused: 'paused',
 };
 
-/** How each step of the graph stands, from the spans of a run: loops and parallel steps by what is in them. */
+/** Returns the status of each step in the graph, from the spans of a run. */
 export function stepStatuses(root: Span): Map<string, StepStatus> {
   const statuses = new Map<string, StepStatus>();
   visit(root);

@@ -1,23 +1,23 @@
-// Time as a distance from 0 to 1. Long times in which nothing ran, such as a pause for tool calls, are cut short.
+// Maps time to a distance from 0 to 1. Long idle times, such as a pause for tool calls, are shortened.
 
 type Interval = { start: number; end: number };
 type Segment = Interval & { isCut: boolean; from: number; to: number };
 
 export type TimeScale = {
   start: number;
-  /** The distance of a moment, from 0 to 1. */
+  /** Returns the distance of a time, from 0 to 1. */
   at: (time: number) => number;
-  /** The moment at a distance. */
+  /** Returns the time at a distance. */
   timeAt: (distance: number) => number;
   cuts: { from: number; to: number; ms: number }[];
-  /** Milliseconds since the start, and where they are, at most about `count` of them. */
+  /** Returns at most about `count` ticks: milliseconds since the start, and their distance. */
   ticks: (count: number) => { ms: number; at: number }[];
 };
 
 const CUT_SHARE = 0.05;
 const CUT_MIN_MS = 2_000;
 
-/** Makes the scale of a run in which work was done in these intervals. */
+/** Creates the time scale of a run whose work was done in these intervals. */
 export function makeTimeScale(run: Interval, work: readonly Interval[]): TimeScale {
   const end = Math.max(run.end, run.start + 1);
   const segments = placed(cutIdle({ start: run.start, end }, work));
@@ -53,7 +53,7 @@ export function makeTimeScale(run: Interval, work: readonly Interval[]): TimeSca
   return { start: run.start, at, timeAt, cuts, ticks };
 }
 
-/** 1, 2 or 5 times a power of ten, at least `ms`; from a minute on, minutes and hours. */
+/** Returns 1, 2 or 5 times a power of ten, at least `ms`; from a minute on, round minutes and hours. */
 export function niceStep(ms: number): number {
   for (const step of [
     60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000,
@@ -82,7 +82,7 @@ function cutIdle(run: Interval, work: readonly Interval[]): (Interval & { isCut:
   return segments;
 }
 
-/** Joins intervals that overlap. */
+/** Joins overlapping intervals. */
 function merge(intervals: readonly Interval[]): Interval[] {
   const merged: Interval[] = [];
   for (const { start, end } of [...intervals].sort((a, b) => a.start - b.start)) {

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/loading.tsx';
-import type { Beyond } from '../beyond-shown.tsx';
+import type { MoreBlocks } from '../beyond-shown.tsx';
 import type { Execution, Span } from './spans.ts';
 import { stepStatuses } from './step-statuses.ts';
 import style from './trace-panel.module.css';
@@ -24,10 +24,10 @@ type Props = {
   isGraph: boolean;
   onView: (isGraph: boolean) => void;
   onChoose: (execution: Execution | undefined) => void;
-  beyond: Beyond | undefined;
+  more: MoreBlocks | undefined;
 };
 
-/** The blocks of a run: over time, or on the graph of the flow that ran. */
+/** The blocks of a run: over time, or on the graph of the flow. */
 export function TracePanel({
   root,
   steps,
@@ -37,7 +37,7 @@ export function TracePanel({
   isGraph,
   onView,
   onChoose,
-  beyond,
+  more,
 }: Props) {
   const statuses = useMemo(() => stepStatuses(root), [root]);
   const selected = chosen && pathToSpan(root, ({ execution }) => execution === chosen)?.at(-1);
@@ -94,10 +94,10 @@ export function TracePanel({
           onSelect={(span) => onChoose(span.execution)}
         />
       )}
-      {beyond && (
+      {more && (
         <div className={style.more}>
           The first {formatCount(root.count)} block executions are shown.{' '}
-          <Button size="small" isPending={beyond.isLoading} onPress={beyond.loadMore}>
+          <Button size="small" isPending={more.isLoading} onPress={more.loadMore}>
             Show more
           </Button>
         </div>

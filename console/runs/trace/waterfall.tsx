@@ -20,7 +20,7 @@ type Props = {
   onSelect: (span: Span) => void;
 };
 
-/** A run as bars over time, as a tree that is walked through by arrow keys. `+`, `-` and `0` zoom. */
+/** A run as bars over time, in a tree with arrow-key navigation. `+`, `-` and `0` zoom. */
 export function Waterfall({ root, selectedId, onSelect }: Props) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [zoom, setZoom] = useState(1);
@@ -29,7 +29,7 @@ export function Waterfall({ root, selectedId, onSelect }: Props) {
   const isNarrow = useNarrow(640);
   const rows = useMemo(() => visibleSpans(root, toggled), [root, toggled]);
   const scale = useMemo(() => makeTimeScale(root, leaves(root)), [root]);
-  // A tick at the very end has no room for its time.
+  // A tick at the very end has no room for its label.
   const ticks = scale.ticks((isNarrow ? 2 : TICKS) * zoom).filter(({ at }) => at < 1 - 0.1 / zoom);
   const [activeId, setActiveId] = useState(selectedId);
   const active = Math.max(
@@ -54,7 +54,7 @@ export function Waterfall({ root, selectedId, onSelect }: Props) {
     },
   });
 
-  // A block that is chosen elsewhere, such as on the graph or by a link, is opened and brought into view.
+  // A block that is selected elsewhere, such as on the graph or by a link, is opened and scrolled into view.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another choice does so
   useEffect(() => {
     setActiveId(selectedId);

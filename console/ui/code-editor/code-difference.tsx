@@ -1,35 +1,35 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { ErrorNote } from '../error-note.tsx';
 import { NOT_LOADED_ADVICE } from '../not-loaded-advice.ts';
-import style from './code-difference.module.css';
+import style from './code-editor.module.css';
 import type { DifferenceLanguage } from './create-difference.ts';
 
-type Props = {
-  /** Names what is compared, such as `Version 2 and draft`. */
+type DifferenceProps = {
+  /** Names the two texts, such as `Version 2 and draft`. */
   label: string;
   before: string;
   after: string;
   language?: DifferenceLanguage;
 };
 
-/** Shows two texts as a difference, to read: beside each other, or below each other where there is little room. */
-export function CodeDifference({ label, before, after, language = 'text' }: Props) {
+/** Shows the differences of two texts, side by side where there is room, otherwise inline. */
+export function CodeDifference({ label, before, after, language = 'text' }: DifferenceProps) {
   const host = useRef<HTMLDivElement>(null);
   const id = useId();
   const [error, setError] = useState<Error>();
   useEffect(() => {
     if (error) return;
-    let isGone = false;
+    let isUnmounted = false;
     let destroy: (() => void) | undefined;
     import('./create-difference.ts').then(
       ({ createDifference }) => {
-        if (!isGone && host.current)
+        if (!isUnmounted && host.current)
           destroy = createDifference(host.current, { before, after, language, label });
       },
       () => setError(new Error(`The difference could not be loaded. ${NOT_LOADED_ADVICE}`)),
     );
     return () => {
-      isGone = true;
+      isUnmounted = true;
       destroy?.();
     };
   }, [before, after, language, label, error]);

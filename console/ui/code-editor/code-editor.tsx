@@ -3,7 +3,7 @@ import { classes } from '../classes.ts';
 import { ErrorNote } from '../error-note.tsx';
 import field from '../field.module.css';
 import { NOT_LOADED_ADVICE } from '../not-loaded-advice.ts';
-import { useSettled } from '../use-settled.ts';
+import { useDebounced } from '../use-settled.ts';
 import style from './code-editor.module.css';
 import type { Editor } from './create-editor.ts';
 import type { EditorLanguage, EditorProblem, VariableScope } from './editor-types.ts';
@@ -13,29 +13,29 @@ type Props = {
   hideLabel?: boolean;
   language: EditorLanguage;
   value: string;
-  /** Called for each change; without it the text is only read. */
+  /** Called for each change; without it the text is read-only. */
   onChange?: ((value: string) => void) | undefined;
   /** A sentence below the editor. */
   help?: ReactNode;
-  /** Why the text is not accepted; marks the editor. */
+  /** The reason why the text is invalid; marks the editor. */
   error?: string | undefined;
-  /** Marked at their lines. */
+  /** Problems to mark at their lines. */
   problems?: EditorProblem[] | undefined;
-  /** prompt: the variables that have a value here. */
+  /** For prompts: the variables that have a value here. */
   scope?: VariableScope | undefined;
   placeholder?: string;
-  /** The height it has at least and at most, in lines. */
+  /** The minimum and maximum height, in lines. */
   lines?: [least: number, most: number];
 };
 
-const SAY_AFTER_MS = 1_000;
-/** More is not laid out until the editor is there, which lays out only what it shows. */
+const ANNOUNCE_AFTER_MS = 1_000;
+/** Longer texts are cut until the editor is loaded, which renders only the visible part. */
 const WAITING_MAX_CHARS = 10_000;
 const NO_PROBLEMS: EditorProblem[] = [];
 
 /**
- * Edits code, JSON, a JSON Schema or a prompt. It is loaded when it is first shown; until then the text can be read, and
- * where that fails it is edited plainly.
+ * Edits code, JSON, a JSON Schema or a prompt. The editor is loaded when it is first shown. Until then the text is
+ * read-only; if loading fails, a plain text area replaces it.
  */
 export function CodeEditor(props: Props) {
   const { label, language, value, onChange, help, error, scope, lines: [least, most] = [3, 24] } = props;
@@ -48,16 +48,19 @@ export function CodeEditor(props: Props) {
   const [loadError, setLoadError] = useState<Error>();
   const [found, setFound] = useState<string[]>([]);
   const [isTyped, setTyped] = useState(false);
-  const said = useSettled([...found, ...(error === undefined ? [] : [error])].join('\n'), SAY_AFTER_MS);
+  const announced = useDebounced(
+    [...found, ...(error === undefined ? [] : [error])].join('\n'),
+    ANNOUNCE_AFTER_MS,
+  );
   const isInvalid = error !== undefined || found.length > 0;
 
   useEffect(() => {
     if (loadError) return;
-    let isGone = false;
+    let isUnmounted = false;
     let made: Editor | undefined;
     async function load() {
       const { createEditor } = await import('./create-editor.ts');
-      if (isGone || !host.current) return;
+      if (isUnmounted || !host.current) return;
       const { value, placeholder = '', onChange } = latest.current;
       made = await createEditor(host.current, {
         ...{ language, value, placeholder, isReadOnly: !onChange },
@@ -72,12 +75,12 @@ export function CodeEditor(props: Props) {
         },
         onProblems: setFound,
       });
-      if (isGone) made.destroy();
+      if (isUnmounted) made.destroy();
       else setEditor(made);
     }
     load().catch(() => setLoadError(new Error(`The editor could not be loaded. ${NOT_LOADED_ADVICE}`)));
     return () => {
-      isGone = true;
+      isUnmounted = true;
       made?.destroy();
       setEditor(undefined);
     };
@@ -89,7 +92,7 @@ export function CodeEditor(props: Props) {
   useEffect(() => editor?.setReadOnly(!onChange), [editor, onChange]);
 
   const hasTabs = language === 'javascript' || language.startsWith('json');
-  /** Escape closes the editor's own lists, and lets Tab leave it; it closes no dialog or panel around it. */
+  /** Escape closes the editor's own lists and frees Tab; it must not close a dialog or panel around the editor. */
   function keepEscape(event: KeyboardEvent) {
     if (event.key === 'Escape' && (event.defaultPrevented || (hasTabs && onChange))) event.stopPropagation();
   }
@@ -131,7 +134,7 @@ export function CodeEditor(props: Props) {
         {error}
       </div>
       <div className="visually-hidden" role="status">
-        {isTyped && said}
+        {isTyped && announced}
       </div>
     </div>
   );

@@ -24,7 +24,7 @@ const look = EditorView.theme({
   },
   '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--bad)' },
   '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--good)' },
-  // Colours of the syntax cannot be read on the colours of changes.
+  // Syntax colours are illegible on the colours of changes.
   '.cm-changedText, .cm-changedText span, .cm-deletedText, .cm-deletedText span': { color: 'var(--text)' },
   '.cm-collapsedLines': {
     background: 'var(--surface-hover)',
@@ -32,12 +32,12 @@ const look = EditorView.theme({
     padding: '3px var(--space-3)',
     cursor: 'pointer',
   },
-  // The signs of the library are in few fonts.
+  // Few fonts have the library's characters.
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"…"' },
   '.cm-insertedLine, .cm-deletedLine, .cm-deletedLine del': { textDecoration: 'none' },
 });
 
-/** Shows two texts as a difference; the answer removes it. */
+/** Shows the differences of two texts; the returned function removes them. */
 export function createDifference(parent: HTMLElement, options: Options): () => void {
   const { before, after, language, label } = options;
   const shared: Extension[] = [

@@ -20,20 +20,20 @@ type EditorOptions = {
   value: string;
   placeholder: string;
   isReadOnly: boolean;
-  /** Attributes of the element that takes the text, such as its accessible name. */
+  /** Attributes of the text element, such as its accessible name. */
   attributes: Record<string, string>;
   onChange(value: string): void;
-  /** Called with the problems of the text, each with its line, whenever it has been checked. */
+  /** Called after each check with the problems of the text and their lines. */
   onProblems(problems: string[]): void;
 };
 
 export type Editor = {
-  /** Shows another text, unless it is there already; the cursor stays where it can. */
+  /** Replaces the text if it differs; the cursor stays where possible. */
   setValue(value: string): void;
   setProblems(problems: EditorProblem[]): void;
   setScope(scope: VariableScope | undefined): void;
   setReadOnly(isReadOnly: boolean): void;
-  /** Says to assistive technology whether the text is accepted. */
+  /** Tells assistive technology whether the text is valid. */
   setInvalid(isInvalid: boolean): void;
   destroy(): void;
 };
@@ -44,9 +44,9 @@ const LANGUAGES: Record<EditorLanguage, () => Promise<{ loadLanguage(): Language
   json: () => import('./languages/json.ts'),
   'json-schema': () => import('./languages/json-schema.ts'),
   prompt: () => import('./languages/prompt.ts'),
-  text: () => import('./languages/text.ts'),
+  text: async () => ({ loadLanguage: () => ({ extensions: [] }) }),
 };
-/** Tab writes an indentation in these; elsewhere it goes on to the next field. */
+/** In these languages Tab indents; in others it moves to the next field. */
 const INDENTING: EditorLanguage[] = ['javascript', 'json', 'json-schema'];
 
 const fromOutside = Annotation.define<boolean>();
@@ -56,7 +56,7 @@ const givenProblems = StateField.define<EditorProblem[]>({
   update: (problems, { effects }) => effects.find((effect) => effect.is(problemsGiven))?.value ?? problems,
 });
 
-/** Makes an editor in `parent`. */
+/** Creates an editor in `parent`. */
 export async function createEditor(parent: HTMLElement, options: EditorOptions): Promise<Editor> {
   const { language, value, isReadOnly } = options;
   const support = (await LANGUAGES[language]()).loadLanguage();
@@ -82,7 +82,7 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
         ...(INDENTING.includes(language) ? [indentWithTab] : []),
       ]),
       EditorView.lineWrapping,
-      // With a place in the tab order of its own: what scrolls has to be reachable by keyboard, also when it is read only.
+      // A tab stop of its own, because scrollable content must be reachable by keyboard, even when it is read-only.
       EditorView.contentAttributes.of({ ...options.attributes, tabindex: '0' }),
       placeholder(options.placeholder),
       scope.of([]),
@@ -127,7 +127,7 @@ function accessOf(isReadOnly: boolean) {
   return EditorState.readOnly.of(isReadOnly);
 }
 
-/** Replaces the part of the text that differs, so that the cursor stays where it is; not a change of the reader's to undo. */
+/** Replaces only the part of the text that differs, so that the cursor stays. The user cannot undo it. */
 function replaceText(view: EditorView, text: string): void {
   const now = view.state.doc.toString();
   if (now === text) return;
@@ -146,7 +146,7 @@ function listDiagnostics(view: EditorView, check: LanguageSupport['check']): Dia
   const found = check?.(view) ?? [];
   const { doc } = view.state;
   const given = view.state.field(givenProblems).flatMap(({ message, line }): Diagnostic[] => {
-    // The service's sentence about a text that does not parse adds nothing to the place that was found here.
+    // The service's message about a syntax error adds nothing to the position found here.
     if (line === undefined || line > doc.lines || (found.length > 0 && message.startsWith('SyntaxError')))
       return [];
     const { from, to } = doc.line(line);

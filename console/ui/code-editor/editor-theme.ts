@@ -1,4 +1,4 @@
-// How the editor looks: every colour is a value of tokens.css, so that light and dark are right at once.
+// The editor's theme. Every colour is a value of tokens.css, so that it follows light and dark.
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
@@ -85,12 +85,12 @@ const colours = HighlightStyle.define([
   { tag: [tags.punctuation, tags.operator, tags.bracket], color: 'var(--text-soft)' },
 ]);
 
-/** The page's nonce lets the editor add its style sheet under the content security policy. */
+/** Returns the page's nonce, with which the content security policy allows the editor's styles. */
 function readNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
 
-/** Makes the look of an editor; to be asked when an editor is made, since the nonce is the page's. */
+/** Returns the theme. Call it when an editor is created, because the nonce is the page's. */
 export function editorTheme(): Extension {
   return [view, syntaxHighlighting(colours), EditorView.cspNonce.of(readNonce())];
 }

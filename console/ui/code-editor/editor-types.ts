@@ -4,14 +4,14 @@ import type { EditorView } from '@codemirror/view';
 
 export type EditorLanguage = 'javascript' | 'json' | 'json-schema' | 'prompt' | 'text';
 
-/** Something wrong with the text; without a line it is not marked in it. */
+/** A problem of the text; without a line it is not marked. */
 export type EditorProblem = { message: string; line?: number | undefined };
 
-/** The variables that a prompt can use where it is. */
+/** The variables that a prompt can use at its step. */
 export type VariableScope = {
-  /** Offered after `{{`. */
+  /** Suggested after `{{`. */
   variables: { name: string; detail?: string | undefined }[];
-  /** Says why a variable has no value here; undefined when it has one. */
+  /** Returns why a variable has no value here; undefined when it has one. */
   findProblem(name: string): string | undefined;
 };
 

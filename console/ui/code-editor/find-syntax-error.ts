@@ -1,6 +1,6 @@
 import { parse } from 'acorn';
 
-/** Finds the first place where the body of an async function does not parse. */
+/** Finds the first syntax error in the body of an async function. */
 export function findSyntaxError(source: string): { at: number; message: string } | undefined {
   try {
     parse(source, {

@@ -1,11 +1,11 @@
-/** A variable of a prompt, or a text that looks like one. `name` is without braces; `to` is behind the closing ones. */
+/** A variable of a prompt, or a text that looks like one. `name` has no braces; `to` is after the closing ones. */
 type FoundVariable = { name: string; from: number; to: number; isKnownForm: boolean };
 
-// Both as the service reads prompts (flow/template.ts).
+// Both match the service's own (flow/template.ts).
 const VARIABLE = /^(?:message|previous_output|(?:parameters|steps)(?:\.[A-Za-z0-9_-]+)+)$/;
 const LOOKALIKE = /\{\{\s*([\p{L}_$][\p{L}\p{N}_$.[\] -]{0,98}?)\s*\}\}/gu;
 
-/** Finds the variables of a prompt, in their order. Other text in braces, such as JSON, is left out. */
+/** Finds the variables of a prompt, in order. Other text in braces, such as JSON, is ignored. */
 export function findVariables(prompt: string): FoundVariable[] {
   return Array.from(prompt.matchAll(LOOKALIKE), ({ 0: text, 1: name = '', index }) => ({
     name,

@@ -24,18 +24,18 @@ describe('a request of the console', () => {
     server.close();
   });
 
-  it('is given up when no answer comes: a change may have been made', async () => {
+  it('is aborted when no response comes, and says that a change may have been made', async () => {
     const fails = (method: string) => fetchWithin(new Request(`${url}/silent`, { method }), SILENCE_MAX_MS);
     await assert.rejects(fails('GET'), { code: 'TIMED_OUT', message: /cannot be reached/ });
     await assert.rejects(fails('POST'), { code: 'TIMED_OUT', message: /the change may have been made/ });
   });
 
-  it('is given up when nothing more of its answer comes', async () => {
+  it('is aborted when its response stops', async () => {
     const response = await fetchWithin(new Request(`${url}/begun`), SILENCE_MAX_MS);
     await assert.rejects(response.json(), TypeError);
   });
 
-  it('has the answer that comes in time', async () => {
+  it('has the response that comes in time', async () => {
     const whole = await fetchWithin(new Request(`${url}/whole`), 60_000);
     assert.deepEqual(await whole.json(), { a: 1 });
     assert.equal((await fetchWithin(new Request(`${url}/empty`), 60_000)).status, 204);

@@ -12,13 +12,13 @@ const refused = new ApiError(422, {
 });
 
 describe('the errors of a form', () => {
-  it('are sentences at the fields that they name', () => {
+  it('are sentences at their fields', () => {
     assert.equal(fieldError(refused, 'name'), 'Must not be empty.');
     assert.equal(fieldError(refused, 'slug'), 'A slug must be short.');
     assert.equal(fieldError(refused, 'description'), undefined);
   });
 
-  it('are shown as a whole unless each is at a field that the form has', () => {
+  it('are shown as a whole unless the form has all of their fields', () => {
     assert.equal(otherError(refused, ['name', 'slug']), undefined);
     assert.equal(otherError(refused, ['name']), refused);
   });

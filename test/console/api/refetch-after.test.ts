@@ -6,10 +6,10 @@ import { queryCache, refetchAfter } from '../../../console/api/refetch-after.ts'
 const POLL_MS = 4_000;
 const client = new QueryClient({ queryCache });
 
-describe('what a page shows', () => {
+describe('the query of a page', () => {
   after(() => client.clear());
 
-  it('is asked for until the service answers, less often each time, also what was no longer polled', async () => {
+  it('is repeated at growing intervals after an outage, even without polling', async () => {
     const { read, fail } = makeQuery('shown');
     assert.deepEqual(await read(), [false, POLL_MS]);
     for (const error of [unreachable('GET'), timedOut('GET')]) {
@@ -19,7 +19,7 @@ describe('what a page shows', () => {
     }
   });
 
-  it('is not asked for again where the service refused it', async () => {
+  it('is not repeated when the service refused it', async () => {
     const { read, fail } = makeQuery('refused');
     await read();
     assert.deepEqual(await fail(new ApiError(404, { code: 'NOT_FOUND', message: 'Gone.' })), [
@@ -28,13 +28,13 @@ describe('what a page shows', () => {
     ]);
   });
 
-  it('is not asked for unasked before it has come once', async () => {
+  it('is not repeated before its first success', async () => {
     const { fail } = makeQuery('never came');
     assert.deepEqual(await fail(unreachable('GET')), [false, POLL_MS]);
   });
 });
 
-/** A query whose fetches answer when it is read again: without polling, and with it. */
+/** Creates a query whose fetches end as given, each time it is read. */
 function makeQuery(name: string) {
   async function fetch(queryFn: () => Promise<string>) {
     await client.prefetchQuery({ queryKey: [name], queryFn });

@@ -4,7 +4,7 @@ import { sendOnce } from '../../../console/api/send-once.ts';
 
 const REFUSED = new ApiError(422, { code: 'VALIDATION_ERROR', message: 'no' });
 
-/** Sends for `what` to a service that answers with these errors, then with success; notes the keys. */
+/** Sends `what` to a service that fails with these errors, then succeeds; records the keys. */
 function sendTo(what: string, errors: Error[]) {
   const keys: string[] = [];
   const send = () =>
@@ -22,20 +22,20 @@ function sendTo(what: string, errors: Error[]) {
 }
 
 describe('a request that starts a run', () => {
-  it('is repeated with the same key when no answer comes', async () => {
+  it('is repeated with the same key when no response comes', async () => {
     const { keys, send } = sendTo('repeated', [unreachable('POST'), unreachable('POST')]);
     assert.equal(await send(), 'started');
     assert.deepEqual([keys.length, new Set(keys).size], [3, 1]);
   });
 
-  it('keeps its key after that, and says that it is not known whether the run has begun', async () => {
+  it('keeps its key afterwards, and says that the run may have started', async () => {
     const { keys, send } = sendTo('unanswered', Array(3).fill(unreachable('POST')));
     await assert.rejects(send, /not known whether the run has begun/);
     await send();
     assert.deepEqual([keys.length, new Set(keys).size], [4, 1]);
   });
 
-  it('has a new key once it was answered', async () => {
+  it('has a new key after a response', async () => {
     const { keys, send } = sendTo('answered', [REFUSED]);
     await assert.rejects(send, REFUSED);
     await send();

@@ -47,7 +47,7 @@ describe('building the console', () => {
     return names.map((name) => readFileSync(path.join(assets, name), 'utf8')).join('\n');
   }
 
-  it('builds once for the same sources, and anew when a file or the versions of packages have changed', async () => {
+  it('builds once for the same sources, and again when a file or a package version has changed', async () => {
     assert.equal(await build(), 'built');
     assert.equal(await build(), 'up to date');
     writeMain('two');
@@ -58,7 +58,7 @@ describe('building the console', () => {
     assert.equal(await build(), 'built');
   });
 
-  it('keeps what is there when the sources cannot be built, and says why in its last line', async () => {
+  it('keeps the last build when the sources cannot be built, and prints the reason last', async () => {
     writeMain('three');
     await build();
     writeFileSync(path.join(copy, 'console/main.ts'), 'import "./missing.ts";');
@@ -72,7 +72,7 @@ describe('building the console', () => {
     assert.deepEqual(readdirSync(path.dirname(built)), ['console']);
   });
 
-  it('removes what a build left behind that was killed, and nothing of one that runs', async () => {
+  it('removes the files of a killed build, and none of a running one', async () => {
     const { pid: ended = 0 } = spawnSync(process.execPath, ['--version']);
     const of = (name: string) => path.join(path.dirname(built), name);
     const kept = [`console.${process.pid}`, 'console.mine'];
@@ -83,7 +83,7 @@ describe('building the console', () => {
     for (const name of kept) rmSync(of(name), { recursive: true });
   });
 
-  it('lets two builds at once succeed, and leaves one whole', async () => {
+  it('lets two builds at once succeed, and leaves one complete', async () => {
     writeMain('four');
     const outcomes = await Promise.all([build(), build(), build()]);
     assert.ok(outcomes.includes('built'), outcomes.join());
@@ -92,7 +92,7 @@ describe('building the console', () => {
     assert.equal(await build(), 'up to date');
   });
 
-  it('says which command installs the packages that are missing', async () => {
+  it('names the command that installs missing packages', async () => {
     rmSync(path.join(copy, 'node_modules'));
     writeMain('five');
     const failure = await build().then(assert.fail, (error: { stderr: string }) => error);

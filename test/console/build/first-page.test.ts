@@ -6,7 +6,7 @@ import { buildConsole } from '../../../console/build/build-console.ts';
 
 const BUILT = path.join(import.meta.dirname, '../../../dist/console');
 const BUDGET_BYTES = 250 * 1024;
-/** The sources of the first page and of the page of a project. */
+/** The sources of the first page and of a project's page. */
 const FIRST_PAGES = ['index.html', 'home/project-page.tsx'];
 
 type Chunk = { file: string; imports?: string[]; css?: string[] };
@@ -19,7 +19,7 @@ describe('what the first page loads', () => {
     manifest = JSON.parse(readFileSync(path.join(BUILT, '.vite/manifest.json'), 'utf8'));
   });
 
-  /** Lists the files that are loaded for some sources, with all that they import. */
+  /** Lists the files that some sources load, with their imports. */
   function load(sources: string[], seen = new Set<string>()): string[] {
     const next = sources.filter((source) => !seen.has(source));
     for (const source of next) seen.add(source);

@@ -22,7 +22,7 @@ const { shapes } = fc.letrec<{ shape: Shape; shapes: Shape[] }>((tie) => ({
   shapes: fc.array(tie('shape'), { minLength: 1, maxLength: 3, depthIdentifier: 'steps' }),
 }));
 
-/** Trees of steps as a draft holds them: every list has a step, every step an id of its own. */
+/** Arbitrary trees of steps as in a draft: every list has a step, every step a unique id. */
 export const trees: fc.Arbitrary<Step[]> = shapes.map((list) => {
   let count = 0;
   const build = (shape: Shape): Step => {

@@ -17,8 +17,8 @@ function listDone(known: Partial<Known>): string[] {
     .map(({ id }) => id);
 }
 
-describe('what to do next', () => {
-  it('is all to do after a first start', () => assert.deepEqual(listDone({}), []));
+describe("a newcomer's next steps", () => {
+  it('are all to do after a first start', () => assert.deepEqual(listDone({}), []));
 
   const cases: [title: string, known: Partial<Known>, done: string[]][] = [
     ['a run was looked at', { sawRun: true }, ['run']],
@@ -38,9 +38,9 @@ describe('what to do next', () => {
     ['an assistant is connected', { assistants: 1 }, ['assistant']],
   ];
   for (const [title, known, done] of cases)
-    it(`is marked as done when ${title}`, () => assert.deepEqual(listDone(known), done));
+    it(`are done when ${title}`, () => assert.deepEqual(listDone(known), done));
 
-  it('leaves out keys for a member, who cannot make any', () => {
+  it('have no keys for a member, who cannot create any', () => {
     const ids = listNextSteps({ ...fresh, keys: undefined }).map(({ id }) => id);
     assert.deepEqual(ids, ['run', 'change', 'try', 'publish', 'assistant']);
   });

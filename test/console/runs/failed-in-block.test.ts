@@ -8,17 +8,17 @@ const STEPS = [
 ] as unknown as Step[];
 
 describe('a failed run', () => {
-  it('failed in a block where its step is one, inside others too', () => {
+  it('failed in a block when its step is one, inside others too', () => {
     assert.equal(failedInBlock({ code: 'CODE_ERROR', step_id: 'a' }, STEPS), true);
     assert.equal(failedInBlock({ code: 'CODE_ERROR', step_id: 'b' }, STEPS), true);
   });
-  it('failed in no block where its step is a loop or a parallel step, or none', () => {
+  it('failed in no block when its step is a loop, a parallel step or missing', () => {
     assert.equal(failedInBlock({ code: 'LOOP_INPUT_NOT_ARRAY', step_id: 'each' }, STEPS), false);
     assert.equal(failedInBlock({ code: 'OUTPUT_TOO_LARGE', step_id: 'both' }, STEPS), false);
     assert.equal(failedInBlock({ code: 'CODE_ERROR' }, STEPS), false);
   });
-  it('failed in no block that is known before its steps are', () =>
+  it('failed in no block as long as its steps are not loaded', () =>
     assert.equal(failedInBlock({ code: 'CODE_ERROR', step_id: 'a' }, undefined), false));
-  it('failed before the block that it names where it has too many', () =>
+  it("failed before its step's block when it has too many blocks", () =>
     assert.equal(failedInBlock({ code: 'LOOP_LIMIT_EXCEEDED', step_id: 'b' }, STEPS), false));
 });

@@ -14,7 +14,7 @@ const TARGET = {
 };
 
 describe('a run as a command for a shell', () => {
-  it('starts the version that ran over the endpoint that started it', () => {
+  it('starts the same version through the same endpoint', () => {
     const started = { message: 'rivers', parameters: {} };
     for (const [mode, endpoint] of [
       ['execute', 'execute'],
@@ -25,7 +25,7 @@ describe('a run as a command for a shell', () => {
       assert.match(startCommand(TARGET, mode, started), new RegExp(`/seq/demo/demo/hello/v3/${endpoint}'`));
   });
 
-  it('has in its body what the endpoint takes, and nothing that is empty', () => {
+  it("has a body with the endpoint's fields and no empty ones", () => {
     const started = {
       message: 'm',
       parameters: { a: 1 },
@@ -54,7 +54,7 @@ describe('a run as a command for a shell', () => {
     });
   });
 
-  it('runs the draft where that ran', () => {
+  it('runs the draft when the draft ran', () => {
     const draft = { ...TARGET, version: 0 };
     for (const [mode, endpoint] of [
       ['jobs', 'runs'],
@@ -67,7 +67,7 @@ describe('a run as a command for a shell', () => {
       );
   });
 
-  it('is taken by a shell as it is written, whatever the message holds', () => {
+  it('is quoted for a shell, whatever the message contains', () => {
     for (const text of ['it\'s $(id) `id` "x" \\', "''", 'line\nline', '$HOME; rm -rf', '']) {
       assert.equal(execFileSync('sh', ['-c', `printf %s ${quoteForShell(text)}`]).toString(), text);
       assert.equal(bodyOf(startCommand(TARGET, 'jobs', { message: text })).message, text);
@@ -75,7 +75,7 @@ describe('a run as a command for a shell', () => {
   });
 });
 
-/** The body that curl would send: the shell reads the command, with a function in place of curl. */
+/** Returns the body that curl would send: the shell runs the command with a function in place of curl. */
 function bodyOf(command: string): Record<string, unknown> {
   const script = `curl() { while [ "$1" != -d ]; do shift; done; printf %s "$2"; }\n${command}`;
   return JSON.parse(execFileSync('sh', ['-c', script]).toString());

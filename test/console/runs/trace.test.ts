@@ -22,8 +22,8 @@ const STEPS = [
   },
 ] as Step[];
 
-describe('the block that an address names', () => {
-  it('is the last one of its key, or the one of a call', () => {
+describe('the block in the address', () => {
+  it('is the last one with its key, or the one of a call', () => {
     const executions = [ran('a', FIRST), ran('a', SECOND), ran('b', FIRST)];
     assert.equal(chosenExecution(executions, { block: 'a' }), executions[1]);
     assert.equal(chosenExecution(executions, { block: 'a', call: FIRST }), executions[0]);
@@ -31,14 +31,14 @@ describe('the block that an address names', () => {
     assert.equal(chosenExecution(executions, {}), undefined);
   });
 
-  it('is found by the name that it is given there, whichever call of the run executed it', () => {
+  it('is found by its own search parameters, whichever call executed it', () => {
     const executions = [ran('a', FIRST), ran('b', FIRST), ran('a', SECOND)];
     for (const execution of executions)
       assert.equal(chosenExecution(executions, nameExecution(executions, execution)), execution);
     assert.deepEqual(nameExecution(executions, executions[2] as Execution), { block: 'a' });
   });
 
-  it('is read from an address that anyone may have written', () => {
+  it('is dropped when it is invalid', () => {
     assert.deepEqual(parseRunView({ block: 'b#1', call: FIRST, view: 'graph' }), {
       block: 'b#1',
       call: FIRST,
@@ -57,14 +57,14 @@ describe('the block that an address names', () => {
 });
 
 describe('the block executions of a run', () => {
-  it('are those that have ended and those under way, also of a block that ran before', () => {
+  it('are those that have ended and those under way, even of a block that ran before', () => {
     const paused = { ...ran('a', FIRST), status: 'paused' } as TracedBlock;
     const again = underWay('a', LATER);
     assert.deepEqual(listExecutions([paused], [again]), [paused, again]);
     assert.deepEqual(listExecutions([paused], [underWay('b', TIME)]).length, 2);
   });
 
-  it('have each once: what has ended by now is not under way', () => {
+  it('are listed once: what has ended meanwhile is not under way', () => {
     const ended = { ...ran('a', FIRST), finishedAt: LATER } as TracedBlock;
     // A later attempt begins after the block did.
     for (const startedAt of [TIME, LATER])
@@ -76,7 +76,7 @@ describe('a block execution that was under way', () => {
   const [a, again, b] = [underWay('a', TIME), underWay('a', LATER), underWay('b', TIME)];
   const before = keepUnderWay([], [a], 10, 5);
 
-  it('is kept, once it is not, until the ended ones were asked for after that', () => {
+  it('is kept until a later list of ended executions', () => {
     const after = keepUnderWay(before, [b], 20, 15);
     assert.deepEqual(after, [
       { block: a, goneAt: 20 },
@@ -89,7 +89,7 @@ describe('a block execution that was under way', () => {
     assert.deepEqual(keepUnderWay(after, [], 30, 20), [{ block: b, goneAt: 30 }]);
   });
 
-  it('gives way to a later attempt of it', () => {
+  it('is replaced by its later attempt', () => {
     assert.deepEqual(keepUnderWay(before, [again], 20, 5), [
       { block: again, goneAt: Number.POSITIVE_INFINITY },
     ]);
@@ -97,7 +97,7 @@ describe('a block execution that was under way', () => {
 });
 
 describe('the graph of a run', () => {
-  it('has each step with how often it ran, and a loop with its iterations', () => {
+  it('has each step with its number of executions, and a loop with its iterations', () => {
     const failed = { ...ran('b', FIRST, [1]), status: 'failed' } as Execution;
     const run = { executionId: FIRST, status: 'failed', startedAt: TIME, finishedAt: TIME };
     const root = buildSpans(run, STEPS, [ran('a', FIRST), ran('b', FIRST, [0]), failed], 0);

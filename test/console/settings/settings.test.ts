@@ -9,34 +9,34 @@ const NOW = Date.parse('2026-11-23T02:20:30.500Z');
 
 describe('the expiry of a new API key', () => {
   it('is null for never', () => assert.equal(expiryOf('never', '', NOW), null));
-  it('is so many days from now', () => assert.equal(expiryOf('7', '', NOW), '2026-11-30T02:20:30.500Z'));
+  it('is some days from now', () => assert.equal(expiryOf('7', '', NOW), '2026-11-30T02:20:30.500Z'));
   it('is at the end of a day', () =>
     assert.equal(expiryOf('date', '2027-01-31', NOW), new Date('2027-01-31T23:59:59').toISOString()));
   it('is undefined until a day is chosen', () => assert.equal(expiryOf('date', '', NOW), undefined));
 });
 
 describe('the time range of the audit log', () => {
-  it('begins at a full hour, so that a list is not fetched anew each moment', () =>
+  it('begins at a full hour, so that the list is not fetched again each moment', () =>
     assert.equal(sinceOf('day', NOW), '2026-11-22T02:00:00.000Z'));
   it('is open for any time', () => assert.equal(sinceOf(undefined, NOW), undefined));
 });
 
-describe('what is typed into a form', () => {
+describe('the unsaved values of a form', () => {
   const typed = { name: 'Typed', description: 'Typed, too' };
-  it('is no longer a change in a field that was saved, and still is one in the other', () => {
+  it('are those of the fields that were not saved', () => {
     assert.deepEqual(dropSaved<Partial<typeof typed>>(typed, { name: 'Typed' }), {
       description: 'Typed, too',
     });
     assert.deepEqual(dropSaved({ name: 'Typed' }, { name: 'Typed' }), {});
   });
-  it('stays a change, in the same object, where it is not what is saved', () => {
+  it('stay the same object when nothing was saved', () => {
     assert.equal(dropSaved<Partial<typeof typed>>(typed, { name: 'Sent' }), typed);
     assert.equal(dropSaved(typed, { name: 'Named', description: '' }), typed);
   });
 });
 
 describe('models by provider', () => {
-  it('have the key that pays for them, and the key that is stored', () => {
+  it('have the key that pays for them, and the stored key', () => {
     const models = [
       { model: 'openai/gpt-5', key: 'organization' },
       { model: 'openai/gpt-5-mini', key: 'organization' },
@@ -58,7 +58,7 @@ describe('models by provider', () => {
 });
 
 describe('the filters of the settings in the address', () => {
-  it('keep what they know and drop the rest', () => {
+  it('keep known values and drop the rest', () => {
     assert.deepEqual(readLedgerSearch({ kind: 'grant', x: 1 }), { kind: 'grant' });
     assert.deepEqual(readLedgerSearch({ kind: 'theft' }), {});
     assert.deepEqual(readAuditSearch({ actor: 'ann', action: 3, since: 'week' }), {

@@ -22,19 +22,19 @@ describe('the project where the console opens', () => {
     return organization && project && `${organization.slug}/${project.slug}`;
   };
 
-  it('is the one looked at last', () => {
+  it('is the last visited one', () => {
     rememberProject('mine', 'b');
     assert.deepEqual(readLastSlugs(), { org: 'mine', project: 'b' });
     assert.equal(found({ foreign: ['x'], mine: ['a', 'b'] }), 'mine/b');
   });
 
-  it('is another one of its organization where it is gone, and no other organization has it before that', () => {
+  it('is another one of the same organization when it is gone', () => {
     rememberProject('mine', 'b');
     assert.equal(found({ foreign: ['b'], mine: ['a'] }), 'mine/a');
     assert.equal(found({ foreign: ['b'], mine: [] }), 'foreign/b');
   });
 
-  it('is the first of all when none was looked at', () => {
+  it('is the first of all when none was visited', () => {
     assert.equal(readLastSlugs(), undefined);
     assert.equal(found({ empty: [], foreign: ['x'], mine: ['a'] }), 'foreign/x');
     assert.equal(found({ empty: [] }), undefined);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { leaveOutUnknown } from '../../../console/shell/leave-out-unknown.ts';
+import { dropUnknown } from '../../../console/shell/leave-out-unknown.ts';
 import { readUsageSearch } from '../../../console/usage/search.ts';
 
 describe('the search parameters of an address', () => {
-  it('stand for nothing where the page does not know them, though the router adds them again', () => {
+  it('are undefined when the page does not know them, although the router adds them again', () => {
     const written = { range: '2d', by: 'model', __proto__: 'x', other: '1' };
-    const read = leaveOutUnknown(readUsageSearch)(written);
+    const read = dropUnknown(readUsageSearch)(written);
     assert.deepEqual({ ...written, ...read }, { range: undefined, by: 'model', other: undefined });
   });
 });

@@ -11,7 +11,7 @@ describe('a refusal of the identity provider', () => {
     assert.match(explainRefusal('invalid_client'), /to check WEIR_CONSOLE_CLIENT_ID/);
   });
 
-  it('that is unknown is told in the words of the provider, in one sentence', () => {
+  it('that is unknown quotes the provider in one sentence', () => {
     const said =
       'The identity provider refused the sign-in: odd_error, it is odd. Tell the operator of this service if it happens again.';
     assert.equal(explainRefusal('odd_error', 'it is odd.. '), said);
@@ -19,7 +19,7 @@ describe('a refusal of the identity provider', () => {
     assert.match(explainRefusal('constructor'), /sign-in: constructor\. Tell/);
   });
 
-  it('ends a session unless it is for now only', () => {
+  it('ends a session unless it is temporary', () => {
     const busy = ['server_error', 'temporarily_unavailable'].map((error) => ({ status: 400, error }));
     assert.ok([...busy, { status: 429, error: 'too_many_requests' }].every(isBusy));
     for (const error of ['invalid_grant', 'invalid_client', 'interaction_required'])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { formatBytes, formatCredits, formatDuration } from '../../../console/ui/format.ts';
 
-describe('numbers as readers expect them', () => {
+describe('formatted numbers', () => {
   const durations: [ms: number, text: string][] = [
     [0, '0 ms'],
     [999.4, '999 ms'],
@@ -15,7 +15,7 @@ describe('numbers as readers expect them', () => {
     [7_440_000, '2 h 4 min'],
   ];
   for (const [ms, text] of durations)
-    it(`says ${text} for ${ms} milliseconds`, () => assert.equal(formatDuration(ms), text));
+    it(`are ${text} for ${ms} milliseconds`, () => assert.equal(formatDuration(ms), text));
 
   const sizes: [bytes: number, text: string][] = [
     [999, '999 B'],
@@ -24,15 +24,15 @@ describe('numbers as readers expect them', () => {
     [3_400_000, '3.4 MB'],
   ];
   for (const [bytes, text] of sizes)
-    it(`says ${text} for ${bytes} bytes`, () => assert.equal(formatBytes(bytes), text));
+    it(`are ${text} for ${bytes} bytes`, () => assert.equal(formatBytes(bytes), text));
 
-  it('says amounts of credits from 1 to four places, as balances are', () => {
+  it('have four decimals for credits from 1, as for balances', () => {
     assert.equal(formatCredits(12_345.67), '12,345.67');
     assert.equal(formatCredits(-12_345.678_91), '-12,345.6789');
     assert.equal(formatCredits(0.012_743_2), '0.01274');
   });
 
-  it('says that an amount too small for its places is not zero', () => {
+  it('show that an amount too small for its decimals is not zero', () => {
     assert.equal(formatCredits(0), '0');
     assert.equal(formatCredits(0.000_000_4), '<0.000001');
   });

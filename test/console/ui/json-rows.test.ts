@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { findInJson, jsonRows, openDepthOf, pathsAround } from '../../../console/ui/json-rows.ts';
 
-describe('the lines of a JSON value', () => {
+describe('the rows of a JSON value', () => {
   const value = { a: [1, { 'b/c': 'deep' }], text: 'x\ny', none: null, empty: {} };
 
-  it('has a line for each value, in order, as deep as it is open', () => {
+  it('are one for each visible value, in order', () => {
     const paths = jsonRows(value, new Set(), 64).map(({ path }) => path);
     assert.deepEqual(paths, ['', '/a', '/a/0', '/a/1', '/a/1/b~1c', '/text', '/none', '/empty']);
     assert.deepEqual(
@@ -13,7 +13,7 @@ describe('the lines of a JSON value', () => {
     );
   });
 
-  it('folds what was open and unfolds what was folded when the reader toggles it', () => {
+  it('open and close with the toggled paths', () => {
     assert.equal(jsonRows(value, new Set(['']), 64).length, 1);
     const rows = jsonRows(value, new Set(['/a']), 1);
     assert.deepEqual(
@@ -22,7 +22,7 @@ describe('the lines of a JSON value', () => {
     );
   });
 
-  it('shows a text, a number, null and an absent value as one line', () => {
+  it('are one for a text, a number, null and an absent value', () => {
     for (const [value, kind] of [
       ['text', 'string'],
       [1, 'number'],
@@ -35,13 +35,13 @@ describe('the lines of a JSON value', () => {
       );
   });
 
-  it('opens a small value as a whole and a large one at its first level', () => {
+  it('open a small value completely and a large one at its first level', () => {
     assert.equal(jsonRows(value, new Set(), openDepthOf(value)).length, 8);
     const large = { list: Array.from({ length: 10_000 }, (_, index) => ({ index })) };
     assert.equal(jsonRows(large, new Set(), openDepthOf(large)).length, 2);
   });
 
-  it('finds names and texts in any case, and what has to be open to see them', () => {
+  it('are found by key and text in any case, with their ancestors', () => {
     assert.deepEqual(findInJson(value, 'DEEP'), ['/a/1/b~1c']);
     assert.deepEqual(findInJson(value, 'b/'), ['/a/1/b~1c']);
     assert.deepEqual(findInJson(value, ''), []);
@@ -49,7 +49,7 @@ describe('the lines of a JSON value', () => {
     assert.deepEqual([...pathsAround([''])], []);
   });
 
-  it('ends its search after as many finds as are asked for', () => {
+  it('are found up to a maximum', () => {
     assert.equal(
       findInJson(
         Array.from({ length: 50 }, () => 'same'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fromNumber, toNumber } from '../../../console/ui/to-number.ts';
 
-describe('a number that is typed', () => {
+describe('a typed number', () => {
   it('is read in decimal digits, with or without a fraction', () => {
     assert.deepEqual(['100', ' -5 ', '0.5', '.5', '5.'].map(toNumber), [100, -5, 0.5, 0.5, 5]);
     assert.deepEqual(['', '  '].map(toNumber), [undefined, undefined]);
@@ -25,7 +25,7 @@ describe('a number that is typed', () => {
       assert.equal(toNumber(text), Number.NaN, text);
   });
 
-  it('is written so that it is read again, however small or large', () => {
+  it('is written so that it can be read again, however small or large', () => {
     for (const value of [0, 1e-7, 0.1, 1234567.5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])
       assert.equal(toNumber(fromNumber(value)), value);
     assert.deepEqual([null, undefined].map(fromNumber), ['', '']);

@@ -4,7 +4,7 @@ import { daysOf, listDays, readUsageSearch } from '../../../console/usage/search
 import { toCsv } from '../../../console/usage/to-csv.ts';
 
 describe('the range of the usage', () => {
-  it('ends today, in UTC, and has as many days as it says', () => {
+  it('ends today, in UTC, and has its number of days', () => {
     const range = daysOf('7d', Date.parse('2026-03-02T00:00:01Z'));
     assert.deepEqual(range, { from: '2026-02-24', to: '2026-03-02' });
     assert.equal(listDays(range).length, 7);
@@ -16,8 +16,8 @@ describe('the range of the usage', () => {
   });
 });
 
-describe('the choices of the usage in the address', () => {
-  it('are kept where they are known, and dropped else', () => {
+describe('the search parameters of the usage', () => {
+  it('are kept when they are known, and dropped otherwise', () => {
     const search = { range: '90d', by: 'model', project: 'main' };
     assert.deepEqual(readUsageSearch(search), search);
     assert.deepEqual(readUsageSearch({ range: 'valueOf', by: 'mood', project: 'A B' }), {});
@@ -36,12 +36,12 @@ describe('usage as CSV', () => {
       ),
       'key,Runs\r\n"a, ""b""\nc",3\r\nd,\r\n',
     ));
-  it('has no cell that a spreadsheet takes for a formula, and leaves negative numbers alone', () =>
+  it('has no cell that a spreadsheet reads as a formula, and keeps negative numbers', () =>
     assert.equal(toCsv(['key'], [['=1+1'], ['@x'], [-3]]), "key\r\n'=1+1\r\n'@x\r\n-3\r\n"));
 });
 
 describe('an axis of a chart of the usage', () => {
-  it('has room for its longest label, and is never narrower than others', () => {
+  it('fits its longest label, and has a minimum width', () => {
     const narrowest = axisWidth(null);
     assert.equal(axisWidth(['0', '50']), narrowest);
     assert.ok(axisWidth(['0 ms', '2 min 30 s']) > narrowest);

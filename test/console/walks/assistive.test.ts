@@ -12,7 +12,7 @@ const SMALL = `[...document.querySelectorAll('.react-flow button')]
   .map((button) => button.getAttribute('aria-label'))`;
 
 describeWalks('the console for assistive technology', (walk) => {
-  walk('says the page that was gone to, by its tab, and its project', 'owner', async ({ page, open }) => {
+  walk('announces the new page with its tab, and its project', 'owner', async ({ page, open }) => {
     await open('orgs/demo/settings');
     await page.getByRole('link', { name: 'Members', exact: true }).press('Enter');
     await page.getByRole('status').filter({ hasText: 'Members · Settings · Weir' }).waitFor();
@@ -34,17 +34,21 @@ describeWalks('the console for assistive technology', (walk) => {
     },
   );
 
-  walk('moves the focus to the page when what had it is deleted', 'owner', async ({ page, weir, open }) => {
-    await createFlow(weir, 'to-delete', []);
-    await open('orgs/demo/projects/demo');
-    await page.getByRole('button', { name: 'Actions of to-delete' }).press('Enter');
-    await page.getByRole('menuitem', { name: 'Delete …' }).press('Enter');
-    await page.getByRole('button', { name: 'Delete flow' }).press('Enter');
-    await page.getByRole('row', { name: /^to-delete/ }).waitFor({ state: 'detached' });
-    await page.locator('#main:focus').waitFor();
-  });
+  walk(
+    'moves the focus to the page when the focused element is deleted',
+    'owner',
+    async ({ page, weir, open }) => {
+      await createFlow(weir, 'to-delete', []);
+      await open('orgs/demo/projects/demo');
+      await page.getByRole('button', { name: 'Actions of to-delete' }).press('Enter');
+      await page.getByRole('menuitem', { name: 'Delete …' }).press('Enter');
+      await page.getByRole('button', { name: 'Delete flow' }).press('Enter');
+      await page.getByRole('row', { name: /^to-delete/ }).waitFor({ state: 'detached' });
+      await page.locator('#main:focus').waitFor();
+    },
+  );
 
-  walk('gives the focus back to what opened two dialogs in turn', 'owner', async ({ page, open }) => {
+  walk('returns the focus to the opener of two successive dialogs', 'owner', async ({ page, open }) => {
     await open(KEYS);
     const opener = page.getByRole('button', { name: 'New API key' });
     await opener.first().press('Enter');
@@ -91,7 +95,7 @@ describeWalks('the console for assistive technology', (walk) => {
     }
   });
 
-  walk('leaves the focus on the button that runs one step after the other', 'owner', async (tour) => {
+  walk('keeps the focus on the button that runs one step after the other', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(
       weir,
@@ -155,7 +159,7 @@ describeWalks('the console for assistive technology', (walk) => {
     },
   );
 
-  walk('moves the focus to the page when results of tool calls are sent', 'owner', async (tour) => {
+  walk('moves the focus to the page when tool results are sent', 'owner', async (tour) => {
     const { page, open } = tour;
     const { path, executionId } = await startWaiting(tour, 'waits');
     await open(`${path}/runs/${executionId}`);
@@ -165,7 +169,7 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.locator('#main:focus').waitFor();
   });
 
-  walk('leaves the focus where it is when a form goes that did not have it', 'owner', async (tour) => {
+  walk('keeps the focus when a form without it disappears', 'owner', async (tour) => {
     const { page, open } = tour;
     const { path, executionId } = await startWaiting(tour, 'waits-unseen');
     await open(`${path}/runs/${executionId}`);
@@ -178,7 +182,7 @@ describeWalks('the console for assistive technology', (walk) => {
     assert.equal(await page.evaluate('document.activeElement === document.body'), true);
   });
 
-  walk('leaves the focus on a button that is disabled once it has been pressed', 'owner', async (tour) => {
+  walk('keeps the focus on a button that is disabled after a press', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     await open('orgs/demo/settings');
     await page.getByLabel('Description').fill('changed');
@@ -200,7 +204,7 @@ describeWalks('the console for assistive technology', (walk) => {
     await page.locator('button:focus[aria-disabled][aria-label="Undo"]').waitFor();
   });
 
-  walk('moves the focus to the page when a form has made its opener go', 'owner', async (tour) => {
+  walk('moves the focus to the page when a form has removed its opener', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'first-case', [code('a', 'return 1')]);
     await open(`${flow.path}/tests`);

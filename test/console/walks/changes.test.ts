@@ -80,7 +80,7 @@ describeWalks('a change in the console', (walk) => {
     assert.deepEqual(made, []);
   });
 
-  walk('whose answer is lost may have been made, and is shown if it was', 'owner', async (tour) => {
+  walk('whose response is lost may have been made, and is shown then', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/ERR_FAILED/);
     const flow = await createFlow(weir, 'lost-version', [code('a', 'return 1')]);
@@ -101,7 +101,7 @@ describeWalks('a change in the console', (walk) => {
     await page.getByRole('cell', { name: /^lost key/ }).waitFor();
   });
 
-  walk('that starts a run starts no second one after a lost answer', 'owner', async (tour) => {
+  walk('that starts a run starts no second one after a lost response', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/ERR_FAILED/);
     const flow = await createFlow(weir, 'lost-retry', [code('a', 'throw new Error("no");')]);
@@ -149,7 +149,7 @@ describeWalks('a change in the console', (walk) => {
     return { dialog, press, giveUp };
   }
 
-  walk('that is not answered is given up, and its dialog can be closed before', 'owner', async (tour) => {
+  walk('without a response is aborted, and its dialog can be closed before', 'owner', async (tour) => {
     const { page, open } = tour;
     await open(PROJECT);
     const { dialog, press, giveUp } = await leaveUnanswered(tour, '**/flows');
@@ -161,7 +161,7 @@ describeWalks('a change in the console', (walk) => {
     await giveUp();
   });
 
-  walk('that is answered once its dialog is closed moves nobody, and is shown', 'owner', async (tour) => {
+  walk('that succeeds after its dialog was closed is shown without navigation', 'owner', async (tour) => {
     const { page, open } = tour;
     await open(PROJECT);
     const closed = Promise.withResolvers<void>();
@@ -188,7 +188,7 @@ describeWalks('a change in the console', (walk) => {
     ['a test case', ['New test case']],
     ['the name of a flow', ['More about this flow', 'Name and description']],
   ] as const)
-    walk(`of ${subject} closes no other dialog when it is answered late`, 'owner', async (tour) => {
+    walk(`of ${subject} closes no other dialog when its response is late`, 'owner', async (tour) => {
       const { page, weir, open } = tour;
       const flow = await createFlow(weir, `late-${press.length}`, [code('a', 'return 1')]);
       await open(`${flow.path}/tests`);
@@ -217,20 +217,24 @@ describeWalks('a change in the console', (walk) => {
       assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), 'Typed meanwhile');
     });
 
-  walk('whose answer is shown once keeps its dialog until it is given up', 'owner', async (tour) => {
-    const { page, open } = tour;
-    await open(`${PROJECT}/keys`);
-    const { dialog, press, giveUp } = await leaveUnanswered(tour, '**/api-keys');
-    await press('New API key', 'Create key');
-    await page.keyboard.press('Escape');
-    for (const name of ['Close', 'Cancel'])
-      assert.equal(await dialog.getByRole('button', { name }).isDisabled(), true, name);
-    await giveUp();
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-  });
+  walk(
+    'whose response is shown only once keeps its dialog open until it is aborted',
+    'owner',
+    async (tour) => {
+      const { page, open } = tour;
+      await open(`${PROJECT}/keys`);
+      const { dialog, press, giveUp } = await leaveUnanswered(tour, '**/api-keys');
+      await press('New API key', 'Create key');
+      await page.keyboard.press('Escape');
+      for (const name of ['Close', 'Cancel'])
+        assert.equal(await dialog.getByRole('button', { name }).isDisabled(), true, name);
+      await giveUp();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    },
+  );
 
-  walk('that recovers deliveries finds a dead letter, which is most of a day old', 'owner', async (tour) => {
+  walk('that recovers deliveries finds dead letters most of a day old', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const { id } = await weir.db
       .selectFrom('organization')

@@ -40,7 +40,7 @@ describeWalks('the editor of a flow', (walk) => {
     },
   );
 
-  walk('keeps the focus when the last step goes, and when it comes back', 'owner', async (tour) => {
+  walk('keeps the focus when the last step is deleted, and when it is restored', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'last-step', [named('Last')]);
     await open(flow.path);
@@ -52,7 +52,7 @@ describeWalks('the editor of a flow', (walk) => {
       .waitFor();
   });
 
-  walk('takes texts one on each line, with Enter before the next one is typed', 'owner', async (tour) => {
+  walk('edits one text per line, with Enter before the next one is typed', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'stops', [llm('ask', '{{message}}', 'demo/chat')]);
     await open(`${flow.path}?step=ask`);
@@ -179,7 +179,7 @@ describeWalks('the editor of a flow', (walk) => {
     },
   );
 
-  walk('says that the draft is as published once changes are undone', 'owner', async (tour) => {
+  walk('shows the draft as published once changes are undone', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'as-published', [named('First')]);
     await flow.publish();

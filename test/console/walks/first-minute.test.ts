@@ -34,7 +34,7 @@ describeWalks('the first minute in the console', (walk) => {
     await lookAt('project');
   });
 
-  walk('moves nothing when it is known what to do next', 'owner', async ({ page, open }) => {
+  walk('moves nothing when the next steps appear', 'owner', async ({ page, open }) => {
     const known = Promise.withResolvers<void>();
     await page.route('**/assistants', async (route) => {
       await known.promise;
@@ -50,7 +50,7 @@ describeWalks('the first minute in the console', (walk) => {
     assert.deepEqual(await places(), before);
   });
 
-  walk('keeps tokens out of every storage of the browser', 'owner', async ({ page, open }) => {
+  walk("keeps tokens out of the browser's storage", 'owner', async ({ page, open }) => {
     await open('orgs/demo/projects/demo');
     const stored: string = await page.evaluate(
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',

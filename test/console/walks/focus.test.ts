@@ -5,7 +5,7 @@ import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
 describeWalks('the focus in the console', (walk) => {
-  walk('stays in the page when a button goes with what it has done', 'owner', async (tour) => {
+  walk('stays in the page when a press removes its button', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'buttons-go', [code('a', 'return "weir"')]);
     await flow.publish();

@@ -3,8 +3,8 @@ import { code } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
 
-describeWalks('a part of the console that cannot be loaded', (walk) => {
-  walk('is said where it is missing, and loaded when that is asked for', 'owner', async (tour) => {
+describeWalks('a console part that cannot be loaded', (walk) => {
+  walk('is reported in its place, and loaded on retry', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/ERR_FAILED/);
     const flow = await createFlow(weir, 'not-loaded', [code('a', 'return 1')]);
@@ -31,7 +31,7 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
     await page.locator('.cm-content').getByText('return 3').waitFor();
   });
 
-  walk('is a page, which is loaded anew with all that it needs', 'owner', async ({ page, open, allow }) => {
+  walk('may be a page, which is loaded again with its parts', 'owner', async ({ page, open, allow }) => {
     allow(/ERR_FAILED|could not be loaded|preload CSS/);
     await open('orgs/demo/projects/demo');
     await page.route('**/usage-page-*.css', (route) => route.abort());
@@ -42,7 +42,7 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   });
 
-  walk('is its script, of which the page itself says so, and that reloading helps', 'owner', async (tour) => {
+  walk('may be the script, for which the page itself suggests reloading', 'owner', async (tour) => {
     const { page, weir, allow } = tour;
     allow(/404/);
     await page.route('**/assets/index-*', (route) => route.fulfill({ status: 404 }));
@@ -54,7 +54,7 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
     assert.equal(await page.getByText('The console has not loaded yet.').count(), 0);
   });
 
-  walk('is an answer that is cut off, which is asked for again', 'owner', async ({ page, open }) => {
+  walk('may be a response that was cut off, which is requested again', 'owner', async ({ page, open }) => {
     let asked = 0;
     await page.route('**/deliveries?**', async (route) => {
       asked += 1;
@@ -68,7 +68,7 @@ describeWalks('a part of the console that cannot be loaded', (walk) => {
     await page.getByText('The answer was cut off. Try again.').waitFor({ state: 'detached' });
   });
 
-  walk('is who the user is, which is asked for again when that is wanted', 'owner', async (tour) => {
+  walk('may be the user, who is requested again on retry', 'owner', async (tour) => {
     const { page, open, allow } = tour;
     allow(/status of 500|It failed/);
     const detail = { code: 'INTERNAL_ERROR', message: 'It failed.' };

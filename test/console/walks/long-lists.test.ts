@@ -56,7 +56,7 @@ describeWalks('long lists in the console', (walk) => {
     ['the runs', ''],
     ['the runs of the last days', '?range=30d'],
   ])
-    walk(`come back to where the reader was in ${which}`, 'owner', async ({ page, weir, open }) => {
+    walk(`restore the scroll position in ${which}`, 'owner', async ({ page, weir, open }) => {
       await seed(weir, 1_000);
       await open(`orgs/demo/projects/demo/runs${search}`);
       const table = page.getByRole('table', { name: 'Runs' });
@@ -79,7 +79,7 @@ describeWalks('long lists in the console', (walk) => {
       );
     });
 
-  walk('of flows are searched whole', 'owner', async ({ page, weir, open }) => {
+  walk('of flows are searched completely', 'owner', async ({ page, weir, open }) => {
     await sql`
       insert into flow (project_id, slug, name, draft, draft_digest)
       select project_id, 'many-' || number, 'Number ' || number, draft, draft_digest
@@ -101,7 +101,7 @@ describeWalks('long lists in the console', (walk) => {
     assert.equal(await page.locator('input:focus').getAttribute('type'), 'search');
   });
 
-  walk('of flows are found again after Back and a reload', 'owner', async ({ page, weir, open }) => {
+  walk('of flows keep their search after Back and a reload', 'owner', async ({ page, weir, open }) => {
     await sql`
       insert into flow (project_id, slug, name, draft, draft_digest)
       select project_id, 'other-' || number, 'Other ' || number, draft, draft_digest
@@ -158,7 +158,7 @@ describeWalks('long lists in the console', (walk) => {
     },
   );
 
-  walk('of projects do not end where /me does', 'owner', async ({ page, open }) => {
+  walk('of projects include more than /me does', 'owner', async ({ page, open }) => {
     await page.route('**/api/v1/me', async (route) => {
       const response = await route.fetch();
       const me = await response.json();

@@ -47,7 +47,7 @@ describeWalks('the pages of the console', (walk) => {
     ['orgs/demo/usage', '**/api/**/usage?**', 'In numbers', ({ page }: Walk) => page.getByRole('img')],
     ['orgs/demo/settings/credits', '**/api/**/credits', 'Ledger', ({ page }: Walk) => page.getByText(/^\$/)],
   ] as const)
-    walk(`${path}: keeps the place of what is fetched late`, 'owner', async (tour) => {
+    walk(`${path}: keeps the space of late data`, 'owner', async (tour) => {
       const { page, open } = tour;
       const held = Promise.withResolvers<void>();
       await page.route(late, async (route) => {
@@ -62,21 +62,25 @@ describeWalks('the pages of the console', (walk) => {
       assert.deepEqual(await place(), before);
     });
 
-  walk('secret: shows what is below the secret once its place is known', 'owner', async ({ page, open }) => {
-    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await page.route('**/webhooks/secret', async (route) => {
-      if (route.request().resourceType() !== 'document') {
-        asked.resolve();
-        await held.promise;
-      }
-      await route.continue();
-    });
-    await open('orgs/demo/webhooks/secret');
-    await asked.promise;
-    const below = page.getByRole('heading', { name: 'What a receiver does' });
-    await page.getByText('Loading …').waitFor();
-    assert.equal(await below.count(), 0);
-    held.resolve();
-    await below.waitFor();
-  });
+  walk(
+    'secret: shows the panel below the secret once the secret is loaded',
+    'owner',
+    async ({ page, open }) => {
+      const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      await page.route('**/webhooks/secret', async (route) => {
+        if (route.request().resourceType() !== 'document') {
+          asked.resolve();
+          await held.promise;
+        }
+        await route.continue();
+      });
+      await open('orgs/demo/webhooks/secret');
+      await asked.promise;
+      const below = page.getByRole('heading', { name: 'What a receiver does' });
+      await page.getByText('Loading …').waitFor();
+      assert.equal(await below.count(), 0);
+      held.resolve();
+      await below.waitFor();
+    },
+  );
 });

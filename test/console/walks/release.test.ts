@@ -85,7 +85,7 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByText('v1 in production').first().waitFor();
   });
 
-  walk('is put into production before what the page shows is fetched again', 'owner', async (tour) => {
+  walk('is put into production before the page is up to date', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'promoted-first', [named('First')]);
     await open(flow.path);
@@ -100,7 +100,7 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByText('v1 in production').first().waitFor();
   });
 
-  walk('is deleted once its slug is typed', 'owner', async ({ page, weir, open }) => {
+  walk('is deleted after its slug is typed', 'owner', async ({ page, weir, open }) => {
     const flow = await createFlow(weir, 'to-be-deleted', [named('First')]);
     await open(flow.path);
     await page.getByRole('button', { name: 'More about this flow' }).click();
@@ -111,7 +111,7 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
   });
 
-  walk('says that it was deleted meanwhile, and shows what was not saved', 'owner', async (tour) => {
+  walk('says that it was deleted meanwhile, and shows the unsaved draft', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/404/);
     const flow = await createFlow(weir, 'deleted-meanwhile', [named('First')]);
@@ -128,7 +128,7 @@ describeWalks('a flow that is released', (walk) => {
     await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor();
   });
 
-  walk('has nothing to do for a version that is not there', 'owner', async ({ page, weir, open, allow }) => {
+  walk('has no actions for a missing version', 'owner', async ({ page, weir, open, allow }) => {
     allow(/404/);
     const flow = await createFlow(weir, 'one-version', [named('First')]);
     await flow.publish();

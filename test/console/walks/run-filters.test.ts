@@ -5,7 +5,7 @@ import { describeWalks } from './describe-walks.ts';
 const RUNS = 'orgs/demo/projects/demo/runs';
 
 describeWalks('filters of runs in the console', (walk) => {
-  walk('leave it open what they find until it is fetched', 'member', async ({ page, open }) => {
+  walk('show no result until it is loaded', 'member', async ({ page, open }) => {
     await open(`${RUNS}?status=failed`);
     await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
     const asked = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ describeWalks('filters of runs in the console', (walk) => {
     await page.locator('[aria-busy=false]').getByRole('table', { name: 'Runs' }).waitFor();
   });
 
-  walk('count a range anew when it is chosen again, and say from when it counts', 'member', async (tour) => {
+  walk('restart a range when it is chosen again, and show its start', 'member', async (tour) => {
     const { page, open } = tour;
     await page.clock.install();
     const since = (request: Request) => Date.parse(new URL(request.url()).searchParams.get('since') ?? '');
@@ -61,7 +61,7 @@ describeWalks('filters of runs in the console', (walk) => {
     await page.getByRole('button', { name: 'More filters (1)' }).waitFor();
   });
 
-  walk('begin a range for many runs where their list begins it', 'member', async ({ page, open }) => {
+  walk("use the list's start of a range for bulk actions", 'member', async ({ page, open }) => {
     const [listed] = await Promise.all([
       page.waitForRequest((request) => /\/runs\?.*since=/.test(request.url())),
       open(`${RUNS}?range=15m`),

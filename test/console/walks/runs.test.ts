@@ -31,7 +31,7 @@ describeWalks('runs in the console', (walk) => {
     },
   );
 
-  walk('keeps filters in the address, and clears them where they find nothing', 'member', async (tour) => {
+  walk('keeps filters in the address, and clears them when nothing matches', 'member', async (tour) => {
     const { page, open } = tour;
     await open(`${RUNS}?status=failed`);
     await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
@@ -43,7 +43,7 @@ describeWalks('runs in the console', (walk) => {
     await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
   });
 
-  walk('counts on by seconds when a run began', 'member', async ({ page, weir, open }) => {
+  walk('updates the age of a new run every second', 'member', async ({ page, weir, open }) => {
     await weir.call('POST', 'demo/demo/hello/execute', { key: weir.demoKey, body: { message: 'm' } });
     await page.clock.install();
     await open(RUNS);
@@ -60,7 +60,7 @@ describeWalks('runs in the console', (walk) => {
     await same.waitFor({ state: 'detached' });
   });
 
-  walk('retries the failed runs that the filters find, once they are counted', 'member', async (tour) => {
+  walk('retries the failed runs that match the filters after counting them', 'member', async (tour) => {
     const { page, weir, open, lookAt } = tour;
     const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
     const request = { key: weir.demoKey, body: { message: 'm' } };
@@ -78,7 +78,7 @@ describeWalks('runs in the console', (walk) => {
     assert.equal(runs.length, 2);
   });
 
-  walk('says what came of many runs once their dialog is closed', 'member', async ({ page, weir, open }) => {
+  walk('reports a bulk action after its dialog was closed', 'member', async ({ page, weir, open }) => {
     const flow = await createDemoFlow(weir, [code('a', 'throw new Error("no");')]);
     await weir.call('POST', `demo/demo/${flow}/execute`, { key: weir.demoKey, body: { message: 'm' } });
     await open(`${RUNS}?flow=${flow}`);
@@ -124,7 +124,7 @@ describeWalks('runs in the console', (walk) => {
     },
   );
 
-  walk('cancels the runs that the filters find, once they are counted', 'member', async (tour) => {
+  walk('cancels the runs that match the filters after counting them', 'member', async (tour) => {
     const { page, weir, open, lookAt } = tour;
     const flow = await createDemoFlow(weir, [code('a', 'return 1'), code('b', 'return 2')]);
     // A session waits for its next step.
@@ -186,7 +186,7 @@ describeWalks('runs in the console', (walk) => {
     },
   );
 
-  walk('shows a block that has just ended until it is known how it ended', 'member', async (tour) => {
+  walk('shows a block that has just ended until its result is loaded', 'member', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createDemoFlow(weir, [code('a', 'return 1'), code('b', 'return 1')]);
     const start = { key: weir.demoKey, body: { message: 'm' } };
@@ -213,7 +213,7 @@ describeWalks('runs in the console', (walk) => {
     await page.getByRole('heading', { name: /^Output/ }).waitFor();
   });
 
-  walk('asks once for events of a run that are refused', 'owner', async (tour) => {
+  walk('requests refused events of a run once', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/403/);
     const flow = await createDemoFlow(weir, [code('a', 'return 1')]);

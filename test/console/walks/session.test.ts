@@ -76,7 +76,7 @@ describeWalks('a session in the console', (walk) => {
     },
   );
 
-  walk('ends in every tab, without another question', 'member', async ({ page, weir, open }) => {
+  walk('ends in every tab without asking again', 'member', async ({ page, weir, open }) => {
     await open('orgs/demo/projects/demo');
     const other = await page.context().newPage();
     await other.goto(`${weir.url}/console/`);
@@ -88,7 +88,7 @@ describeWalks('a session in the console', (walk) => {
     await other.getByLabel('Password').waitFor();
   });
 
-  walk('that its user cancels is begun again where they wanted to go', 'nobody', async ({ page, weir }) => {
+  walk('that was cancelled can be started again at the wanted page', 'nobody', async ({ page, weir }) => {
     const wanted = `${weir.url}/console/orgs/demo/usage?range=7d`;
     await page.goto(wanted);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -98,7 +98,7 @@ describeWalks('a session in the console', (walk) => {
     await page.getByLabel('Password').waitFor();
   });
 
-  walk('goes on while the identity provider is too busy to renew it', 'owner', async (tour) => {
+  walk('continues while the identity provider is too busy to renew it', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/status of (401|429)/);
     await open('orgs/demo/projects/demo');
@@ -116,7 +116,7 @@ describeWalks('a session in the console', (walk) => {
     assert.equal(await page.getByRole('dialog', { name: 'Your session has ended' }).count(), 0);
   });
 
-  walk('cannot be opened where the clock is wrong, which is said', 'nobody', async ({ page, weir }) => {
+  walk('cannot be opened with a wrong clock, and says so', 'nobody', async ({ page, weir }) => {
     await page.addInitScript('const now = Date.now; Date.now = () => now() + 30 * 86_400_000;');
     await page.goto(`${weir.url}/console/`);
     await page.getByLabel('Email').fill(EMAIL);

@@ -11,7 +11,7 @@ const isCutOff = (element: Sizes) =>
   element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight;
 
 describeWalks('the settings of the console', (walk) => {
-  walk('show why a member may not change what needs a role', 'member', async ({ page, open, lookAt }) => {
+  walk('show why a member may not change settings', 'member', async ({ page, open, lookAt }) => {
     await open(`${PROJECT}/keys`);
     await page.getByText('Only owners and admins can see, create or revoke API keys').waitFor();
     assert.ok(await page.getByRole('button', { name: 'New API key' }).isDisabled());
@@ -29,7 +29,7 @@ describeWalks('the settings of the console', (walk) => {
     assert.ok(await page.getByRole('button', { name: 'Rotate …' }).isDisabled());
   });
 
-  walk('say at the field what the service refuses', 'owner', async ({ page, open, allow, lookAt }) => {
+  walk('show a refusal at its field', 'owner', async ({ page, open, allow, lookAt }) => {
     allow(/422/);
     await open('orgs/demo/settings/members');
     await page.getByRole('button', { name: 'Invite' }).click();
@@ -45,7 +45,7 @@ describeWalks('the settings of the console', (walk) => {
     await page.getByRole('cell', { name: 'ann@example.com', exact: true }).waitFor();
   });
 
-  walk('name users as the organization knows them, and the reader as “you”', 'admin', async (tour) => {
+  walk('name users as the organization does, and the current one “you”', 'admin', async (tour) => {
     const { page, weir, open } = tour;
     const accounts = await weir.db
       .selectFrom('membership')
@@ -75,7 +75,7 @@ describeWalks('the settings of the console', (walk) => {
     await page.getByText('by somebody-who-left').waitFor();
   });
 
-  walk('stay whole with hostile and long names', 'owner', async ({ page, open, lookAt }) => {
+  walk('stay intact with hostile and long names', 'owner', async ({ page, open, lookAt }) => {
     await open('orgs/demo/settings/projects');
     await page.getByRole('button', { name: 'New project' }).first().click();
     await page.getByRole('dialog').getByLabel('Name').fill(HOSTILE);
@@ -99,7 +99,7 @@ describeWalks('the settings of the console', (walk) => {
     assert.equal(await role.locator('span').first().evaluate(isCutOff), false);
   });
 
-  walk('delete a project once its slug is typed', 'owner', async ({ page, open }) => {
+  walk('delete a project after its slug is typed', 'owner', async ({ page, open }) => {
     await open('orgs/demo/settings/projects');
     await page.getByRole('button', { name: 'New project' }).first().click();
     await page.getByRole('dialog').getByLabel('Name').fill('Passing');
@@ -116,7 +116,7 @@ describeWalks('the settings of the console', (walk) => {
     await page.getByRole('link', { name: 'Passing' }).waitFor({ state: 'detached' });
   });
 
-  walk('rotate the signing secret, with the time that the previous one is left', 'owner', async (tour) => {
+  walk('rotate the signing secret, with the remaining time of the previous one', 'owner', async (tour) => {
     const { page, open, lookAt } = tour;
     await open('orgs/demo/webhooks/secret');
     await page.getByRole('button', { name: 'Rotate …' }).click();
@@ -148,7 +148,7 @@ describeWalks('the settings of the console', (walk) => {
     assert.equal(await page.getByText('Revoke the invitation?').count(), 0);
   });
 
-  walk('change only what was changed of a project, which may be new to the page', 'owner', async (tour) => {
+  walk('change only the edited fields of a project, even a new one', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     await open('orgs/demo/settings');
     await sql`

@@ -35,26 +35,30 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     },
   );
 
-  walk('begins a session without what was typed in the one before', 'owner', async ({ page, weir, open }) => {
-    const flow = await createFlow(weir, 'two-sessions', [
-      code('a', 'return "kept"'),
-      code('b', 'return input'),
-    ]);
-    await open(`${flow.path}?try=true`);
-    await page.getByRole('button', { name: 'Step through' }).click();
-    await page.getByRole('button', { name: 'Output', exact: true }).click();
-    await page.getByRole('textbox', { name: 'Output' }).click();
-    await page.keyboard.press('ControlOrMeta+A');
-    await page.keyboard.press('Delete');
-    await page.keyboard.insertText('"of the first"');
-    const second = page.waitForResponse('**/draft/step');
-    await page.getByRole('button', { name: 'Step through' }).click();
-    await second;
-    await page.getByRole('button', { name: 'Run b' }).click();
-    await page.getByRole('region', { name: 'Result' }).getByText('kept').waitFor();
-  });
+  walk(
+    'starts a session without the text typed in the previous one',
+    'owner',
+    async ({ page, weir, open }) => {
+      const flow = await createFlow(weir, 'two-sessions', [
+        code('a', 'return "kept"'),
+        code('b', 'return input'),
+      ]);
+      await open(`${flow.path}?try=true`);
+      await page.getByRole('button', { name: 'Step through' }).click();
+      await page.getByRole('button', { name: 'Output', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Output' }).click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.press('Delete');
+      await page.keyboard.insertText('"of the first"');
+      const second = page.waitForResponse('**/draft/step');
+      await page.getByRole('button', { name: 'Step through' }).click();
+      await second;
+      await page.getByRole('button', { name: 'Run b' }).click();
+      await page.getByRole('region', { name: 'Result' }).getByText('kept').waitFor();
+    },
+  );
 
-  walk('leads to the run of a session that a reload has left', 'owner', async ({ page, weir, open }) => {
+  walk('links to the run of a session after a reload', 'owner', async ({ page, weir, open }) => {
     const flow = await createFlow(weir, 'left-session', [code('a', 'return 1'), code('b', 'return input')]);
     await open(`${flow.path}?try=true`);
     await page.getByRole('button', { name: 'Step through' }).click();
@@ -83,7 +87,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByText('Parameters as JSON', { exact: true }).waitFor();
   });
 
-  walk('goes on with a run of an earlier version: with its steps, or its input', 'owner', async (tour) => {
+  walk('continues a run of an earlier version with its steps or its input', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'from-a-run', [code('a', 'return 1'), code('gone', 'return input')]);
     await flow.publish();
@@ -122,7 +126,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByText('The draft has no step gone').waitFor();
   });
 
-  walk('shows how a test run ended that nobody has watched', 'owner', async ({ page, weir, open }) => {
+  walk('shows the result of a test run that nobody watched', 'owner', async ({ page, weir, open }) => {
     const flow = await createFlow(weir, 'not-watched', [code('a', 'return "weir"')]);
     await open(`${flow.path}/tests`);
     await page.getByRole('button', { name: 'New test case' }).click();
@@ -210,7 +214,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByRole('option', { name: 'v120', exact: true }).waitFor();
   });
 
-  walk('says why a session was not begun, and gives up one that is not answered', 'owner', async (tour) => {
+  walk('says why a session did not start, and gives up one without a response', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/status of 429|ERR_FAILED/);
     const flow = await createFlow(weir, 'refused-session', [code('a', 'return 1')]);

@@ -11,8 +11,8 @@ import { describeWalks } from './describe-walks.ts';
 
 const PROJECT = 'orgs/demo/projects/demo';
 
-describeWalks('what the console shows', (walk) => {
-  walk('of a flow whose last run was cancelled is that, not that it failed', 'member', async (tour) => {
+describeWalks('what the console shows while data changes', (walk) => {
+  walk("of a flow's last run is cancelled, not failed", 'member', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'was-cancelled', [code('a', 'return 1')]);
     await flow.publish();
@@ -31,7 +31,7 @@ describeWalks('what the console shows', (walk) => {
       .waitFor();
   });
 
-  walk('of test cases is how they ended last, also once the test run is closed', 'owner', async (tour) => {
+  walk('of test cases is their last result, even after the test run is closed', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'closed-early', [code('a', 'return "weir"')]);
     await sql`insert into test_case (flow_id, name, input, expectation)
@@ -80,7 +80,7 @@ describeWalks('what the console shows', (walk) => {
     },
   );
 
-  walk('of an organization is what was typed, whoever saves it meanwhile', 'owner', async (tour) => {
+  walk('of an organization is the typed text, whoever saves meanwhile', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const change = (names: { name: string } | { description: string }) =>
       weir.db
@@ -127,7 +127,7 @@ describeWalks('what the console shows', (walk) => {
     await showsIn(name, before);
   });
 
-  walk('of the name of a flow is what was typed, also when no answer came', 'owner', async (tour) => {
+  walk("of a flow's name is the typed text, even without a response", 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/ERR_FAILED|status of 412/);
     const flow = await createFlow(weir, 'named-twice', [code('a', 'return 1')]);
@@ -150,7 +150,7 @@ describeWalks('what the console shows', (walk) => {
     assert.equal(await dialog.getByLabel('Name').inputValue(), 'Mine');
   });
 
-  walk('of two versions is what differs between them, not between two others', 'owner', async (tour) => {
+  walk('of two versions is their difference, not that of two others', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'compared', [code('a', 'return 1')]);
     await flow.publish();
@@ -181,7 +181,7 @@ describeWalks('what the console shows', (walk) => {
     await second.getByText('They are the same.').waitFor();
   });
 
-  walk('of a run names a block beyond the first 2,000, and shows it when asked to', 'owner', async (tour) => {
+  walk('of a run names a block beyond the first 2,000, and shows it on request', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'long-run', [code('a', 'return 1'), code('b', 'throw Error("no")')]);
     await flow.publish();
@@ -197,7 +197,7 @@ describeWalks('what the console shows', (walk) => {
     await page.getByRole('button', { name: 'Show the block that failed' }).waitFor();
   });
 
-  walk('of a long run grows when asked to while the run is being looked at again', 'owner', async (tour) => {
+  walk('of a long run grows on request while the run is being refreshed', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'long-wait', [
       code('a', 'return 1'),
@@ -219,7 +219,7 @@ describeWalks('what the console shows', (walk) => {
     await page.getByRole('heading', { level: 2, name: 'ask', exact: true }).waitFor();
   });
 
-  walk('of a long run names no block as failed where a loop refused its input', 'owner', async (tour) => {
+  walk('of a long run names no failed block when a loop refused its input', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'no-array', [
       code('a', 'return 1'),

@@ -33,7 +33,7 @@ describeWalks('what pages of the console say', (walk) => {
     assert.equal(await page.getByText('is not among').count(), 0);
   });
 
-  walk('before a run is cancelled does not call the way out Cancel, too', 'member', async (tour) => {
+  walk('before a run is cancelled does not call both buttons Cancel', 'member', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'to-keep', [code('a', 'return 1'), code('b', 'return 2')]);
     await flow.publish();
@@ -71,7 +71,7 @@ describeWalks('what pages of the console say', (walk) => {
     assert.match((await said.textContent()) ?? '', /ends in (?:1 day|23 hr\.), and signs too until then\.$/);
   });
 
-  walk('of recovered deliveries is of those that are chosen', 'owner', async ({ page, open }) => {
+  walk('of recovered deliveries matches the choice', 'owner', async ({ page, open }) => {
     await page.route('**/webhooks/recover', (route) =>
       route.fulfill({ json: { recovered: 1_000, hasMore: true, nextCursor: 'next' } }),
     );
@@ -85,7 +85,7 @@ describeWalks('what pages of the console say', (walk) => {
     assert.equal(await page.getByText('There are more.').count(), 0);
   });
 
-  walk('of a run that could not be forked ends with the next run', 'member', async (tour) => {
+  walk('of a run that could not be forked disappears with the next run', 'member', async (tour) => {
     const { page, weir, open, allow } = tour;
     allow(/404/);
     const flow = await createFlow(weir, 'not-forked', [code('a', 'return 1')]);
@@ -98,7 +98,7 @@ describeWalks('what pages of the console say', (walk) => {
     assert.equal(await panel.getByRole('alert').count(), 0);
   });
 
-  walk('of a service that cannot be reached ends once it is back', 'owner', async (tour) => {
+  walk('of an unreachable service disappears once it is back', 'owner', async (tour) => {
     const { page, open, allow } = tour;
     allow(/ERR_FAILED/);
     await open('orgs/demo/settings');
@@ -112,7 +112,7 @@ describeWalks('what pages of the console say', (walk) => {
     assert.equal(await page.getByLabel('Description').inputValue(), 'typed meanwhile');
   });
 
-  walk('fits a narrow window, and a panel, also where names are long', 'member', async (tour) => {
+  walk('fits a narrow window, and a panel, even with long names', 'member', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'n'.repeat(63), []);
     await open(flow.path);
@@ -153,7 +153,7 @@ describeWalks('what pages of the console say', (walk) => {
     },
   );
 
-  walk('of a run that is not there is what may have become of it', 'owner', async ({ page, open, allow }) => {
+  walk('of a missing run is what may have happened to it', 'owner', async ({ page, open, allow }) => {
     allow(/404/);
     await open('orgs/demo/projects/demo/flows/hello/runs/6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34');
     await page.getByRole('heading', { name: 'There is no such run' }).waitFor();

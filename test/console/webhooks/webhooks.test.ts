@@ -15,13 +15,13 @@ describe('the code that verifies webhooks, in the console', () => {
       assert.equal(code, readFileSync(new URL(file, EXAMPLES), 'utf8')));
 });
 
-describe('the attempts that are still to come', () => {
+describe('the remaining attempts', () => {
   it('are those after the next one', () =>
     assert.match(
       describeSchedule({ status: 'failed_retry', attempt: 1 }) ?? '',
       /4 more follow.*: 5 minutes, 30 minutes, 2 hours, 12 hours\./,
     ));
-  it('are one after the fifth failed but one', () =>
+  it('are one after the fourth failed', () =>
     assert.match(
       describeSchedule({ status: 'failed_retry', attempt: 4 }) ?? '',
       /the last one follows after 12 hours\./,
@@ -33,14 +33,14 @@ describe('the attempts that are still to come', () => {
     );
     assert.match(describeSchedule({ status: 'dead_letter', attempt: 6 }) ?? '', /dead letter/);
   });
-  it('are not spoken of while the first one is on its way or has succeeded', () => {
+  it('are not described while the first one is in flight or has succeeded', () => {
     assert.equal(describeSchedule({ status: 'in_flight', attempt: 1 }), undefined);
     assert.equal(describeSchedule({ status: 'succeeded', attempt: 1 }), undefined);
   });
 });
 
 describe('the filter of deliveries in the address', () => {
-  it('keeps what it knows and drops the rest', () => {
+  it('keeps known values and drops the rest', () => {
     const run = '8151bc7d-a98b-45b4-8367-bf66fd34ba0d';
     const search = { status: 'dead_letter', event: 'flow.failed', run, page: 3 };
     assert.deepEqual(readDeliveryFilter(search), { status: 'dead_letter', event: 'flow.failed', run });

@@ -5,7 +5,7 @@ import { type EditorView, keymap, lineNumbers } from '@codemirror/view';
 import type { LanguageSupport } from '../editor-types.ts';
 import { findSyntaxError } from '../find-syntax-error.ts';
 
-/** The names that a code block has beside JavaScript's own. */
+/** The names that a code block has in addition to JavaScript's own. */
 const IN_SCOPE = [
   { label: 'input', type: 'variable', detail: 'the output of the step before' },
   { label: 'message', type: 'variable', detail: 'the message of the run' },
@@ -13,7 +13,7 @@ const IN_SCOPE = [
   { label: 'outputs', type: 'variable', detail: 'outputs of earlier steps, by step_id' },
 ];
 
-/** The body of an async function, as code blocks have it. */
+/** JavaScript: the body of an async function, as in code blocks. */
 export function loadLanguage(): LanguageSupport {
   return {
     extensions: [
@@ -38,7 +38,7 @@ function check(view: EditorView): Diagnostic[] {
   if (!found) return [];
   const from = Math.min(found.at, view.state.doc.length);
   const line = view.state.doc.lineAt(from);
-  // An error at the end of the text is marked on its last letter, where it can be seen.
+  // An error at the end of the text is marked on its last character, where it is visible.
   const start = from === line.to && from > line.from ? from - 1 : from;
   return [{ from: start, to: Math.min(start + 1, line.to), severity: 'error', message: found.message }];
 }

@@ -33,10 +33,10 @@ const VALUES: Record<string, string[]> = {
   type: ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'],
   format: ['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'hostname', 'ipv4', 'ipv6'],
 };
-/** Their members are names that the author chooses. */
+/** The keys of these objects are chosen by the author. */
 const HOLDERS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 
-/** A JSON Schema: JSON, with the keywords completed. */
+/** JSON with completion of JSON Schema keywords. */
 export function loadLanguage(): LanguageSupport {
   const { extensions, check } = loadJson();
   return {
@@ -53,7 +53,7 @@ function complete(context: CompletionContext): CompletionResult | null {
   return { from: word.from + 1, options: options.map(toCompletion), validFor: /^[\w$]*$/ };
 }
 
-/** Completes a text; a quote that is there already is not written twice. */
+/** Completes a string without doubling a closing quote. */
 function toCompletion(label: string): Completion {
   return {
     label,
@@ -78,7 +78,7 @@ function listOptions(state: EditorState, at: number): string[] {
   return node.name === 'Object' && !HOLDERS.includes(name) ? KEYWORDS : [];
 }
 
-/** The key whose value begins here, such as `type` before `"`, also within a list of values. */
+/** Finds the key whose value begins here, such as `type` before `"`, also inside an array. */
 function keyBefore(state: EditorState, at: number): string | undefined {
   const line = state.doc.lineAt(at);
   return /"([\w$]+)"\s*:\s*(?:\[[^\]]*)?$/.exec(state.sliceDoc(line.from, at))?.[1];

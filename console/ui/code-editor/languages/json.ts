@@ -7,7 +7,7 @@ import type { LanguageSupport } from '../editor-types.ts';
 
 const PARSE_MS = 100;
 
-/** Any JSON value, or nothing. */
+/** Any JSON value, or empty. */
 export function loadLanguage(): LanguageSupport {
   return { extensions: [json(), closeBrackets(), keymap.of(closeBracketsKeymap)], check };
 }

@@ -6,7 +6,7 @@ import type { LanguageSupport } from '../editor-types.ts';
 import { findVariables } from '../find-variables.ts';
 import { variableScope } from '../variable-scope.ts';
 
-/** A prompt, in which variables are marked, completed after `{{` and checked. */
+/** A prompt: variables are marked, completed after `{{`, and checked. */
 export function loadLanguage(): LanguageSupport {
   return {
     extensions: [marks, EditorState.languageData.of(() => [{ autocomplete: complete }])],

@@ -62,7 +62,7 @@ describe('the programs that call a flow', () => {
     return stdout;
   }
 
-  it('find the state of a run behind its id, whatever it is', async () => {
+  it('find the state of a run behind its id, whatever the id is', async () => {
     const flow = call.url.slice(`${weir.url}/api/v1/seq/`.length);
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
     for (const query of ['', '?wait=60']) {

@@ -29,20 +29,20 @@ const flow: Step[] = [
 const branchesOf = ([step]: Step[]) => Object.keys((step as Extract<Step, { type: 'parallel' }>).branches);
 
 describe('branches of a parallel step', () => {
-  it('are added with a step, under a name that is free', () => {
+  it('are added with a step, under a free name', () => {
     const twice = addBranch(addBranch(flow, 'p'), 'p');
     assert.deepEqual(branchesOf(twice), ['left', 'right', 'branch', 'branch-2']);
     assert.equal(stepIdsOf(twice).size, [...eachStep(twice)].length);
   });
 
-  it('keep their place when they are renamed, and prompts that read them follow', () => {
+  it('keep their position when they are renamed, and prompts that read them follow', () => {
     const renamed = renameBranch(flow, 'p', 'left', 'first');
     assert.deepEqual(branchesOf(renamed), ['first', 'right']);
     const { prompt } = renamed[1] as Extract<Step, { type: 'sequential' }>;
     assert.equal(prompt, '{{steps.p.first}} {{steps.p.first.0}} {{steps.other.left}} {{steps.p.lefty}}');
   });
 
-  it('are removed with their steps, but for the last one', () => {
+  it('are removed with their steps, except the last one', () => {
     const one = removeBranch(flow, 'p', 'left');
     assert.deepEqual(branchesOf(one), ['right']);
     assert.deepEqual(branchesOf(removeBranch(one, 'p', 'right')), ['right']);
@@ -53,7 +53,7 @@ describe('branches of a parallel step', () => {
     assert.deepEqual(branchesOf(shiftBranch(flow, 'p', 'left', -1)), ['left', 'right']);
   });
 
-  it('can be moved but to where they are, and not when their names are whole numbers', () => {
+  it('can be moved, unless at the end or named by whole numbers', () => {
     const branches = { a: [pass('a')], b: [pass('b')], 1: [pass('c')], 2: [pass('d')] };
     const step = { type: 'parallel' as const, step_id: 'p', name: 'p', branches };
     const movable = Object.keys(branches).flatMap((name) =>
@@ -68,7 +68,7 @@ describe('branches of a parallel step', () => {
 
 describe('a new step', () => {
   for (const kind of ['llm', 'code', 'passthrough', 'parallel', 'loop'] as const)
-    it(`of the kind ${kind} has ids that are free, and no empty list`, () => {
+    it(`of the kind ${kind} has free ids and no empty list`, () => {
       const first = newStep(kind, flow);
       const steps = [...flow, first];
       const second = newStep(kind, steps);
@@ -76,7 +76,7 @@ describe('a new step', () => {
       assert.equal(stepIdsOf(all).size, [...eachStep(all)].length);
     });
 
-  it('that asks a model takes the model that the flow used last', () => {
+  it('that calls a model takes the last model of the flow', () => {
     const model = (step: Step) => (step as { model?: string }).model;
     assert.equal(model(newStep('llm', flow)), undefined);
     assert.equal(model(newStep('llm', [...flow, { ...reader, model: 'demo/chat' } as Step])), 'demo/chat');

@@ -38,7 +38,7 @@ describe('the difference of two drafts', () => {
     ]);
   });
 
-  it('is empty between a tree and itself, whatever the order of the keys', () => {
+  it('is empty for equal trees, whatever the order of their keys', () => {
     fc.assert(
       fc.property(trees, (steps) => {
         const copy = JSON.parse(JSON.stringify(steps));

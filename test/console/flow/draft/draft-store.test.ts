@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ApiError, unreachable } from '../../../../console/api/api-error.ts';
 import { setUpDraft, step } from './set-up-draft.ts';
 
-describe('a draft that is edited', () => {
+describe('an edited draft', () => {
   it('is saved after the last of several changes, once, with the ETag that was read', async () => {
     const { store, service, write, pass } = setUpDraft();
     write('x');
@@ -16,7 +16,7 @@ describe('a draft that is edited', () => {
     assert.equal(service.saves[1]?.etag, '"2"');
   });
 
-  it('has one request at a time: a change meanwhile is saved by the next', async () => {
+  it('has one save in flight; a change meanwhile is saved next', async () => {
     const { store, service, write, timers } = setUpDraft();
     const held = Promise.withResolvers<void>();
     service.answer = async (take) => {
@@ -35,7 +35,7 @@ describe('a draft that is edited', () => {
     assert.equal(timers.pending, undefined);
   });
 
-  it('does not overwrite a change made elsewhere: the reader takes theirs, and can have mine back', async () => {
+  it('does not overwrite a change made elsewhere: the user can take it, and undo that', async () => {
     const { store, service, write, pass } = setUpDraft();
     write('mine');
     service.changeElsewhere([step('a', 'theirs')]);
@@ -50,7 +50,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual(store.state().steps, [step('a', 'mine')]);
   });
 
-  it('stops undo at a change made elsewhere, and takes it back only when the reader says so', async () => {
+  it('stops undo at a change made elsewhere until the user confirms', async () => {
     const { store, service, write, pass } = setUpDraft();
     write('mine');
     await pass();
@@ -76,7 +76,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual(store.state().steps, [step('a')]);
   });
 
-  it('replaces a change made elsewhere only when the reader says so, and only the one that was shown', async () => {
+  it('replaces a change made elsewhere only when the user says so, and only the one that was shown', async () => {
     const { store, service, write, pass } = setUpDraft();
     write('mine');
     service.changeElsewhere([step('a', 'theirs')]);
@@ -90,7 +90,7 @@ describe('a draft that is edited', () => {
     assert.equal(store.state().saveState, 'saved');
   });
 
-  it('goes on being edited in a conflict, without being saved', async () => {
+  it('can be edited during a conflict, without being saved', async () => {
     const { store, service, write, pass } = setUpDraft();
     write('mine');
     service.changeElsewhere([step('a', 'theirs')]);
@@ -101,7 +101,7 @@ describe('a draft that is edited', () => {
     assert.equal(await store.flush(), false);
   });
 
-  it('knows its own save again when the answer was lost', async () => {
+  it('recognizes its own save when the response was lost', async () => {
     const { store, service, write, pass } = setUpDraft();
     service.answer = (take) => {
       take();
@@ -118,7 +118,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual(service.steps(), [step('a', 'mine, and more')]);
   });
 
-  it('stays with its problems when it is refused, and is as saved once the change is undone', async () => {
+  it('keeps its problems when it is refused, and counts as saved once the change is undone', async () => {
     const { store, service, write, pass } = setUpDraft();
     const problems = [{ path: 'steps[0].prompt', message: 'is too long' }];
     service.answer = () => ({ type: 'refused', message: 'No.', problems });
@@ -132,7 +132,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual(store.state().problems, []);
   });
 
-  it('knows that its flow was deleted once it is saved', async () => {
+  it('learns from a save that its flow was deleted', async () => {
     const { store, service, write, pass } = setUpDraft();
     service.answer = () => ({ type: 'deleted' });
     write('mine');
@@ -141,7 +141,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual([isDeleted, saveState, steps], [true, 'unsaved', [step('a', 'mine')]]);
   });
 
-  it('knows that its flow was deleted once it is looked at, and not when it cannot be read', async () => {
+  it('learns from a poll that its flow was deleted, and not from a failed one', async () => {
     const { store, service } = setUpDraft();
     service.readError = unreachable('GET');
     await store.refresh();
@@ -151,7 +151,7 @@ describe('a draft that is edited', () => {
     assert.equal(store.state().isDeleted, true);
   });
 
-  it('takes a change made elsewhere over while nothing is unsaved, and not otherwise', async () => {
+  it('adopts a change made elsewhere only while everything is saved', async () => {
     const { store, service, write } = setUpDraft();
     service.changeElsewhere([step('a', 'theirs')]);
     await store.refresh();
@@ -165,7 +165,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual(store.state().steps, [step('a', 'mine')]);
   });
 
-  it('undoes what was typed in one field at once, and other changes one by one', () => {
+  it('undoes typing in one field at once, and other changes one by one', () => {
     const { store, write, timers } = setUpDraft();
     write('h');
     write('he');
@@ -200,7 +200,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual(service.steps(), [step('a', 'last words')]);
   });
 
-  it('is not sent any more once what is not saved was given up, also where saving had failed', async () => {
+  it('is not sent after unsaved changes were discarded, even when saving had failed', async () => {
     const { store, service, write, pass } = setUpDraft();
     service.answer = () => ({ type: 'failed', message: 'The service cannot be reached.' });
     write('given up');
@@ -213,7 +213,7 @@ describe('a draft that is edited', () => {
     assert.deepEqual([service.saves.length, service.steps()], [length, [step('a')]]);
   });
 
-  it('is saved before it runs; where it cannot be, it is said why it did not run', async () => {
+  it('is saved before it runs, and says why it did not run when it cannot be saved', async () => {
     const { store, service, write } = setUpDraft();
     write('mine');
     await store.saveToRun();
@@ -227,7 +227,7 @@ describe('a draft that is edited', () => {
     await assert.rejects(store.saveToRun(), { message: /changed elsewhere, so it was not run/ });
   });
 
-  it('is undone by the label of a change only while that change is the latest', () => {
+  it("is undone by a change's label only while that change is the latest", () => {
     const { store, write } = setUpDraft();
     write('x', 'Delete b');
     write('y', 'Edit a');

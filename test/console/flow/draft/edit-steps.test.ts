@@ -41,7 +41,7 @@ const hasNoEmptyList = (steps: Step[]) =>
   [...eachStep(steps)].every(({ step }) => listsInside(step).every((inner) => inner.steps.length > 0));
 
 describe('edits of the steps of a draft', () => {
-  it('put a step where it is asked for, and nothing else changes', () => {
+  it('insert a step, and change nothing else', () => {
     fc.assert(
       fc.property(picked, ([steps, number]) => {
         const before = structuredClone(steps);
@@ -59,7 +59,7 @@ describe('edits of the steps of a draft', () => {
     );
   });
 
-  it('remove a step with what is in it, and leave no list empty', () => {
+  it('remove a step with its inner steps, and leave no list empty', () => {
     fc.assert(
       fc.property(picked, ([steps, number]) => {
         const id = pick(idsIn(steps), number);
@@ -75,7 +75,7 @@ describe('edits of the steps of a draft', () => {
     );
   });
 
-  it('move a step before the step that was at the place, and lose none', () => {
+  it('move a step to a place, and lose none', () => {
     fc.assert(
       fc.property(picked, fc.nat(), ([steps, number], other) => {
         const id = pick(idsIn(steps), number);
@@ -92,14 +92,14 @@ describe('edits of the steps of a draft', () => {
         const moved = findStep(after, id) as PlacedStep;
         assert.deepEqual(moved.step, found.step);
         assert.ok(isSameList(moved.place, place));
-        // What the move leaves empty is gone.
+        // The list that the move emptied is removed.
         const next = list.slice(place.index).find((step) => findStep(after, step.step_id));
         assert.equal(moved.steps[moved.place.index + 1]?.step_id, next?.step_id);
       }),
     );
   });
 
-  it('change nothing when a step is moved into itself or to where it is', () => {
+  it('change nothing when a step is moved into itself or to its own place', () => {
     const loop: Step = { type: 'loop', step_id: 'l', name: 'L', max_iterations: 2, body: [block('a')] };
     const steps = [loop, block('b')];
     assert.equal(moveStep(steps, 'l', { parent: 'l', index: 0 }), steps);
@@ -108,7 +108,7 @@ describe('edits of the steps of a draft', () => {
     assert.equal(moveStep(steps, 'unknown', { parent: null, index: 0 }), steps);
   });
 
-  it('keep what did not change the same object', () => {
+  it('keep the identity of unchanged parts', () => {
     fc.assert(
       fc.property(picked, ([steps, number]) => {
         const id = pick(idsIn(steps), number);
@@ -120,7 +120,7 @@ describe('edits of the steps of a draft', () => {
     );
   });
 
-  it('shift a step within its list, then out of what holds it', () => {
+  it('shift a step within its list, then out of the enclosing step', () => {
     const steps: Step[] = [
       { type: 'loop', step_id: 'l', name: 'L', max_iterations: 2, body: [block('a'), block('b')] },
       block('c'),
@@ -132,7 +132,7 @@ describe('edits of the steps of a draft', () => {
     assert.equal(shiftStep(steps, 'c', 1), steps);
   });
 
-  it('copy a step under ids that are free, with references that stay among the copies', () => {
+  it('copy a step under free ids, with references between the copies', () => {
     const loop: Step = {
       type: 'loop',
       step_id: 'l',
@@ -153,7 +153,7 @@ describe('edits of the steps of a draft', () => {
     );
   });
 
-  it('follow a renamed step in prompts and in code, and in nothing that only looks like it', () => {
+  it('follow a renamed step in prompts and code, and in nothing that only looks like a reference', () => {
     const code: Step = {
       type: 'sequential',
       step_id: 'c',
@@ -169,7 +169,7 @@ describe('edits of the steps of a draft', () => {
     assert.equal(dotted?.prompt, "return outputs.plain + outputs['plain'] + outputs.ab + my.outputs.a;");
   });
 
-  it('wrap a step and take the wrapping away again', () => {
+  it('wrap a step and unwrap it again', () => {
     fc.assert(
       fc.property(picked, ([steps, number]) => {
         const id = pick(idsIn(steps), number);

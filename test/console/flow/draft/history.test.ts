@@ -10,7 +10,7 @@ import {
 import { step } from './set-up-draft.ts';
 
 describe('the history of a draft', () => {
-  it('has a change made elsewhere until that is undone, and again once it is redone', () => {
+  it('has a change made elsewhere until it is undone, and again once it is redone', () => {
     const [mine, theirs, later] = [[step('a')], [step('b')], [step('c')]];
     const taken = remember(NO_HISTORY, ELSEWHERE, mine, 0);
     const changed = remember(taken, 'Change', theirs, 0);

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { parseSteps } from '../../../../console/flow/draft/parse-steps.ts';
 import { trees } from '../arbitrary-steps.ts';
 
-describe('steps that are pasted', () => {
-  it('are read as they were copied', async () => {
+describe('pasted steps', () => {
+  it('are the copied ones', async () => {
     await fc.assert(
       fc.asyncProperty(trees, async (steps) => {
         assert.deepEqual(await parseSteps(JSON.stringify(steps)), steps);
@@ -12,7 +12,7 @@ describe('steps that are pasted', () => {
     );
   });
 
-  it('may be one step, or a flow file in YAML, with what it may leave out', async () => {
+  it('may be one step, or a YAML flow file with its defaults', async () => {
     const [one] = await parseSteps('{"processor_type": "passthrough", "name": "Keep it"}');
     assert.deepEqual(one, {
       type: 'sequential',

@@ -6,7 +6,7 @@ import { eachStep, formatPath } from '../../../../flow/step-path.ts';
 import { trees } from '../arbitrary-steps.ts';
 
 describe('a problem of a draft', () => {
-  it('is found at the step and field that its path names, as the service writes it', () => {
+  it("is found at the step and field of the service's path", () => {
     fc.assert(
       fc.property(trees, (steps) => {
         for (const { step, path } of eachStep({ steps } as FlowDefinition)) {
@@ -17,7 +17,7 @@ describe('a problem of a draft', () => {
     );
   });
 
-  it('is found by the dotted path of a field that was refused', () => {
+  it('is found by the dotted path of a refused field', () => {
     const steps = [
       {
         type: 'loop',
@@ -35,7 +35,7 @@ describe('a problem of a draft', () => {
     });
   });
 
-  it('of the flow itself, or of a step that is not there, names no step', () => {
+  it('of the flow itself, or of a missing step, has no step', () => {
     assert.equal(locateProblem([], { path: 'steps', message: 'm' }).stepId, undefined);
     assert.equal(locateProblem([], { path: 'steps[4].prompt', message: 'm' }).stepId, undefined);
     assert.equal(locateProblem([], { path: '', message: 'm' }).stepId, undefined);

@@ -11,7 +11,7 @@ export const step = (step_id: string, prompt = ''): Step => ({
   prompt,
 });
 
-/** A service with one draft, whose answers can be lost, refused or held back; and a clock that a test moves. */
+/** A service with one draft, whose responses can be lost, refused or delayed, and a clock that the test controls. */
 export function setUpDraft() {
   let version = 1;
   let steps: Step[] = [step('a')];
@@ -25,7 +25,7 @@ export function setUpDraft() {
       steps = changed;
       version += 1;
     },
-    /** Thrown where the draft is read. */
+    /** Thrown when the draft is read. */
     readError: undefined as Error | undefined,
     steps: () => steps,
   };

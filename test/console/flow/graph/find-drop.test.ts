@@ -7,8 +7,8 @@ import { fitsInto, initialView, viewWith } from '../../../../console/flow/graph/
 import { type Gap, layOut } from '../../../../console/flow/graph/layout.ts';
 import { picked } from '../arbitrary-steps.ts';
 
-describe('a step that is dropped', () => {
-  it('goes to a place near the pointer that is not inside it nor where it is', () => {
+describe('a dropped step', () => {
+  it('goes to a place near the pointer, outside itself and not its own', () => {
     fc.assert(
       fc.property(picked, fc.nat(), ([steps, number], other) => {
         const layout = layOut(steps);
@@ -38,7 +38,7 @@ describe('the view of a graph', () => {
     assert.ok(fitsInto(layout, { width: 800, height: 600 }));
   });
 
-  it('shows the beginning of a graph that is too large to be read as a whole, as large as is comfortable', () => {
+  it('shows the beginning of a graph that is too large, at a comfortable zoom', () => {
     const [large, window] = [
       { ...layout, width: 400, height: 20_000 },
       { width: 800, height: 600 },
@@ -48,7 +48,7 @@ describe('the view of a graph', () => {
     assert.deepEqual(view, { zoom: 0.85, x: 400, y: 20 });
   });
 
-  it('moves to a box that is out of sight, and only then', () => {
+  it('moves to a box only when it is out of sight', () => {
     const window = { width: 800, height: 600 };
     const view = { x: 0, y: 0, zoom: 1 };
     assert.deepEqual(viewWith(view, { x: 100, y: 100, width: 200, height: 50 }, window), view);

@@ -37,7 +37,7 @@ describe('the layout of a graph', () => {
     );
   });
 
-  it('has one place before each step and one at the end of each list, all apart', () => {
+  it('has one place before each step and one at the end of each list, none overlapping', () => {
     fc.assert(
       fc.property(trees, (steps) => {
         const { gaps, labels } = layOut(steps);
@@ -70,7 +70,7 @@ describe('a line of the graph', () => {
     assert.equal(arrowPath(points), 'M 34 16 L 40 20 L 34 24 Z');
   });
 
-  it('passes over points that are the same', () => {
+  it('skips equal points', () => {
     assert.equal(
       wirePath([
         { x: 0, y: 0 },

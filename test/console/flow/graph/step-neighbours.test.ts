@@ -41,7 +41,7 @@ describe('arrow keys in a graph', () => {
     );
   });
 
-  it('go to the branch beside, from inside a loop in it too', () => {
+  it('go to the neighbouring branch, from inside a loop too', () => {
     assert.equal(go('l2', 'right'), 'loop');
     assert.equal(go('loop', 'left'), 'l1');
     assert.equal(go('r1', 'left'), 'l1');

@@ -25,7 +25,7 @@ describe('the form of a JSON Schema', () => {
       assert.ok(!fitsForm(other), JSON.stringify(other));
   });
 
-  it('changes nothing when the fields are written back as they are', () => {
+  it('changes nothing when the fields are written back unchanged', () => {
     const name = fc.string({ minLength: 1 }).filter((name) => name !== '__proto__');
     const field = fc.record({ type: fc.constantFrom('string', 'number'), title: fc.string() });
     fc.assert(
@@ -42,7 +42,7 @@ describe('the form of a JSON Schema', () => {
     );
   });
 
-  it('keeps keywords that it does not know, and required names without a field', () => {
+  it('keeps unknown keywords, and required names without a field', () => {
     const [topic, urgent] = listFields(SCHEMA);
     assert.ok(topic && urgent);
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('the form of a JSON Schema', () => {
     );
   });
 
-  it('adds a field under a name that is free', () => {
+  it('adds a field under a free name', () => {
     const twice = addField(addField({ type: 'object' }));
     assert.deepEqual(
       listFields(twice).map(({ name }) => name),
@@ -68,7 +68,7 @@ describe('the form of a JSON Schema', () => {
     );
   });
 
-  it('keeps the description of a field whose type changes, not the limits of the old type', () => {
+  it('keeps the description of a field whose type changes, and drops the limits of the old type', () => {
     const field = withType({ type: 'string', description: 'd', maxLength: 3 }, 'number');
     assert.deepEqual(field, { type: 'number', description: 'd' });
   });

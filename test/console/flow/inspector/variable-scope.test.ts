@@ -46,7 +46,7 @@ describe('variableScope', () => {
     ]);
   });
 
-  it('offers a block inside a loop what comes before the loop and before it in the body', () => {
+  it('offers a block inside a loop the steps before the loop and before the block', () => {
     const names = namesAt('second');
     assert.ok(names.includes('steps.first'));
     assert.ok(names.includes('steps.extract'));
@@ -68,7 +68,7 @@ describe('variableScope', () => {
     assert.equal(findProblem('parameters.anything'), undefined);
   });
 
-  it('says that a step has no such field or branch, only where nothing else is allowed', () => {
+  it('says that a step has no such field or branch when other fields are not allowed', () => {
     const { findProblem } = variableScope(STEPS, 'reply');
     assert.match(findProblem('steps.extract.topics') ?? '', /has no field topics/);
     assert.match(findProblem('steps.views.medium') ?? '', /has no branch medium/);
@@ -77,7 +77,7 @@ describe('variableScope', () => {
 });
 
 describe('listParameters', () => {
-  it('finds the parameters that prompts and code name, each once', () => {
+  it('finds the parameters in prompts and code, each once', () => {
     const code = {
       ...{ type: 'sequential', step_id: 'c', name: 'c', processor_type: 'code' },
       prompt: 'return parameters.limit + parameters?.user.name + my.parameters.no;',

@@ -4,7 +4,7 @@ import { isAnyPending, sumUpResults } from '../../../../console/flow/tests/last-
 type Case = Parameters<typeof sumUpResults>[0][number];
 
 describe('the last results of test cases', () => {
-  it('are counted over all cases, however few the last test run had', () => {
+  it('count all cases, not only those of the last test run', () => {
     const cases = [result('failed', 1), result('passed', 2), { last_result: null }];
     assert.deepEqual(sumUpResults(cases), {
       words: '1 of 3 passed, 1 never run',
@@ -15,7 +15,7 @@ describe('the last results of test cases', () => {
     assert.equal(sumUpResults([{ last_result: null }]), undefined);
   });
 
-  it('say that some are still running', () => {
+  it('include the pending ones', () => {
     const cases = [result('passed', 1), result('pending', 2)];
     assert.equal(sumUpResults(cases)?.words, '1 of 2 passed, 1 running');
     assert.deepEqual([isAnyPending(cases), isAnyPending(cases.slice(0, 1))], [true, false]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseOutput } from '../../../../console/flow/try/parse-output.ts';
 
-describe('an output that was typed', () => {
+describe('a typed output', () => {
   it('is its JSON value', () => {
     assert.deepEqual(parseOutput('{"a": [1]}'), { value: { a: [1] } });
     assert.deepEqual(parseOutput('null'), { value: null });

@@ -1,4 +1,3 @@
-// What is typed to try a flow, and what of it is sent.
 import assert from 'node:assert/strict';
 import { EMPTY_EXPECTATION, parseExpectation } from '../../../../console/flow/tests/expectation.ts';
 import { parseOutput } from '../../../../console/flow/try/parse-output.ts';
@@ -17,12 +16,12 @@ const parse = (input: Partial<TryInput>) => parseInput({ ...EMPTY_INPUT, ...inpu
 const EMPTY = { message: '', parameters: {}, tools: [], attachments: [], toolChoice: null, maxCredits: null };
 const TOOL = { type: 'function', function: { name: 'look' } };
 
-describe('the input of a try', () => {
-  it('sends a message alone where nothing else is typed', () => {
+describe('the input of a run that is tried', () => {
+  it('is only a message when nothing else is typed', () => {
     assert.deepEqual(parse({ message: 'm' }), { request: { message: 'm' }, errors: {} });
   });
 
-  it('sends parameters, images, a limit, and tools with their choice', () => {
+  it('has parameters, images, a limit, and tools with their choice', () => {
     const { request, errors } = parse({
       ...{ message: 'm', parameters: '{"n": 1}', maxCredits: '0.5', toolChoice: 'look' },
       ...{ tools: JSON.stringify([TOOL]), images: [{ url: 'https://a.b/c.png', mime_type: 'image/png' }] },
@@ -35,7 +34,7 @@ describe('the input of a try', () => {
     });
   });
 
-  it('is that of a run whose input is taken over', () => {
+  it("can be another run's input", () => {
     const image = { kind: 'url', url: 'https://a.b/c.png', mime_type: 'image/png' } as const;
     const took = (started: object) =>
       parseInput(toTryInput({ ...EMPTY, ...started } as Parameters<typeof toTryInput>[0])).request;
@@ -50,7 +49,7 @@ describe('the input of a try', () => {
       assert.deepEqual(took(request), request);
   });
 
-  it('says in a sentence what is wrong with a field', () => {
+  it('has a sentence for each wrong field', () => {
     assert.match(parse({ parameters: '[1]' }).errors.parameters ?? '', /^Must be an object/);
     assert.match(parse({ parameters: '{' }).errors.parameters ?? '', /^Must be JSON: /);
     assert.match(parse({ parameters: '{"attachments": []}' }).errors.parameters ?? '', /reserved/);
@@ -59,7 +58,7 @@ describe('the input of a try', () => {
       assert.match(parse({ maxCredits }).errors.maxCredits ?? '', /^Must be a number/, maxCredits);
   });
 
-  it('refuses numbers that would lose digits or become null, and names them', () => {
+  it('rejects numbers that would lose digits or become null, and names them', () => {
     const changed = /^The digits of 9007199254740993 would be changed/;
     assert.match(parse({ parameters: '{"id": 9007199254740993}' }).errors.parameters ?? '', changed);
     assert.match(parse({ tools: '[9007199254740993]' }).errors.tools ?? '', changed);
@@ -83,7 +82,7 @@ describe('the input of a try', () => {
       assert.ok(parseExpectation({ ...equals, value: kept }).expectation, kept);
   });
 
-  it('takes images by https alone, and guesses their type from the end of the address', () => {
+  it('takes images by https only, and guesses their type from the extension', () => {
     assert.equal(imageError('https://a.b/c.png'), undefined);
     for (const wrong of [
       'c.png',
@@ -99,7 +98,7 @@ describe('the input of a try', () => {
     ]);
   });
 
-  it('finds the parameters that prompts and code name', () => {
+  it('has fields for the parameters in prompts and code', () => {
     const block = (step_id: string, processor_type: 'llm' | 'code', prompt: string) => ({
       ...{ type: 'sequential' as const, step_id, name: step_id, processor_type, prompt },
     });
@@ -116,7 +115,7 @@ describe('the input of a try', () => {
     assert.deepEqual(parametersUsed(steps), ['user', 'tone', 'n']);
   });
 
-  it('names the tools of a text that can be read', () => {
+  it('names the tools of a valid text', () => {
     assert.deepEqual(toolNames(JSON.stringify([TOOL, 1, {}])), ['look']);
     assert.deepEqual(toolNames('['), []);
   });

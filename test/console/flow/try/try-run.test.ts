@@ -1,4 +1,3 @@
-// What a try shows, from the events of its run.
 import assert from 'node:assert/strict';
 import type { Step } from '../../../../console/flow/draft/steps.ts';
 import { applyRunEvent, applyRunState } from '../../../../console/flow/try/apply-run-event.ts';
@@ -37,8 +36,8 @@ const STEPS = [
   { type: 'loop', step_id: 'later', name: 'Later', body: [code('c')] },
 ] as Step[];
 
-describe('a try', () => {
-  it('lists each block once, in the order they began, with what each has cost', () => {
+describe('a run that is tried', () => {
+  it('lists each block once, in the order of their starts, with its cost', () => {
     const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
       ['run_started', {}],
       ['block_started', { key: 'a', step_id: 'a', name: 'A' }],
@@ -61,7 +60,7 @@ describe('a try', () => {
     assert.deepEqual([run.status, run.cost], ['running', 1]);
   });
 
-  it('ends as its last state says: with a result, a failure and its block, or as cancelled', () => {
+  it('ends with a result, with a failure and its block, or as cancelled', () => {
     const run = beginRun(1, 'whole', 0);
     const of = (state: object) =>
       applyRunState(run, { cost: 2, durationMs: 5, blocks: [], ...state } as never);
@@ -79,7 +78,7 @@ describe('a try', () => {
     assert.equal(of({ status: 'failed', code: 'CANCELLED', errorMessage: 'Cancelled.' }).status, 'cancelled');
   });
 
-  it('says per step how its blocks stand: the worst of a loop, how often it ran, and the sums', () => {
+  it('gives each step the most urgent status of its blocks, their number, and the sums', () => {
     const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
       ['block_completed', ended('a#0', 'completed')],
       ['block_failed', ended('a#1', 'failed', { errorMessage: 'no' })],
@@ -90,7 +89,7 @@ describe('a try', () => {
     assert.equal(statusesOf({ ...run, status: 'failed' }, STEPS).get('b')?.status, 'cancelled');
   });
 
-  it('marks what holds a block as the worst of what is in it', () => {
+  it('gives an enclosing step the most urgent status of its inner steps', () => {
     const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
       ['block_failed', ended('a#1', 'failed', { errorMessage: 'no' })],
       ['block_completed', ended('b#1', 'completed')],
@@ -102,7 +101,7 @@ describe('a try', () => {
     );
   });
 
-  it('marks what holds the block that began last as running until the run ends, since a loop may begin again', () => {
+  it('marks the steps around the latest block as running until the run ends, because a loop may begin again', () => {
     const begun = { ...beginRun(0, 'whole', 0), status: 'running' } as const;
     const run = events(applyRunEvent, begun, [['block_completed', ended('a#0', 'completed')]]);
     const of = (run: TryRun) => ['outer', 'both', 'a'].map((id) => statusesOf(run, STEPS).get(id)?.status);
@@ -110,11 +109,11 @@ describe('a try', () => {
     const later = events(applyRunEvent, run, [['block_completed', ended('c#0', 'completed')]]);
     assert.deepEqual(of(later), ['completed', 'completed', 'completed']);
     assert.deepEqual(of({ ...run, status: 'completed' }), ['completed', 'completed', 'completed']);
-    // Step by step the output of the loop says that it has ended.
+    // In step mode, the output of the loop says that it has ended.
     assert.equal(of({ ...run, outputs: { outer: [1] } })[0], 'completed');
   });
 
-  it('marks a step that failed by itself, though what is in it completed', () => {
+  it('marks a step that failed by itself, although its inner steps completed', () => {
     const run = events(applyRunEvent, beginRun(0, 'whole', 0), [
       ['block_completed', ended('a#0', 'completed')],
       ['block_completed', ended('b#0', 'completed')],
@@ -127,7 +126,7 @@ describe('a try', () => {
     );
   });
 
-  describe('step by step', () => {
+  describe('a session, step by step', () => {
     const first: [string, object][] = [
       [
         'run_started',
@@ -153,7 +152,7 @@ describe('a try', () => {
       );
     });
 
-    it('waits for the results of tool calls at the step that asks for them', () => {
+    it('waits for tool results at the step that asks for them', () => {
       const pause = { stepId: 'ask', stepIndex: 1, toolCalls: [{ id: 'x' }] };
       const run = events(applyStepEvent, beginRun(0, 'steps', 0), [
         ...first,

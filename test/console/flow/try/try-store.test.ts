@@ -11,12 +11,12 @@ const PAUSE = {
 };
 const COMPLETED = { status: 'completed', cost: 2, result: 'done', blocks: [] };
 
-/** A service whose answers a test gives: it accepts a job when told to, and sends events. */
+/** A service whose responses the test controls: it accepts a job when asked to, and sends events. */
 function setUp() {
   const accepted = Promise.withResolvers<string>();
   const cancelled: string[] = [];
   const state = Promise.withResolvers<object>();
-  // A test that has no use for it leaves it open.
+  // Tests that do not use it leave it pending.
   state.promise.catch(() => undefined);
   const streams: { options: FollowOptions; end: (error?: Error) => void }[] = [];
   const follow = (options: FollowOptions) =>
@@ -37,8 +37,8 @@ function setUp() {
 
 const plan = (...ids: string[]) => toPlan(ids.map((id) => ({ step_id: id, name: id, type: 'sequential' })));
 
-describe('the run that is tried', () => {
-  it('is cancelled as soon as it is accepted when that is asked for before', async () => {
+describe('the store of a run that is tried', () => {
+  it('cancels the run as soon as it is accepted', async () => {
     const { store, accepted, cancelled } = setUp();
     void store.start(0, 'whole', { message: '' });
     const cancel = store.cancel();
@@ -48,7 +48,7 @@ describe('the run that is tried', () => {
     assert.deepEqual(cancelled, ['run']);
   });
 
-  it('is cancelled as soon as its session has an id', async () => {
+  it('cancels a session as soon as it has an id', async () => {
     const { store, cancelled, send } = setUp();
     void store.start(0, 'steps', { message: '' });
     const cancel = store.cancel();
@@ -57,7 +57,7 @@ describe('the run that is tried', () => {
     assert.deepEqual(cancelled, ['session']);
   });
 
-  it('is given up by a cancel while its session is not answered, and not said to have failed', async () => {
+  it('gives up a session without a response on cancel, with an unknown outcome', async () => {
     const { store, cancelled, streams } = setUp();
     void store.start(0, 'steps', { message: '' });
     const cancel = store.cancel();
@@ -70,7 +70,7 @@ describe('the run that is tried', () => {
     assert.match(store.run()?.refused?.message ?? '', /not known whether the run has begun/);
   });
 
-  it('is cancelled where a refusal of its session has named it', async () => {
+  it('cancels a run that a refusal of its session has named', async () => {
     const { store, cancelled, streams } = setUp();
     void store.start(0, 'steps', { message: '' });
     streams[0]?.options.onNamed?.('run');
@@ -78,7 +78,7 @@ describe('the run that is tried', () => {
     assert.deepEqual(cancelled, ['run']);
   });
 
-  it('that was refused shows why after a cancel; there is nothing to cancel', async () => {
+  it('keeps the reason of a refusal after cancel; there is nothing to cancel', async () => {
     const { store, accepted, cancelled } = setUp();
     const start = store.start(0, 'whole', { message: '' });
     const cancel = store.cancel();
@@ -88,7 +88,7 @@ describe('the run that is tried', () => {
     assert.equal(store.run()?.refused?.message, 'The flow is not complete.');
   });
 
-  it('that was not answered is not said to have failed', async () => {
+  it('does not call a run without a response failed', async () => {
     const { store, accepted } = setUp();
     const start = store.start(0, 'whole', { message: '' });
     accepted.reject(unreachable('POST'));
@@ -101,7 +101,7 @@ describe('the run that is tried', () => {
     assert.equal(other.run()?.status, 'unknown');
   });
 
-  it('that has taken the place of another is not cancelled by a cancel of the other', async () => {
+  it('does not cancel a run that has replaced the cancelled one', async () => {
     const { store, cancelled, send } = setUp();
     void store.start(0, 'steps', { message: 'one' });
     const cancel = store.cancel();
@@ -111,7 +111,7 @@ describe('the run that is tried', () => {
     assert.deepEqual([cancelled, store.run()?.executionId], [[], 'other']);
   });
 
-  it('keeps the tools it waits for when its receipt cannot be read', async () => {
+  it('keeps the pending tool calls when the receipt cannot be read', async () => {
     const { store, state, streams, send } = setUp();
     const start = store.start(0, 'steps', { message: '' });
     send('run_started', { executionId: 'session', steps: [] });
@@ -125,7 +125,7 @@ describe('the run that is tried', () => {
     );
   });
 
-  it('is forked with the steps of the version that ran, and one of the draft with those of the draft', async () => {
+  it("forks with the steps of the version that ran, or with the current draft's", async () => {
     const { store, server } = setUp();
     const [ran, now] = [plan('a', 'b'), plan('a')];
     const fork = async (version: number, step: number) => {
@@ -139,7 +139,7 @@ describe('the run that is tried', () => {
     await assert.rejects(fork(0, 1), /no step at this place/);
   });
 
-  it('keeps what is typed as the result of a tool call when the answer is refused', async () => {
+  it('keeps typed tool results when sending them is refused', async () => {
     const { store, streams, send } = setUp();
     void store.start(0, 'steps', { message: '' });
     send('run_started', { executionId: 'session', steps: [] });
@@ -153,7 +153,7 @@ describe('the run that is tried', () => {
     assert.deepEqual(typedResults, { call: 'typed' });
   });
 
-  it('has completed where its events say so, also when its result cannot be read', async () => {
+  it('has completed according to its events, even when its result cannot be read', async () => {
     const { store, accepted, state, streams, send } = setUp();
     const start = store.start(0, 'whole', { message: '' });
     accepted.resolve('run');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describeChanges } from '../../../../console/flow/versions/describe-changes.ts';
 
 describe('describeChanges', () => {
-  it('says short values before and after, and only names a field with long ones', () => {
+  it('shows short values before and after, and only the names of fields with long ones', () => {
     const changes = [
       { step_id: 'reply', field: 'model', from: 'demo/chat', to: 'openai/gpt-5' },
       { step_id: 'reply', field: 'prompt', from: 'a\nb', to: 'c' },

@@ -5,7 +5,7 @@ import { inKeyOrder } from '../../../../console/flow/versions/key-order.ts';
 const write = (steps: object[]) => JSON.stringify(inKeyOrder(steps as Step[]));
 
 describe('inKeyOrder', () => {
-  it('writes steps alike that differ in the order of their keys only, inside schemas and loops too', () => {
+  it('writes steps alike that differ only in the order of keys, inside schemas and loops too', () => {
     const block = { step_id: 'a', name: 'A', type: 'sequential', processor_type: 'llm', model: 'demo/chat' };
     const schema = { type: 'object', properties: { x: { type: 'string' }, y: {} } };
     const one = { ...block, prompt: 'Hi', outputSchema: schema };

@@ -7,7 +7,7 @@ describe('readVersionsSearch', () => {
     assert.deepEqual(readVersionsSearch({ version: '3' }), { version: 3 });
   });
 
-  it('leaves out everything else', () => {
+  it('drops everything else', () => {
     for (const version of [0, -1, 1.5, 'x', '', true, null, [2, 3], {}])
       assert.deepEqual(readVersionsSearch({ version, other: 1 }), {}, JSON.stringify(version));
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { countReasons } from '../../../../console/runs/list/count-reasons.ts';
 
 describe('the reasons for which runs were not retried', () => {
-  it('are counted by their code, whatever run a message names', () => {
+  it('are counted by code, whichever run the message names', () => {
     const refuse = (code: 'CONFLICT' | 'INTERNAL_ERROR', errorMessage: string) => ({
       ...{ executionId: 'run', code, errorMessage },
     });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { insertRuns, type ListedRun, mergeRuns } from '../../../../console/runs/list/merge-runs.ts';
 
-describe('the list of runs as it is read and as it is now', () => {
-  it('brings the states of rows up to date', () => {
+describe('the merged list of runs', () => {
+  it('updates the states of rows', () => {
     const { rows, fresh } = mergeRuns([page([3, 2, 1])], page([{ at: 3, status: 'failed' }, 2, 1]));
     assert.deepEqual(names(rows), ['3', '2', '1']);
     assert.equal(rows[0]?.status, 'failed');
     assert.deepEqual(fresh, []);
   });
 
-  it('keeps new runs apart until they are asked for, and then puts each in its place', () => {
+  it('keeps new runs apart until they are asked for, then inserts them in order', () => {
     const pages = [page([5, 3], true), page([2, 1])];
     const { rows, fresh, hasGap } = mergeRuns(pages, page([6, 5, 4, 3], true));
     assert.deepEqual(names(rows), ['5', '3', '2', '1']);
@@ -24,13 +24,13 @@ describe('the list of runs as it is read and as it is now', () => {
     );
   });
 
-  it('does not take older runs, which the next page brings, for new ones', () => {
+  it('does not count older runs of the next page as new', () => {
     const { rows, fresh } = mergeRuns([page([5, 4], true)], page([5, 3], true));
     assert.deepEqual(names(rows), ['5']);
     assert.deepEqual(names(fresh), []);
   });
 
-  it('leaves out a row that no longer passes the filter', () => {
+  it('drops a row that no longer matches the filter', () => {
     assert.deepEqual(names(mergeRuns([page([3, 2, 1])], page([3, 1], true)).rows), ['3', '1']);
     assert.deepEqual(names(mergeRuns([page([3, 2, 1])], page([])).rows), []);
   });
@@ -39,13 +39,13 @@ describe('the list of runs as it is read and as it is now', () => {
     assert.deepEqual(names(mergeRuns([page([3, 2])], page([], true)).rows), ['3', '2']);
   });
 
-  it('says that runs may lie between when all of the newer page is new', () => {
+  it('reports a gap when all of the newer page is new', () => {
     assert.equal(mergeRuns([page([1])], page([9, 8], true)).hasGap, true);
     assert.equal(mergeRuns([page([1])], page([9, 8, 1])).hasGap, false);
     assert.equal(mergeRuns([page([])], page([9, 8])).hasGap, false);
   });
 
-  it('has a run once that moved to the next page while pages were loaded', () => {
+  it('lists a run once that moved to the next page meanwhile', () => {
     assert.deepEqual(names(mergeRuns([page([3, 2], true), page([2, 1])], undefined).rows), ['3', '2', '1']);
   });
 });

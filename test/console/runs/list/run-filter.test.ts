@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import {
+  findBulkObstacle,
   isFiltered,
   parseRunFilter,
   runQuery,
-  whyNotInBulk,
 } from '../../../../console/runs/list/run-filter.ts';
 
 describe('the filter of the list of runs', () => {
@@ -22,7 +22,7 @@ describe('the filter of the list of runs', () => {
     assert.deepEqual(parseRunFilter({ key: 12345678, id: 123456 }), { key: '12345678', id: '123456' });
   });
 
-  it('leaves out what cannot be right in an address that anyone may have written', () => {
+  it('drops invalid values', () => {
     for (const search of [
       { flow: '<script>' },
       { status: 'toString' },
@@ -43,37 +43,37 @@ describe('the filter of the list of runs', () => {
       assert.deepEqual(parseRunFilter(search), {}, JSON.stringify(search));
   });
 
-  it('takes a range before fixed times, and counts it from now', () => {
+  it('prefers a range to fixed times, and counts it from now', () => {
     const filter = parseRunFilter({ range: '1h', since: '2030-01-01', until: '2030-01-02' });
     assert.deepEqual(filter, { range: '1h' });
     const now = Date.parse('2030-01-31T12:00:00Z');
     assert.deepEqual(runQuery(filter, now), { since: '2030-01-31T11:00:00.000Z' });
   });
 
-  it('asks the API for the beginning of an id once that has the six characters it takes', () => {
+  it('sends the beginning of an id once it has six characters', () => {
     assert.deepEqual(runQuery({ id: '6a1f0' }, 0), {});
     assert.deepEqual(runQuery({ id: '6a1f0c', scope: 'organization' }, 0), { id: '6a1f0c' });
   });
 
-  it('tells a filter from the place where runs are looked for', () => {
+  it('distinguishes filters from the scope', () => {
     assert.equal(isFiltered({ scope: 'organization' }), false);
     assert.equal(isFiltered({ scope: 'organization', flow: 'hello' }), true);
   });
 
-  it('says why failed runs cannot be retried where the API has no such filter', () => {
-    assert.equal(whyNotInBulk('retry', { flow: 'hello', status: 'failed' }), undefined);
-    assert.match(whyNotInBulk('retry', { minCost: 1 }) ?? '', /cost or id/);
-    assert.match(whyNotInBulk('retry', { version: 0 }) ?? '', /Runs of the draft/);
-    assert.match(whyNotInBulk('retry', { status: 'completed' }) ?? '', /filter by Failed/);
-    assert.match(whyNotInBulk('retry', { scope: 'organization' }) ?? '', /one project/);
+  it('says why failed runs cannot be retried when the API has no such filter', () => {
+    assert.equal(findBulkObstacle('retry', { flow: 'hello', status: 'failed' }), undefined);
+    assert.match(findBulkObstacle('retry', { minCost: 1 }) ?? '', /cost or id/);
+    assert.match(findBulkObstacle('retry', { version: 0 }) ?? '', /Runs of the draft/);
+    assert.match(findBulkObstacle('retry', { status: 'completed' }) ?? '', /filter by Failed/);
+    assert.match(findBulkObstacle('retry', { scope: 'organization' }) ?? '', /one project/);
   });
 
-  it('says why runs cannot be cancelled where none has to be, or the API has no such filter', () => {
+  it('says why runs cannot be cancelled when none is running, or the API has no such filter', () => {
     for (const status of [undefined, 'started', 'tool_calls_required', 'in_progress'] as const)
-      assert.equal(whyNotInBulk('cancel', status ? { status } : {}), undefined);
+      assert.equal(findBulkObstacle('cancel', status ? { status } : {}), undefined);
     for (const status of ['completed', 'failed'] as const)
-      assert.match(whyNotInBulk('cancel', { status }) ?? '', /filter by Running/);
-    assert.match(whyNotInBulk('cancel', { id: '6a1f0c' }) ?? '', /cost or id/);
-    assert.match(whyNotInBulk('cancel', { scope: 'organization' }) ?? '', /one project/);
+      assert.match(findBulkObstacle('cancel', { status }) ?? '', /filter by Running/);
+    assert.match(findBulkObstacle('cancel', { id: '6a1f0c' }) ?? '', /cost or id/);
+    assert.match(findBulkObstacle('cancel', { scope: 'organization' }) ?? '', /one project/);
   });
 });

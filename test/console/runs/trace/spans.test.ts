@@ -60,7 +60,7 @@ describe('the spans of a run', () => {
     assert.deepEqual([loop.start - T0, loop.end - T0, loop.count, loop.tokens], [30, 110, 5, 15]);
   });
 
-  it('show what a block waited for: branches from the same moment, other steps from the one before', () => {
+  it('show waiting time: of branches from their common start, of other steps from the previous one', () => {
     const root = buildSpans(
       RUN,
       STEPS,
@@ -72,7 +72,7 @@ describe('the spans of a run', () => {
     assert.deepEqual(['first', 'inner', 'a', 'b'].map(ready), [0, 20, 40, 40]);
   });
 
-  it('list block executions one by one when the tree is not known, those of an unknown step included', () => {
+  it('list block executions flat without a tree, those of an unknown step included', () => {
     const executions = [ran('first', 10, 20), ran('inner', 30, 40, [0]), ran('inner', 41, 50, [1])];
     assert.deepEqual(outline(buildSpans(RUN, undefined, executions, T0)), [
       'Run',
@@ -83,7 +83,7 @@ describe('the spans of a run', () => {
     assert.deepEqual(outline(buildSpans(RUN, STEPS, [ran('gone', 1, 2)], T0)), ['Run', ' gone']);
   });
 
-  it('tell the executions of a block in several calls of a session apart', () => {
+  it('distinguish the executions of a block in several calls of a session', () => {
     const again = { ...ran('first', 500, 600), callId: 'other' };
     const root = buildSpans(RUN, STEPS, [ran('first', 10, 20), again], T0);
     assert.equal(new Set(root.children.map(({ id }) => id)).size, 2);
@@ -97,7 +97,7 @@ describe('the spans of a run', () => {
     assert.equal(before?.id, after?.id);
   });
 
-  it('go on to now where a block is under way, and are failed where one of them failed', () => {
+  it('last until now while a block is under way, and are failed when one of them failed', () => {
     const underWay = { ...named('last'), status: 'retrying', startedAt: at(20), attempts: 2 } as Execution;
     const run = { ...RUN, status: 'started', finishedAt: null };
     const failed = { ...ran('inner', 30, 40, [0]), status: 'failed' } as Execution;
@@ -107,7 +107,7 @@ describe('the spans of a run', () => {
     assert.equal(root.children.find(({ stepId }) => stepId === 'each')?.status, 'failed');
   });
 
-  it('are running while the run goes on and nothing after them has begun, though all that is known has completed', () => {
+  it('are running until something after them begins, even when all known blocks completed', () => {
     const run = { ...RUN, status: 'started', finishedAt: null };
     const statuses = (...executions: Execution[]) =>
       visibleSpans(buildSpans(run, STEPS, executions, T0 + 5_000), new Set())
@@ -136,7 +136,7 @@ describe('the spans of a run', () => {
     assert.equal(statuses(...begun, ran('last', 120, 130))[0], 'Each completed');
   });
 
-  it('say of a run that it was cancelled, as its badge does', () => {
+  it('call a cancelled run cancelled', () => {
     const root = buildSpans({ ...RUN, status: 'failed', code: 'CANCELLED' }, STEPS, [], T0);
     assert.deepEqual([root.status, root.code], ['failed', 'CANCELLED']);
   });
@@ -159,7 +159,7 @@ describe('the spans of a run', () => {
     assert.deepEqual(outline(first), ['Run', ' Each', '  Both #0']);
   });
 
-  it('close long loops at first, and open and close what the reader toggles', () => {
+  it('close long loops at first, and open and close what the user toggles', () => {
     const executions = Array.from({ length: 1_000 }, (_, index) => ran('inner', index, index + 1, [index]));
     const root = buildSpans(RUN, STEPS, executions, T0);
     assert.equal(visibleSpans(root, new Set()).length, 2);

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { makeTimeScale, niceStep } from '../../../../console/runs/trace/time-scale.ts';
 
 describe('the time scale of a waterfall', () => {
-  it('is even while something runs', () => {
+  it('is linear while something runs', () => {
     const scale = makeTimeScale({ start: 1_000, end: 2_000 }, [{ start: 1_000, end: 2_000 }]);
     assert.deepEqual([1_000, 1_250, 2_000].map(scale.at), [0, 0.25, 1]);
     assert.equal(scale.timeAt(0.5), 1_500);
     assert.deepEqual(scale.cuts, []);
   });
 
-  it('cuts a pause short that is longer than all the work', () => {
+  it('shortens a pause that is longer than all the work', () => {
     const work = [
       { start: 0, end: 1_000 },
       { start: 7_201_000, end: 7_202_000 },
@@ -25,13 +25,13 @@ describe('the time scale of a waterfall', () => {
     assert.ok(scale.at(1_000) > 0.45);
   });
 
-  it('keeps a run in which nothing has run yet, or that took no time, whole', () => {
+  it('shows a run without work or duration unshortened', () => {
     assert.equal(makeTimeScale({ start: 0, end: 60_000 }, []).at(30_000), 0.5);
     const none = makeTimeScale({ start: 5, end: 5 }, [{ start: 5, end: 5 }]);
     assert.ok([none.at(5), none.timeAt(0.5)].every(Number.isFinite));
   });
 
-  it('grows with time, stays between 0 and 1, and leads back from a distance to its moment', () => {
+  it('is monotonic, stays between 0 and 1, and can be inverted', () => {
     const interval = fc.tuple(fc.nat(1e7), fc.nat(1e5)).map(([start, ms]) => ({ start, end: start + ms }));
     fc.assert(
       fc.property(fc.array(interval, { maxLength: 20 }), fc.nat(1.01e7), fc.nat(1.01e7), (work, a, b) => {
@@ -44,7 +44,7 @@ describe('the time scale of a waterfall', () => {
     );
   });
 
-  it('has ticks at round times, about as many as are asked for', () => {
+  it('has about as many ticks as requested, at round times', () => {
     const scale = makeTimeScale({ start: 0, end: 4_210 }, [{ start: 0, end: 4_210 }]);
     assert.deepEqual(
       scale.ticks(5).map(({ ms }) => ms),

@@ -12,7 +12,7 @@ describe('findVariables', () => {
     ]);
   });
 
-  it('finds texts that look like variables and are none', () => {
+  it('finds texts that only look like variables', () => {
     assert.deepEqual(found('{{mesage}} {{steps}} {{items[0]}}'), [
       ['mesage', false],
       ['steps', false],
@@ -20,11 +20,11 @@ describe('findVariables', () => {
     ]);
   });
 
-  it('leaves other text in braces alone', () => {
+  it('ignores other text in braces', () => {
     assert.deepEqual(found('{"a": {"b": 1}} {{"a"}} {{}} {{1}} {message}'), []);
   });
 
-  it('says where each begins and ends', () => {
+  it('returns where each begins and ends', () => {
     const prompt = 'a {{ message }} b';
     const [{ from, to } = { from: 0, to: 0 }] = findVariables(prompt);
     assert.equal(prompt.slice(from, to), '{{ message }}');
