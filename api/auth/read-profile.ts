@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Profile } from '../http/principal.ts';
 import { EMAIL_MAX_CHARS } from './email-address.ts';
 
-const NAME_MAX_CHARS = 200;
+export const NAME_MAX_CHARS = 200;
 
 /** No control characters and no halves of characters: what a database takes and a terminal shows on one line. */
 const line = (max: number) =>
@@ -11,7 +11,7 @@ const line = (max: number) =>
     .max(max)
     .regex(/^[^\p{Cc}\p{Cs}]+$/u);
 
-const claims = z.object({
+const profileClaims = z.object({
   name: line(NAME_MAX_CHARS).nullable().catch(null),
   email: line(EMAIL_MAX_CHARS).nullable().catch(null),
   // Some providers write their booleans as text.
@@ -20,6 +20,6 @@ const claims = z.object({
 
 /** Reads the standard claims of OpenID Connect about a person; those that are missing or malformed are null. */
 export function readProfile(payload: object): Profile {
-  const { name, email, email_verified } = claims.parse(payload);
+  const { name, email, email_verified } = profileClaims.parse(payload);
   return { name, email, emailVerified: email !== null && email_verified };
 }

@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config/config.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import { createIdentityProviderKeys } from './identity-provider-keys.ts';
 import { createRefusedTokenLog } from './log-refused-token.ts';
-import { readProfile } from './read-profile.ts';
+import { NAME_MAX_CHARS, readProfile } from './read-profile.ts';
 import { userIdSchema } from './user-id.ts';
 
 /** Asymmetric signatures only: whoever can check a token cannot issue one. */
@@ -66,7 +66,6 @@ const clientId = z
   .regex(/^[\x20-\x7e]{1,1000}$/)
   .optional()
   .catch(undefined);
-const NAME_MAX_CHARS = 200;
 /** Seconds since 1970, up to the year 9999. */
 const numericDate = z.number().min(0).max(253_402_300_799).optional().catch(undefined);
 const claims = z.object({

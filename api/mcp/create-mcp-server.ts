@@ -2,7 +2,6 @@
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 import { addToLogContext } from '../../platform/observability/log-context.ts';
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
 import { describeIssue } from '../http/describe-issue.ts';
@@ -10,6 +9,7 @@ import { dropNulls } from '../http/drop-nulls.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
+import { VERSION } from '../version.ts';
 import { listedInput, listedOutput } from './listed-schema.ts';
 import { COPIES, type McpCall, type McpTool } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
@@ -30,7 +30,7 @@ const LISTED = new Map(
 /** Creates a server that answers one request, of `call.user`. */
 export function createMcpServer(call: McpCall): McpServer {
   const server = new McpServer(
-    { name: 'weir', title: 'Weir', version: packageJson.version },
+    { name: 'weir', title: 'Weir', version: VERSION },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
   );
   for (const tool of MCP_TOOLS) {

@@ -10,14 +10,12 @@ import { executionId, runState } from './run-shapes/answers.ts';
 /** The most runs that one such request is about. */
 export const BULK_MAX = 100;
 
-const { mode, environment } = runState.shape;
-
 /** The fields of such a request. */
 export const bulkFilter = z.strictObject({
   flow: z.string().regex(SLUG_PATTERN, 'must be a slug').optional(),
   version: z.int().min(1).max(VERSION_MAX).optional(),
-  mode: mode.optional(),
-  environment: environment.optional(),
+  mode: runState.shape.mode.optional(),
+  environment: runState.shape.environment.optional(),
   key: z.string().regex(KEY_ID_PATTERN, 'must be the key_id of an API key').optional(),
   since: moment.optional(),
   until: moment.optional(),

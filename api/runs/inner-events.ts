@@ -22,7 +22,7 @@ const AT_ONCE = 64;
 
 export type InnerEvent = { name: string; data: object; isInner: true };
 
-type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
+export type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
  * Creates the teller of one step: it gets the recorded blocks of the call at each look, and yields the events that are new. It

@@ -19,7 +19,7 @@ import { firstCallOf } from './calls/derive-call-id.ts';
 import { describePause } from './calls/describe-outcome.ts';
 import { describePlan } from './calls/require-fresh-tree.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
-import { createInnerEvents, type InnerEvent } from './inner-events.ts';
+import { type BlockRuns, createInnerEvents, type InnerEvent } from './inner-events.ts';
 import type { News } from './news.ts';
 import { describeRunError } from './run-shapes/describe-run-error.ts';
 import { toReceipt } from './run-shapes/receipt.ts';
@@ -39,7 +39,6 @@ type Reader = {
 };
 
 type EventPlace = { executionId: string; stepId: string; stepIndex: number };
-type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
  * Yields the events. Throws StreamInterruption when the reader's `signal` aborts, or when a heartbeat finds that they may no

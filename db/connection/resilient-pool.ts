@@ -1,5 +1,5 @@
 // The only place that waits out a short outage of the database: for a connection, and for a SELECT.
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { log } from '../../platform/observability/log.ts';
@@ -114,7 +114,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       } catch (error) {
         const mayPass = error instanceof ConnectionFailed && error.failure === 'unreachable';
         if (!mayPass || performance.now() + delay > until) throw error;
-        await setTimeout(delay);
+        await sleep(delay);
       }
     }
   }
