@@ -1,5 +1,3 @@
-// Keeps the names and e-mail addresses of members as their tokens tell them (docs/identity-and-access.md, Names
-// and e-mail addresses).
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
 import { tellOutage } from '../../db/connection/database-outage.ts';
@@ -10,12 +8,12 @@ import type { Principal } from '../http/principal.ts';
 const MEMBERS_MAX = 10_000;
 
 export type MemberProfiles = {
-  /** Saves in the background what the token of a caller who reads or changes something in an organization tells, once for each. */
+  /** Saves the caller's name and e-mail address in the background, once for each token. */
   save(organizationId: string, principal: Principal): void;
 };
 
 export function createMemberProfiles(db: Db): MemberProfiles {
-  /** When the newest token of which this process knows was issued, in milliseconds. */
+  /** For each member: when the newest known token was issued, in milliseconds. */
   const newest = new LRUCache<string, number>({ max: MEMBERS_MAX });
   return {
     save(organizationId, principal) {

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 
-/** Bytes of a refused body that are read on and discarded; it has the time of a request to arrive. */
+/** Bytes of a rejected body that are read and discarded, within the time limit of a request. */
 const DISCARD_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Answers an error with JSON. While the request's body still arrives, the answer does not wait for it, and the rest of the body
- * is discarded before the connection closes: a caller that sends everything before it reads would otherwise lose the answer.
+ * Answers with an error as JSON. When the request body is still arriving, answers at once and discards the rest
+ * before closing: a client that sends everything before it reads would otherwise lose the response.
  */
 export function answerRefusal(ctx: Context, body: object): void {
   if (!isArriving(ctx.req)) {

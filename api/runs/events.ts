@@ -96,7 +96,7 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
       return;
     }
     const after = known === 'none' ? undefined : BigInt(sent);
-    // The stream ends as soon as this process stops: its reader can go on at another one at once.
+    // The stream ends as soon as this process stops: the client can continue with another process.
     const signal = readerSignal(ctx.res, deps.stopping);
     const reader = {
       organizationId: flowIds.organizationId,
@@ -110,8 +110,8 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
 }
 
 /**
- * Tells where event `after` is in a run. The id of the end is the id of the last block plus one. An id beyond that is of none of
- * its events, but of another run or of a database from before a restore: its reader is told everything.
+ * Returns the position of event `after` in a run. The end's id is that of the last block plus one. A higher id
+ * belongs to another run or to a database from before a restore: the client gets everything.
  */
 async function positionOf({ db }: ApiDeps, run: RunRow, after: bigint): Promise<'none' | 'before' | 'end'> {
   if (after === 0n) return 'before';
@@ -177,9 +177,9 @@ async function* follow(
   throw new StreamInterruption('stopping');
 }
 
-/** Reads the blocks of a run that are under way, and those that were recorded after the one of `after`. */
+/** Reads the blocks in flight of a run, and the blocks recorded after `after`. */
 async function readBlocks({ db }: ApiDeps, { execution_id: executionId }: RunRow, after: bigint) {
-  // Read first, so that no block is told to begin after its end.
+  // Read first, so that no block begins after its end.
   const underWay = await listBlocksUnderWay(db, executionId);
   return { underWay, ...(await listRecordedBlocks(db, executionId, after)) };
 }
@@ -194,5 +194,5 @@ function formatNews(event: BlockNews): string {
   return formatEvent(undefined, event.name, describeBlockNews(event));
 }
 
-/** The first event shows the run as it started, so that it is the same whenever a reader asks for it. */
+/** The first event shows the run as it started, so that it is always the same. */
 const STARTED = { status: 'started', error: null, finished_at: null, cost_microcredits: 0 } as const;

@@ -1,5 +1,5 @@
-// The events of the blocks inside a parallel or loop step. They have no id: a reader who comes back is told again of the step
-// that is under way.
+// Events of the blocks inside a parallel or loop step. They have no id: after a reconnect, the client gets those of
+// the current step again.
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { lastSettled, type listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { listSmallOutputs } from '../../db/runs/list-small-outputs.ts';
@@ -13,11 +13,11 @@ import { toReceipt } from './run-shapes/receipt.ts';
 import { type BlockNews, createBlockTeller } from './run-shapes/tell-blocks.ts';
 
 /**
- * A longer output is left out. A client that merges all outputs by stepId echoes at most these of 200 blocks beside the outputs
- * of steps, and has room for both in a request.
+ * Longer outputs are left out. A client that merges all outputs by stepId echoes up to 200 of them besides the
+ * outputs of steps, and both fit into a request.
  */
 export const INNER_OUTPUT_MAX_BYTES = 16 * 1024;
-/** Outputs that are read at once. */
+/** Outputs that are loaded at once. */
 const AT_ONCE = 64;
 
 export type InnerEvent = { name: string; data: object; isInner: true };
@@ -25,8 +25,8 @@ export type InnerEvent = { name: string; data: object; isInner: true };
 export type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
- * Creates the teller of one step: it gets the recorded blocks of the call at each look, and yields the events that are new. It
- * returns the last settled `recorded` of the call's blocks under way.
+ * Creates the events of one step: gets the recorded blocks of the call at each check, and yields new events. Returns
+ * the last settled `recorded` of the call's blocks in flight.
  */
 export function createInnerEvents(
   { db }: Pick<ApiDeps, 'db'>,
@@ -83,7 +83,7 @@ export function createInnerEvents(
       : [];
     for (const { block_key } of news) ended.add(block_key);
     for (let from = 0; from < news.length; from += AT_ONCE) yield* tellEnds(news.slice(from, from + AT_ONCE));
-    // Short steps are spared the query.
+    // Short steps skip the query.
     if (looks === 1) return 0n;
     const underWay = (await listBlocksUnderWay(db, executionId)).filter((row) => row.execution_id === callId);
     const own = underWay.filter((row) => branchesOf.has(row.step_id) && !ended.has(row.block_key));

@@ -121,7 +121,7 @@ export function stepRoutes(deps: ApiDeps, news: News): Route[] {
   }));
 }
 
-/** Waits for a place as `admit` does, unless the call was accepted before: its reader begins no run. */
+/** Acquires a permit as `admit` does, unless the call was accepted before: its client starts no run. */
 function admitNew(deps: ApiDeps): ApiMiddleware {
   const enter = admit(deps);
   return async function admit(ctx, next) {
@@ -159,7 +159,9 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
   };
 }
 
-/** Starts the workflow of a call. Resolves once it has one, which is before the answer begins; `ended` is its end. */
+/**
+ * Starts the workflow of a call. Resolves once the workflow exists, before the response begins; `ended` is its end.
+ */
 async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined, signal: AbortSignal) {
   const started = startInPlace(deps, run, place);
   const ended = waitForRun(deps, run, started, signal);
@@ -170,14 +172,14 @@ async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined,
   return { ended };
 }
 
-/** Waits for the end of a call that was started before: a reader who comes back, however often, starts nothing. */
+/** Waits for the end of an earlier call. A client that reconnects starts nothing. */
 function follow(deps: ApiDeps, run: AcceptedCall, signal: AbortSignal) {
   const ended = waitForRun(deps, run, Promise.resolve({ here: false }), signal);
   ended.catch(() => undefined);
   return { ended };
 }
 
-/** Formats the events, numbered from 1 except inner ones, and leaves out those that the reader has. */
+/** Formats the events, numbered from 1 except inner ones, and leaves out events that the client has. */
 async function* format(
   events: AsyncGenerator<StepEvent>,
   callId: string,
@@ -201,7 +203,10 @@ function readLastEventId(sent: string): { callId: string; number: number } | und
   throw validationError(parsed.error as z.ZodError);
 }
 
-/** Gets the call whose events are asked for again. It must belong to this flow, and to the session and step of the body. */
+/**
+ * Gets the call whose events are requested again. It must belong to this flow, and to the session and step of the
+ * body.
+ */
 async function getCall(
   deps: ApiDeps,
   { flow, body, endLargeWork }: Pick<ApiState, 'flow' | 'body' | 'endLargeWork'>,

@@ -7,12 +7,12 @@ import { requireStillAllowed } from './calls/require-still-allowed.ts';
 import { runOfFlowNotFound } from './load-run.ts';
 import type { News } from './news.ts';
 
-/** A caller may have an answer held for this long. */
+/** Maximum time that a request may wait for the end. */
 export const WAIT_MAX_SECONDS = 60;
 
 /**
- * Waits until the run has ended or pauses, for the seconds that the query asks for at most, and loads it anew. Ends at once when
- * the process stops or the caller has gone. Throws what a new request would when the caller may no longer read the run.
+ * Waits until the run has ended or paused, for at most the seconds in the query, and loads it again. Stops waiting
+ * when the process stops or the client has gone. Throws the errors of a new request when the caller has lost access.
  */
 export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
   return async function waitForEnd(ctx, next) {

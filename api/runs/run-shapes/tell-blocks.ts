@@ -1,5 +1,3 @@
-// Tells the reader of a stream which blocks begin, and which are refused. These events have no id: they are told again to a reader
-// who comes back.
 import type { BlockUnderWayRow } from '../../../db/runs/blocks-under-way.ts';
 
 type Begun = Pick<BlockUnderWayRow, 'step_id' | 'block_key' | 'name' | 'processor_type'>;
@@ -8,15 +6,18 @@ export type BlockNews =
   | { name: 'block_retrying'; row: BlockUnderWayRow };
 
 type BlockTeller = {
-  /** Yields block_started unless it was told; the event that tells of the block's end comes next. */
+  /** Yields block_started unless it was sent. The caller sends the event of the block's end next. */
   end(row: Begun): Generator<BlockNews>;
-  /** Yields the news of blocks under way. */
+  /** Yields updates of blocks in flight. */
   tell(rows: BlockUnderWayRow[]): Generator<BlockNews>;
 };
 
-/** Creates the teller of one stream. */
+/**
+ * Creates the block events of one stream: which blocks begin, and which are rejected. The events have no id, so a
+ * client that reconnects gets them again.
+ */
 export function createBlockTeller(): BlockTeller {
-  /** By the key of a block under way: the time of the next attempt that was told last. */
+  /** By block: the last reported time of the next attempt. */
   const told = new Map<string, number>();
 
   function* begin(row: Begun): Generator<BlockNews> {
