@@ -74,7 +74,7 @@ interface FlowTable {
   name: string;
   description: Generated<string>;
   draft: JSONColumnType<FlowDefinition>;
-  /** SHA-256 of the draft's text, by a trigger; null in rows from before digests. */
+  /** SHA-256 of the draft's text, by a trigger; null where it was written before there were digests. */
   draft_digest: ColumnType<Buffer | null, undefined, never>;
   production_version: number | null;
   created_at: Now;
@@ -139,7 +139,7 @@ export interface RunTable {
   concludes: Generated<boolean>;
   /** The call that ended or resumed last; `result` refers to its blocks. */
   concluded_by: string | null;
-  /** The key_id of the request's API key; null for a user. */
+  /** The key_id of the API key whose request this was; null for a user, and in rows from before it was kept. */
   key_id: string | null;
   /** The id of the request that began the call; null without one. */
   request_id: Generated<string | null>;

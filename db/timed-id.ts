@@ -29,7 +29,7 @@ export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 2 * TIME_BYTES), 16));
 }
 
-/** Derives an id (a version 8 UUID) from a hash. When `id` begins with a time, the new id begins with the same. */
+/** Derives an id (a version 8 UUID) from a hash; one that belongs to `id`, where that begins with a time, begins with the same. */
 export function deriveId(id: string, hash: Buffer): string {
   const bytes = Buffer.from(hash.subarray(0, 16));
   if (isTimedId(id)) bytes.writeUIntBE(timeOfId(id).getTime(), 0, TIME_BYTES);

@@ -10,10 +10,9 @@ import { findSchemaProblems } from './find-schema-problems.ts';
 const AT_ONCE_MS = 10;
 
 /**
- * Finds the JSON Schemas of a stored definition that are not valid today: the definition may be older than the check.
- * All schemas of a flow may take a second, so they are checked in slices of some milliseconds, each with a permit for
- * large work. Throws RATE_LIMITED when the permit does not come in time, and REQUEST_TIMEOUT when the signal from
- * `gone` aborts first.
+ * Finds the JSON Schemas of a stored definition that are refused today: it may be older than the check. Those of a flow may
+ * take a second together, so they are looked at for some milliseconds at a time, in the owner's turns at large work. Throws
+ * RATE_LIMITED when a turn does not come, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
  */
 export async function findRefusedSchemas(
   work: LargeWork,

@@ -60,10 +60,7 @@ async function insertInto(tx: Tx, flow: NewFlow) {
   return row;
 }
 
-/**
- * Counts the flows of a project's organization, up to the maximum. The organization may have more from before the
- * maximum existed.
- */
+/** Counts the flows of a project's organization, which may have more from before they were bounded: no further than the bound. */
 async function countFlowsBeside(tx: Tx, projectId: string): Promise<number> {
   const flows = tx
     .selectFrom('project as own')

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
 /**
- * Whether the draft of `flow` equals the definition of a version. `version`: the alias of its row in the query, which
- * needs both columns. null without the version.
+ * Whether the draft of `flow` is the definition of a version, by the name of its row in the query, which needs both columns.
+ * null without the version.
  */
 export function isSameAsDraft(version: string) {
   const definition = sql.ref(`${version}.definition`);

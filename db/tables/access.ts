@@ -5,7 +5,7 @@ import type { Now } from './now.ts';
 /** The scopes of API keys: what a key may do. */
 export const KEY_SCOPES = ['run', 'read', 'deploy', 'webhooks'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
-/** The scopes of a key that is made without any. */
+/** The scopes of a key that is made without any: what keys could do before there were scopes. */
 export const DEFAULT_KEY_SCOPES: readonly KeyScope[] = ['run', 'webhooks'];
 
 export interface ApiKeyTable {

@@ -44,6 +44,6 @@ export interface TestResultTable {
   why: ColumnType<string | null, never, string | null>;
   /** The run in which a model judged it. */
   judge_execution_id: string | null;
-  /** Null before the verdict, and in rows from before costs were kept: see `COST_OF_TEST`. */
+  /** Null before the verdict, and where that is from before costs were kept: see `COST_OF_TEST`. */
   cost_microcredits: ColumnType<number | null, never, number>;
 }

@@ -8,7 +8,7 @@ export interface UsageTable {
   flow_id: string;
   /** 0 for drafts. */
   version: number;
-  /** The key_id of the API key; empty for users. */
+  /** The key_id of the API key; empty for users, and for runs from before it was kept. */
   key_id: string;
   /** What is counted: runs, requests rejected by a rate limit, code with costs, or calls of this model. */
   subject: string;

@@ -69,7 +69,7 @@ function measureCases(tx: Tx, flowId: string, isReplaced: RawBuilder<unknown>) {
     .executeTakeFirstOrThrow();
 }
 
-/** Allows to replace a case by one that is not larger: a flow may have cases from before the limit on their total. */
+/** Lets every case be replaced by one that is not larger: a flow may have cases from before they were bounded together. */
 function requireRoom(
   { bytes, replaced }: Awaited<ReturnType<typeof measureCases>>,
   { input, expectation }: ReturnType<typeof toTexts>,
