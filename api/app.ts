@@ -51,7 +51,7 @@ import { forkRoutes } from './runs/fork.ts';
 import { jobRoutes } from './runs/jobs.ts';
 import { allRunsRoutes } from './runs/list-all-runs.ts';
 import { runRoutes } from './runs/list-runs.ts';
-import { createNews } from './runs/news.ts';
+import { createUpdates } from './runs/news.ts';
 import { outputUrlRoutes } from './runs/output-url.ts';
 import { repeatRoutes } from './runs/repeat.ts';
 import { retryRunsRoutes } from './runs/retry-runs.ts';
@@ -70,12 +70,12 @@ const HSTS = 'max-age=31536000';
 
 /** Lists every endpoint of the API. */
 export function apiRoutes(deps: ApiDeps): Route[] {
-  const news = createNews(deps.db);
+  const updates = createUpdates(deps.db);
   return [
     ...executeRoutes(deps),
-    ...jobRoutes(deps, news),
+    ...jobRoutes(deps, updates),
     ...cancelRoutes(deps),
-    ...eventRoutes(deps, news),
+    ...eventRoutes(deps, updates),
     ...blockRoutes(deps),
     ...outputUrlRoutes(deps),
     ...runRequestRoutes(deps),
@@ -85,7 +85,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...allRunsRoutes(deps),
     ...retryRunsRoutes(deps),
     ...cancelRunsRoutes(deps),
-    ...stepRoutes(deps, news),
+    ...stepRoutes(deps, updates),
     ...draftRunRoutes(deps),
     ...meRoutes(deps),
     ...organizationRoutes(deps),

@@ -10,23 +10,23 @@ const PING_TIMEOUT_MS = 3_000;
 
 type Listener = {
   channel: string;
-  hear: (payload: string) => void;
+  handle: (payload: string) => void;
   opened: () => void;
-  hears: boolean;
+  isListening: boolean;
 };
 
 export type NotificationListener = {
   /** Whether the connection is listening on the channel now. */
-  hears(): boolean;
+  isListening(): boolean;
   close(): void;
 };
 
 export type Notifications = {
   /**
-   * Calls `hear` with each payload announced on `channel`. Payloads announced during a lost connection are lost;
+   * Calls `handle` with each payload announced on `channel`. Payloads announced during a lost connection are lost;
    * `opened` is called each time that listening begins.
    */
-  listen(channel: string, hear: (payload: string) => void, opened?: () => void): NotificationListener;
+  listen(channel: string, handle: (payload: string) => void, opened?: () => void): NotificationListener;
   close(): Promise<void>;
 };
 
@@ -57,10 +57,10 @@ export function createNotifications(databaseUrl: string): Notifications {
     client.on('error', fail);
     client.on('notification', ({ channel, payload = '' }) => {
       for (const listener of listeners)
-        if (listener.channel === channel) void tell(channel, () => listener.hear(payload));
+        if (listener.channel === channel) void call(channel, () => listener.handle(payload));
     });
     client.on('end', () => {
-      for (const listener of listeners) listener.hears = false;
+      for (const listener of listeners) listener.isListening = false;
       wake();
     });
     try {
@@ -68,11 +68,11 @@ export function createNotifications(databaseUrl: string): Notifications {
       do {
         // This loop also reaches listeners that are added meanwhile.
         for (const listener of listeners) {
-          if (listener.hears) continue;
+          if (listener.isListening) continue;
           await inTime(client, client.query(`listen ${listener.channel}`));
           if (!listeners.has(listener)) continue;
-          listener.hears = true;
-          void tell(listener.channel, listener.opened);
+          listener.isListening = true;
+          void call(listener.channel, listener.opened);
         }
         databaseOutage.works();
         await pause(PING_MS);
@@ -92,15 +92,15 @@ export function createNotifications(databaseUrl: string): Notifications {
   const ended = stayOpen(createClient());
 
   return {
-    listen(channel, hear, opened = () => undefined) {
-      const listener: Listener = { channel, hear, opened, hears: false };
+    listen(channel, handle, opened = () => undefined) {
+      const listener: Listener = { channel, handle, opened, isListening: false };
       listeners.add(listener);
       wake();
       return {
-        hears: () => listener.hears,
+        isListening: () => listener.isListening,
         close() {
           listeners.delete(listener);
-          listener.hears = false;
+          listener.isListening = false;
         },
       };
     },
@@ -126,9 +126,9 @@ async function inTime<T>(client: pg.Client, work: Promise<T>): Promise<T> {
 }
 
 /** Calls a listener. A failing listener does not affect the others. */
-async function tell(channel: string, hearer: () => void | Promise<void>): Promise<void> {
+async function call(channel: string, handle: () => void | Promise<void>): Promise<void> {
   try {
-    await hearer();
+    await handle();
   } catch (error) {
     log.error({ err: error, channel }, 'A notification could not be handled.');
   }

@@ -1,8 +1,7 @@
-// Ids that begin with a time, so that rows of the same days are stored together, in indexes and in partitions
-// (upkeep/partitions.ts).
+// Ids that begin with a time, so that rows of the same days lie together: in indexes, and in partitions (upkeep/partitions.ts).
 import { randomBytes } from 'node:crypto';
 
-/** The bytes of an id with its time, in milliseconds since 1970. */
+/** The bytes of an id that hold its time, in milliseconds since 1970. */
 const TIME_BYTES = 6;
 
 /** Creates an id that begins with this time: a version 7 UUID. */
@@ -17,14 +16,14 @@ function isTimedId(id: string): boolean {
   return id[14] === '7';
 }
 
-/** Returns the smallest id that begins with this time or a later one. */
+/** Returns the first of all ids that begin with this time or a later one. */
 export function firstIdOf(at: Date): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(at.getTime(), 0, TIME_BYTES);
   return toText(bytes);
 }
 
-/** Reads the time at the beginning of an id. */
+/** Reads the time that the text of an id begins with. */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 2 * TIME_BYTES), 16));
 }

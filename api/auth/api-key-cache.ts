@@ -1,7 +1,7 @@
 // Caches API keys for up to 10 s, or until the database reports a change of the key.
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import type { Notifications } from '../../db/notifications.ts';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-keys.ts';
 import { log } from '../../platform/observability/log.ts';
@@ -42,7 +42,7 @@ export function createApiKeyCache(db: Db, notifications: Notifications): ApiKeyC
       if (used.has(id)) return;
       used.set(id, true);
       touchApiKey(db, id).catch((error: Error) => {
-        if (!tellOutage(error)) log.warn({ err: error }, 'The use of an API key could not be recorded.');
+        if (!logOutage(error)) log.warn({ err: error }, 'The use of an API key could not be recorded.');
       });
     },
     close: listener.close,

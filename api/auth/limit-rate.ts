@@ -1,6 +1,6 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/limits-and-credits.md).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import type { Quota } from '../../db/tenants/rate-limits.ts';
 import { log } from '../../platform/observability/log.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
@@ -83,7 +83,7 @@ function counted<T>(states: T): T {
 
 /** Logs the first failure of an outage only. */
 function notCounted(error: unknown): [] {
-  const reason = tellOutage(error) ? {} : { err: error };
+  const reason = logOutage(error) ? {} : { err: error };
   if (uncounted === 0) log.warn(reason, 'Requests are not counted against rate limits for now.');
   uncounted += 1;
   return [];

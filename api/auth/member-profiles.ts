@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { saveMemberProfile } from '../../db/tenants/member-profiles.ts';
 import { log } from '../../platform/observability/log.ts';
 import type { Principal } from '../http/principal.ts';
@@ -23,12 +23,10 @@ export function createMemberProfiles(db: Db): MemberProfiles {
       if (profile.name === null && profile.email === null) return;
       if ((newest.get(member) ?? -1) >= issuedAt.getTime()) return;
       newest.set(member, issuedAt.getTime());
-      saveMemberProfile(db, { organizationId, userId, ...profile, toldAt: issuedAt }).catch(
-        (error: Error) => {
-          newest.delete(member);
-          if (!tellOutage(error)) log.warn({ err: error }, 'The name of a member could not be saved.');
-        },
-      );
+      saveMemberProfile(db, { organizationId, userId, ...profile, issuedAt }).catch((error: Error) => {
+        newest.delete(member);
+        if (!logOutage(error)) log.warn({ err: error }, 'The name of a member could not be saved.');
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 // Server-Sent Events: what the streams of runs, of /step and of webhook listeners share.
 import { Readable } from 'node:stream';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { log } from '../../platform/observability/log.ts';
 import { StreamInterruption } from './stream-interruption.ts';
 import { writeJson } from './write-json.ts';
@@ -86,7 +86,7 @@ async function* endInWords(
     for await (const text of events) yield* cut(text);
   } catch (error) {
     if (gone()) return;
-    if (!(error instanceof StreamInterruption) && !tellOutage(error))
+    if (!(error instanceof StreamInterruption) && !logOutage(error))
       log.error({ execution_id: executionId, err: error }, 'A stream of events was ended.');
     const { reason, message } =
       error instanceof StreamInterruption ? error : new StreamInterruption('unavailable');

@@ -45,13 +45,13 @@ export function createOpenRequests(max: number): OpenRequests {
 /** Counts the request until its response is closed or the request is rejected. */
 export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenRequests): ApiMiddleware {
   return async function holdOpen(ctx, next) {
-    const leave = deps.openRequests[kind](ctx.state.flowIds.organizationId);
-    if (ctx.res.closed) leave();
-    else ctx.res.once('close', leave);
+    const release = deps.openRequests[kind](ctx.state.flowIds.organizationId);
+    if (ctx.res.closed) release();
+    else ctx.res.once('close', release);
     try {
       await next();
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
   };
@@ -75,7 +75,7 @@ function createCount(kind: keyof OpenRequests, max: number, advice: string): Ent
     inAll += 1;
     openByKind[kind] += 1;
     let left = false;
-    return function leave() {
+    return function release() {
       if (left) return;
       left = true;
       inAll -= 1;

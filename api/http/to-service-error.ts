@@ -1,6 +1,6 @@
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
@@ -26,7 +26,7 @@ export function toServiceError(
     countRefusal('connections');
     return new RetryLater('RATE_LIMITED', mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE);
   }
-  if (error instanceof ConnectionFailed && tellOutage(error)) {
+  if (error instanceof ConnectionFailed && logOutage(error)) {
     const mayBeMade = mayWrite && (mayBeStored || error.mayBeCarriedOut);
     const [known, unknown] = sentencesOf(error);
     return new ServiceError('DATABASE_UNAVAILABLE', mayBeMade ? unknown : known);

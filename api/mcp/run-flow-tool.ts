@@ -94,8 +94,8 @@ export const runFlowTool = defineTool({
       ...ofRequest,
     };
     return forOrganization(flow.organizationId, async () => {
-      const leave = call.deps.openRequests.call(flow.organizationId);
-      return runToEnd(call, request, over).finally(leave);
+      const release = call.deps.openRequests.call(flow.organizationId);
+      return runToEnd(call, request, over).finally(release);
     });
   },
 });

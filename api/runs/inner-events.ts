@@ -8,9 +8,9 @@ import { iterationsOf } from '../../flow/plan.ts';
 import type { CallIds } from '../../flow/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { JsonText } from '../http/write-json.ts';
-import { describeBlockNews } from './run-shapes/block-under-way.ts';
+import { describeBlockUpdate } from './run-shapes/block-under-way.ts';
 import { toReceipt } from './run-shapes/receipt.ts';
-import { type BlockNews, createBlockTeller } from './run-shapes/tell-blocks.ts';
+import { type BlockUpdate, createBlockEvents } from './run-shapes/tell-blocks.ts';
 
 /**
  * Longer outputs are left out. A client that merges all outputs by stepId echoes up to 200 of them besides the
@@ -36,14 +36,14 @@ export function createInnerEvents(
   take: (bytes: number) => Promise<() => void>,
 ): (blocks: BlockRuns) => AsyncGenerator<InnerEvent, bigint> {
   const branchesOf = new Map(listPlaces(step, []));
-  const teller = createBlockTeller();
+  const blockEvents = createBlockEvents();
   const ended = new Set<string>();
   const isInner = step.type !== 'sequential';
   let looks = 0;
 
-  const format = (news: BlockNews): InnerEvent => {
-    const { step_id, ...block } = describeBlockNews(news);
-    return innerEvent(news.name, step_id, { type: 'sequential', ...block });
+  const format = (update: BlockUpdate): InnerEvent => {
+    const { step_id, ...block } = describeBlockUpdate(update);
+    return innerEvent(update.name, step_id, { type: 'sequential', ...block });
   };
 
   function innerEvent(name: string, stepId: string, data: object): InnerEvent {
@@ -52,13 +52,13 @@ export function createInnerEvents(
     return { name, data: { ...place, ...data }, isInner: true };
   }
 
-  async function* tellEnds(blocks: BlockRuns): AsyncGenerator<InnerEvent> {
+  async function* endEvents(blocks: BlockRuns): AsyncGenerator<InnerEvent> {
     const giveBack = await take(blocks.length * INNER_OUTPUT_MAX_BYTES);
     try {
       const keys = blocks.map(({ block_key }) => block_key);
       const outputs = await listSmallOutputs(db, callId, keys, INNER_OUTPUT_MAX_BYTES);
       for (const block of blocks) {
-        for (const news of teller.end(block)) yield format(news);
+        for (const update of blockEvents.end(block)) yield format(update);
         const output = outputs.get(block.block_key);
         if (!output) continue;
         const { text, bytes } = output;
@@ -76,18 +76,20 @@ export function createInnerEvents(
     }
   }
 
-  return async function* tell(blocks) {
+  return async function* innerEvents(blocks) {
     looks += 1;
-    const news = isInner
+    const added = isInner
       ? blocks.filter(({ step_id, block_key }) => branchesOf.has(step_id) && !ended.has(block_key))
       : [];
-    for (const { block_key } of news) ended.add(block_key);
-    for (let from = 0; from < news.length; from += AT_ONCE) yield* tellEnds(news.slice(from, from + AT_ONCE));
+    for (const { block_key } of added) ended.add(block_key);
+    for (let from = 0; from < added.length; from += AT_ONCE)
+      yield* endEvents(added.slice(from, from + AT_ONCE));
     // Short steps skip the query.
     if (looks === 1) return 0n;
     const underWay = (await listBlocksUnderWay(db, executionId)).filter((row) => row.execution_id === callId);
     const own = underWay.filter((row) => branchesOf.has(row.step_id) && !ended.has(row.block_key));
-    for (const event of teller.tell(own)) if (isInner || event.name === 'block_retrying') yield format(event);
+    for (const event of blockEvents.update(own))
+      if (isInner || event.name === 'block_retrying') yield format(event);
     return lastSettled(underWay);
   };
 }

@@ -45,7 +45,7 @@ import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { refuseIdleOfJob } from './calls/refuse-without-effect.ts';
 import { requireFewOverrides } from './calls/require-valid-overrides.ts';
 import { loadRun } from './load-run.ts';
-import type { News } from './news.ts';
+import type { Updates } from './news.ts';
 import { OUTPUT_ERROR_EXAMPLE, runErrors, WAIT_ERRORS } from './run-errors.ts';
 import type { RunTarget } from './run-paths.ts';
 import { jobAccepted, jobState } from './run-shapes/answers.ts';
@@ -71,7 +71,7 @@ const jobQuery = z.strictObject({
 });
 
 /** Lists the endpoints that start asynchronous runs and report on runs. */
-export function jobRoutes(deps: ApiDeps, news: News): Route[] {
+export function jobRoutes(deps: ApiDeps, updates: Updates): Route[] {
   const start: Route[] = flowPaths('/jobs').map(({ path, versioned }) => ({
     method: 'post',
     path,
@@ -122,7 +122,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
       loadFlowIds(deps, { deletedToo: true }),
       readQuery(jobQuery),
       loadRun(deps),
-      waitForEnd(deps, news),
+      waitForEnd(deps, updates),
       getJob(deps),
     ],
   }));

@@ -20,7 +20,7 @@ import { describePause } from './calls/describe-outcome.ts';
 import { describePlan } from './calls/require-fresh-tree.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
 import { type BlockRuns, createInnerEvents, type InnerEvent } from './inner-events.ts';
-import type { News } from './news.ts';
+import type { Updates } from './news.ts';
 import { describeRunError } from './run-shapes/describe-run-error.ts';
 import { toReceipt } from './run-shapes/receipt.ts';
 
@@ -46,7 +46,7 @@ type EventPlace = { executionId: string; stepId: string; stepIndex: number };
  */
 export async function* stepEvents(
   deps: ApiDeps,
-  news: News,
+  updates: Updates,
   run: AcceptedCall,
   ended: Promise<RunOutcome | undefined>,
   reader: Reader,
@@ -74,7 +74,7 @@ export async function* stepEvents(
     yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
     // A loop reads its input.
     const inputBytes = step.type === 'sequential' ? 0 : await measureValue(deps.db, run.callId, value);
-    const tellInner = createInnerEvents(deps, run, step, place, reader.take);
+    const innerEvents = createInnerEvents(deps, run, step, place, reader.take);
     let seen = -1;
     for (;;) {
       // If the call had ended before this check, everything is recorded now.
@@ -83,9 +83,9 @@ export async function* stepEvents(
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
-      underWay = yield* tellInner(blocks);
+      underWay = yield* innerEvents(blocks);
       // Composing reads the outputs, so it happens only after a new one.
-      if (completed.size > seen && (yield* tellCompleted(step, place, completed, inputBytes))) break;
+      if (completed.size > seen && (yield* completedEvents(step, place, completed, inputBytes))) break;
       seen = completed.size;
       if (end) {
         yield* endOf(deps, run, reader, end, place, blocks);
@@ -104,7 +104,7 @@ export async function* stepEvents(
   }
 
   /** Yields block_completed if the step has completed; returns whether it has. */
-  async function* tellCompleted(
+  async function* completedEvents(
     step: Step,
     place: EventPlace,
     completed: Set<string>,
@@ -140,7 +140,7 @@ export async function* stepEvents(
       underWay,
       known: blocks.length,
     };
-    await news.wait(followed, heartbeat.dueInMs(), call.over);
+    await updates.wait(followed, heartbeat.dueInMs(), call.over);
     if (call.failure) throw call.failure.error;
     if (reader.signal.aborted) throw new StreamInterruption('stopping');
     if (!call.outcome) yield* heartbeat.beat();

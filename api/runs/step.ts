@@ -31,7 +31,7 @@ import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { refuseIdleOfStep } from './calls/refuse-without-effect.ts';
 import { requireFewOverrides } from './calls/require-valid-overrides.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
-import type { News } from './news.ts';
+import type { Updates } from './news.ts';
 import { refuseBeyondCap } from './refuse-beyond-cap.ts';
 import { runErrors } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
@@ -73,7 +73,7 @@ const stepHeaders = idempotencyHeaders.extend({
 });
 
 /** Lists the endpoints that run flows step by step. */
-export function stepRoutes(deps: ApiDeps, news: News): Route[] {
+export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
   return runPaths(deps, '/step').map(({ path, target, identify, load }) => ({
     method: 'post',
     path,
@@ -116,7 +116,7 @@ export function stepRoutes(deps: ApiDeps, news: News): Route[] {
       }),
       readIdempotencyKey('step'),
       readModelKeys(deps),
-      step(deps, news),
+      step(deps, updates),
     ],
   }));
 }
@@ -129,7 +129,7 @@ function admitNew(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function step(deps: ApiDeps, news: News): ApiMiddleware {
+function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
   return async function step(ctx) {
     const last = readLastEventId(ctx.get('last-event-id'));
     const run = last
@@ -145,7 +145,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       : last
         ? follow(deps, run, signal)
         : await start(deps, run, takePlace(ctx.state), signal);
-    const events = stepEvents(deps, news, run, ended, {
+    const events = stepEvents(deps, updates, run, ended, {
       organizationId,
       mayRead: () => mayStillRead(deps, principal, organizationId),
       take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),

@@ -28,12 +28,12 @@ export async function cancelTestRun(
     await requireVisibleFlow({ db: tx }, flowId, access, what);
     await markTestRunCancelled(tx, author, { id: testRunId, organizationId, flowId });
   });
-  await tellEngine(deps, testRunId);
+  await cancelWorkflows(deps, testRunId);
   return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flow) };
 }
 
 /** Cancels the test run's workflow first, so that no further case begins, then the runs of its cases. */
-async function tellEngine(deps: ApiDeps, testRunId: string): Promise<void> {
+async function cancelWorkflows(deps: ApiDeps, testRunId: string): Promise<void> {
   if (!(await cancelTestRunWorkflow(deps, testRunId))) return;
   for (const run of await listTestCaseRunsUnderWay(deps.db, testRunId))
     if (!(await cancelRunWorkflow(deps, run))) return;

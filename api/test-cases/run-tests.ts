@@ -81,8 +81,8 @@ async function runTests(
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
   const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
-  const leave = over ? deps.openRequests.call(organizationId) : () => undefined;
-  await startAndWait().finally(leave);
+  const release = over ? deps.openRequests.call(organizationId) : () => undefined;
+  await startAndWait().finally(release);
   // The tests were run and charged, so the caller gets the response, and soon.
   return describeTestRun(deps, testRunId, flow, {
     needsAnswer: false,

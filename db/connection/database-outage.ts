@@ -10,7 +10,7 @@ export const databaseOutage = createOutageLog('The database');
  * here: the organization's own statements used all its connections (no concern of operators), or one statement was
  * slow (logged elsewhere).
  */
-export function tellOutage(error: unknown): boolean {
+export function logOutage(error: unknown): boolean {
   if (error instanceof ConnectionShareUsed) return true;
   if (!(error instanceof ConnectionFailed)) return false;
   if (error.failure === 'slow') return true;

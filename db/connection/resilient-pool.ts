@@ -14,7 +14,7 @@ import { measurePool } from './measure-pool.ts';
 import type { SilenceDetector } from './silence-detector.ts';
 
 /** Longer than a restart of PostgreSQL, and short enough to answer a request within 6 s. */
-const PATIENCE_MS = 3_500;
+const OUTAGE_WAIT_MS = 3_500;
 const DELAY_MIN_MS = 50;
 const DELAY_MAX_MS = 500;
 /** A database without a response by then does not take writes yet. */
@@ -124,7 +124,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
 
   return {
     options: pool.options,
-    connect: async () => createBorrowed(await waitToTake(performance.now() + PATIENCE_MS), link),
+    connect: async () => createBorrowed(await waitToTake(performance.now() + OUTAGE_WAIT_MS), link),
     end() {
       stopMeasuring();
       return pool.end();
@@ -149,7 +149,7 @@ function createBorrowed(
       const answer = await inStatementSpan(sql, () =>
         silence.watch(client.query(sql === 'begin' ? BEGIN : sql, [...parameters])),
       );
-      silence.hear();
+      silence.noteResponse();
       databaseOutage.works(takesWrites);
       return answer;
     } catch (error) {
@@ -175,7 +175,7 @@ function createBorrowed(
 
   async function query(sql: string, parameters: readonly unknown[] = []) {
     const inTransaction = held?.client.getTransactionStatus() !== 'I';
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + OUTAGE_WAIT_MS;
     for (let conflicts = 0; ; conflicts += 1) {
       try {
         return await ask(sql, parameters);

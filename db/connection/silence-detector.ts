@@ -1,4 +1,4 @@
-// Tells a silent database (frozen, or cut off without an error) from a slow one.
+// Distinguishes a silent database (frozen, or cut off without an error) from a slow one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ConnectionFailed } from './connection-failed.ts';
@@ -14,28 +14,28 @@ export type SilenceDetector = {
   /** Settles as `work` does. Rejects with ConnectionFailed within 4 s when the database is silent. */
   watch<T>(work: Promise<T>): Promise<T>;
   /** Notes a response of the database: it is not silent, however slowly it accepts connections. */
-  hear(): void;
+  noteResponse(): void;
 };
 
 /** Creates a detector that uses its own connections, one at a time, and only while something takes long. */
 export function createSilenceDetector(url: string): SilenceDetector {
-  let asking: Promise<boolean> | undefined;
+  let checking: Promise<boolean> | undefined;
   let silent = false;
-  let heard = Promise.withResolvers<true>();
+  let responded = Promise.withResolvers<true>();
 
   /** Whether the database responds at all: true at once, or false after 3 s. */
   async function answers(): Promise<boolean> {
-    asking ??= ask(url, heard.promise).finally(() => {
-      asking = undefined;
-      heard = Promise.withResolvers();
+    checking ??= check(url, responded.promise).finally(() => {
+      checking = undefined;
+      responded = Promise.withResolvers();
     });
-    silent = !(await asking);
+    silent = !(await checking);
     return !silent;
   }
 
   return {
-    hear() {
-      if (asking) heard.resolve(true);
+    noteResponse() {
+      if (checking) responded.resolve(true);
     },
     // This surrounds every query: plain timers cost a tenth of promised ones.
     watch: (work) =>
@@ -63,8 +63,8 @@ export function createSilenceDetector(url: string): SilenceDetector {
   };
 }
 
-/** Whether a new connection gets a response, or `heard` resolves, before the database counts as silent. */
-async function ask(url: string, heard: Promise<true>): Promise<boolean> {
+/** Whether a new connection gets a response, or `responded` resolves, before the database counts as silent. */
+async function check(url: string, responded: Promise<true>): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2 * SILENT_MS });
   client.on('error', () => undefined);
   const over = new AbortController();
@@ -73,7 +73,7 @@ async function ask(url: string, heard: Promise<true>): Promise<boolean> {
   try {
     return await Promise.race([
       answered.then(() => true),
-      heard,
+      responded,
       pass(SILENT_MS, over.signal).then(() => false),
     ]);
   } finally {

@@ -17,7 +17,7 @@ export const RECORDED_MAX = 2n ** 64n - 1n;
  * Finds the followed runs with updates: a later block of listRecordedBlocks, a change of listBlocksUnderWay, or the
  * end. Returns their indexes in the list. A deleted run counts too.
  */
-export async function findNewsOfRuns(db: Db, followed: readonly Followed[]): Promise<number[]> {
+export async function findUpdatedRuns(db: Db, followed: readonly Followed[]): Promise<number[]> {
   const ids = followed.map(({ executionId }) => executionId);
   const afters = followed.map(({ after }) => String(after));
   const underWay = followed.map((run) => String(run.underWay ?? RECORDED_MAX));

@@ -8,7 +8,7 @@ type NewMemberProfile = {
   email: string | null;
   emailVerified: boolean;
   /** When the token with these claims was issued. Claims of an older token change nothing. */
-  toldAt: Date;
+  issuedAt: Date;
 };
 
 /** Saves the claims of a member's token; missing claims stay as they were. */
@@ -21,7 +21,7 @@ export async function saveMemberProfile(db: Db | Tx, profile: NewMemberProfile):
       name: profile.name,
       email: profile.email,
       email_verified: profile.emailVerified,
-      told_at: profile.toldAt,
+      told_at: profile.issuedAt,
     })
     .onConflict((conflict) =>
       conflict

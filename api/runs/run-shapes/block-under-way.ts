@@ -4,7 +4,7 @@ import type { BlockUnderWayRow } from '../../../db/runs/blocks-under-way.ts';
 import { PROCESSOR_TYPES } from '../../../flow/definition.ts';
 import { iterationsOf } from '../../../flow/plan.ts';
 import { iterations } from './receipt.ts';
-import type { BlockNews } from './tell-blocks.ts';
+import type { BlockUpdate } from './tell-blocks.ts';
 
 const block = {
   step_id: z.string(),
@@ -47,9 +47,9 @@ function describeBlock(row: Pick<BlockUnderWayRow, 'step_id' | 'block_key' | 'na
 }
 
 /** Describes an update of a block in flight, as the data of its event. */
-export function describeBlockNews(news: BlockNews) {
-  if (news.name === 'block_started') return describeBlock(news.row);
-  const { row } = news;
+export function describeBlockUpdate(update: BlockUpdate) {
+  if (update.name === 'block_started') return describeBlock(update.row);
+  const { row } = update;
   return { ...describeBlock(row), attempts: row.attempts, ...describeRefusal(row) };
 }
 
