@@ -19,7 +19,7 @@ const FETCH_TIMEOUT_MS = 4_000;
 const ASKED_AGAIN_MS = 2_000;
 /** Keys older than this are fetched again in the background. */
 const FRESH_MS = 10 * 60_000;
-/** Cached keys expire after this time: a provider that is down for longer may have withdrawn one. */
+/** Keys are forgotten after this: a provider that is away for longer may have withdrawn one meanwhile. */
 const KEPT_MS = 24 * 60 * 60_000;
 
 export const IDENTITY_PROVIDER_UNAVAILABLE =

@@ -14,7 +14,7 @@ const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 /** The `typ` of an access token, where present (RFC 9068, 2.1). Tokens for other purposes are refused. */
 const TYPE = /^(application\/)?(at\+)?jwt$/i;
 const CLOCK_TOLERANCE_SECONDS = 10;
-/** Three parts in strict base64url. Decoders are more lenient, for example about padding. */
+/** Three parts in strict base64url; decoders also accept padding, for example. */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export type TokenVerifier = {

@@ -13,7 +13,7 @@ import { ownerOf } from '../http/principal.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 
 const PAYLOADS_MAX = 1_000;
-/** Limit of metadata entries in one payload. Temporal writes fewer than ten. */
+/** In one payload. Temporal writes fewer than ten. */
 const METADATA_MAX = 32;
 const UUID_CHARS = 36;
 

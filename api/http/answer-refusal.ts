@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 
-/** Bytes of a rejected body that are read and discarded, within the time limit of a request. */
+/** Bytes of a refused body that are read on and discarded; it has the time of a request to arrive. */
 const DISCARD_MAX_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -4,9 +4,9 @@ import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 
 /** Checks without progress before a connection is closed: half a minute. */
 const LOOKS_MAX = 6;
-/** Minimum progress within that time: 8 KB a second. */
+/** A reader has to take at least this much within them: 8 KB a second. */
 const PROGRESS_BYTES = 256 * 1024;
-/** The same while other requests wait for response memory: 70 KB a second. */
+/** While others wait for the memory of answers, at least this much: 70 KB a second. */
 const CROWDED_PROGRESS_BYTES = 2 * 1024 * 1024;
 
 /**

@@ -20,7 +20,7 @@ export const PIPELINED_MAX = 20;
 const LISTENERS_MAX = 30;
 
 const TIMINGS = {
-  /** For the headers of a request to arrive, from the first byte. */
+  /** For the head of a request to arrive, from its first byte. */
   headersMs: 15_000,
   /** For the whole request to arrive. */
   requestMs: 30_000,

@@ -8,7 +8,7 @@ import { ownerOf } from './principal.ts';
 import { readerSignal } from './reader-signal.ts';
 
 const PER_SECOND = 200;
-/** Rejections that may come at once. */
+/** So many may come at one moment. */
 const BURST = 200;
 const WAIT_MAX_MS = 5_000;
 const OWNERS_MAX = 10_000;

@@ -6,9 +6,7 @@ import { statusOf } from './status-of.ts';
 
 /** Polled every few seconds by monitoring. */
 const UNTRACED = ['/healthz', '/readyz'];
-/**
- * The length that Trace Context asks everyone to propagate. It is stored with runs and sent to models and receivers.
- */
+/** As much as Trace Context asks everyone to hand on; it is stored with runs, and sent to models and receivers. */
 const TRACESTATE_MAX_CHARS = 512;
 
 /**

@@ -23,7 +23,7 @@ import { iterations } from '../runs/run-shapes/receipt.ts';
 import { describeTestRun, testRun, testStatus } from '../test-cases/describe-test-run.ts';
 import { blockTrace, type InTurn, traceBlocks } from './block-trace.ts';
 
-/** Maximum characters of one value of a step; fewer when the step was executed often. */
+/** The most characters of one value of a step; fewer when the step was executed often. */
 const STEP_VALUE_MAX_CHARS = 20_000;
 
 const count = z.int().min(0);

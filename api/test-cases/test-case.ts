@@ -27,7 +27,7 @@ import { requireParameterNames } from '../runs/calls/accept-run.ts';
 import { expectation, requireExpectation } from './expectation.ts';
 import { testCaseETag } from './test-case-etag.ts';
 
-/** Maximum JSON characters of a test case: a test run copies all cases of its flow. */
+/** The most characters of a test case: a test run copies all cases of its flow. */
 const CASE_MAX_CHARS = 500_000;
 /** The values of a listed case that may be long: message, parameters, expectation. */
 const VALUES_EACH = 3;

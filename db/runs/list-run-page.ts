@@ -6,9 +6,9 @@ import { type ListedRun, listRunsById, selectRuns } from './list-runs.ts';
 import { versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
-/** Maximum number of runs that one page scans when no index finds the matching ones. */
+/** How many runs are looked through for one page where no index finds those that match. */
 const LOOKED_THROUGH_MAX = 500;
-/** After this many block executions, whose costs are added up, no further run is scanned. */
+/** After so many block executions, whose costs are added up, no further run is looked at. */
 const BLOCKS_MAX = 20_000;
 
 /** `place`: 1 for the newest. `blocks`: the number of block executions up to this run. */

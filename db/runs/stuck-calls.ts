@@ -10,7 +10,7 @@ const QUIET = sql`now() - interval '2 minutes'`;
 const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 /** Blocks sometimes need several attempts without being stuck. */
 const ATTEMPTS_MIN = 4;
-/** Maximum number of calls that one list examines, the oldest first. */
+/** Calls are looked at for one list, those that started first. */
 const LOOKED_AT_MAX = 5_000;
 
 export type StuckRun = {

@@ -85,7 +85,7 @@ const NEW_ROUND = {
   check_at: CHECK_SOON,
 } as const;
 
-/** Rounds of a delivery whose attempts are kept, including the new one. */
+/** Rounds of a delivery whose attempts are kept, the new one included. */
 const ROUNDS_KEPT = 20;
 
 /** Deletes the attempts of rounds that are not kept any more, for deliveries that begin a new one. */

@@ -11,7 +11,7 @@ import type { CallRequest } from './call-request.ts';
 import { deriveCallId } from './derive-call-id.ts';
 import type { AcceptedCall, CallToStore } from './store-call.ts';
 
-/** Maximum number of tries of a failing resume; afterwards it gets its last failure as its result. */
+/** How often a resume that fails again and again is tried; later it gets its last failure as its answer. */
 const TRIES_MAX = 32;
 
 /** Failures of a run's dependencies, not of the run: the same resume may succeed later, or with another model key. */

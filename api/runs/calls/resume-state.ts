@@ -6,7 +6,7 @@ import type { Json } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import type { ToolCallMessage } from '../../../flow/tool-calls.ts';
 
-/** Validity of a pause's token, in days. */
+/** How long a resume may bring the token of its pause. */
 const RESUME_STATE_DAYS = 7;
 
 const ALGORITHM = 'HS256';
