@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { sql } from 'kysely';
 import type { Db } from '../db/connect.ts';
 import { ConnectionFailed } from '../db/connection/connection-failed.ts';
-import { tellOutage } from '../db/connection/database-outage.ts';
+import { logOutage } from '../db/connection/database-outage.ts';
 import type { Notifications } from '../db/notifications.ts';
 import type { ModelKeys } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -63,7 +63,7 @@ export function createRequestModelKeys(
   const held = createHeldModelKeys();
   const arrivals = new EventEmitter<{ [owner: string]: [] }>().setMaxListeners(0);
   const complain = (error: Error) => {
-    if (!tellOutage(error))
+    if (!logOutage(error))
       log.warn({ err: error }, 'Model keys of requests could not be shared with other processes.');
   };
 
@@ -176,7 +176,7 @@ export function createRequestModelKeys(
         const soon = AbortSignal.any([signal, AbortSignal.timeout(askAgainMs)]);
         const arrived = once(arrivals, owner, { signal: soon }).catch(() => undefined);
         await Promise.all([arrived, tell([{ wanted: [callId] }])]);
-        if (listener.hears()) asked++;
+        if (listener.isListening()) asked++;
       }
       throw new ConnectionFailed('lost', new Error('the answers of other processes cannot be heard'));
     },

@@ -1,6 +1,5 @@
-// The HTTP API: the order of middleware and the whole route table. The folders beside it hold one kind of request each
-// (runs/, management/, webhooks/, test-runs/, mcp/), over calls/, which accepts the call of a run, run-shapes/, the shapes of
-// requests and answers about runs, auth/, flows/ and http/; reference/ makes the API document.
+// The HTTP API: the order of middleware and the whole route table. Each folder holds one kind of request. Shared by
+// all: auth/, http/ and reference/, which makes the API document.
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
@@ -52,7 +51,7 @@ import { forkRoutes } from './runs/fork.ts';
 import { jobRoutes } from './runs/jobs.ts';
 import { allRunsRoutes } from './runs/list-all-runs.ts';
 import { runRoutes } from './runs/list-runs.ts';
-import { createNews } from './runs/news.ts';
+import { createUpdates } from './runs/news.ts';
 import { outputUrlRoutes } from './runs/output-url.ts';
 import { repeatRoutes } from './runs/repeat.ts';
 import { retryRunsRoutes } from './runs/retry-runs.ts';
@@ -66,17 +65,17 @@ import { webhookListenerRoutes } from './webhooks/listeners.ts';
 import { webhookRedeliveryRoutes } from './webhooks/redeliveries.ts';
 import { webhookSecretRoutes } from './webhooks/secrets.ts';
 
-/** One year, for this host alone: other hosts of the domain may not speak https. */
+/** One year, for this host alone: other hosts of the domain may not support HTTPS. */
 const HSTS = 'max-age=31536000';
 
 /** Lists every endpoint of the API. */
 export function apiRoutes(deps: ApiDeps): Route[] {
-  const news = createNews(deps.db);
+  const updates = createUpdates(deps.db);
   return [
     ...executeRoutes(deps),
-    ...jobRoutes(deps, news),
+    ...jobRoutes(deps, updates),
     ...cancelRoutes(deps),
-    ...eventRoutes(deps, news),
+    ...eventRoutes(deps, updates),
     ...blockRoutes(deps),
     ...outputUrlRoutes(deps),
     ...runRequestRoutes(deps),
@@ -86,7 +85,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...allRunsRoutes(deps),
     ...retryRunsRoutes(deps),
     ...cancelRunsRoutes(deps),
-    ...stepRoutes(deps, news),
+    ...stepRoutes(deps, updates),
     ...draftRunRoutes(deps),
     ...meRoutes(deps),
     ...organizationRoutes(deps),
@@ -122,7 +121,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 /** Creates the application. `isReady` turns false when the process is about to stop. */
 export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
   const routes = apiRoutes(deps);
-  // Written once: whoever reads it slowly holds no copy.
+  // Serialized once: slow readers share one copy.
   const document = Buffer.from(JSON.stringify(openApiDocument(routes, deps.config.publicUrl ?? '/')));
   const router = new Router({ sensitive: true, strict: true });
   for (const route of routes) router[route.method](route.path, ...(handlersOf(route) as Middleware[]));
@@ -161,12 +160,12 @@ export function createApp(deps: ApiDeps, isReady: () => boolean): Koa {
 
 const READER_GONE = ['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE', 'ECONNRESET', 'EPIPE'];
 
-/** Logs an answer that was cut off, which `handleErrors` cannot see, unless its reader has gone. */
+/** Logs a response that was cut off, unless the client closed the connection. `handleErrors` cannot see these. */
 function logUnanswered(error: NodeJS.ErrnoException): void {
   if (!READER_GONE.includes(error.code ?? '')) log.error({ err: error }, 'An answer was cut off.');
 }
 
-/** Tells browsers and caches that an answer is for its caller alone, and that a service on https stays on https. */
+/** Forbids caching, and keeps browsers on HTTPS where the service uses it. */
 function secureAnswer({ publicUrl }: ApiDeps['config']): Middleware {
   return async function secureAnswer(ctx, next) {
     ctx.set('X-Content-Type-Options', 'nosniff');
@@ -176,7 +175,7 @@ function secureAnswer({ publicUrl }: ApiDeps['config']): Middleware {
   };
 }
 
-/** Headers that a request may have once. Two of them could mean two things to two readers. */
+/** Headers that may appear once. With two values, two readers could understand two things. */
 const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];
 
 /** Refuses a request that is valid HTTP but can be understood in more than one way. */
@@ -190,7 +189,7 @@ const requireSoundRequest: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** Tells whether the request target can be parsed: Koa throws for one in absolute form that is not a URL. */
+/** Whether the request target can be parsed. Koa throws for an absolute-form target that is not a URL. */
 function hasPath(ctx: Context): boolean {
   try {
     return typeof ctx.path === 'string';
@@ -199,12 +198,15 @@ function hasPath(ctx: Context): boolean {
   }
 }
 
-/** Answers what the router leaves without a body: an unknown path, or a known path with another method (and `Allow`). */
+/**
+ * Answers requests that the router left without a body: an unknown path, or a known path with another method (and
+ * `Allow`).
+ */
 const answerUnrouted: Middleware = async (ctx, next) => {
   await next();
   if (ctx.body !== undefined && ctx.body !== null) return;
   const refused = ctx.status === 405 || ctx.status === 501;
-  // For an unknown method the router answers that no method is allowed, even where there is no path.
+  // For an unknown method the router sends an empty `Allow`, even for unknown paths.
   if (ctx.status === 404 || (refused && ctx.response.get('Allow') === '')) {
     ctx.remove('Allow');
     throw new ServiceError('NOT_FOUND', 'There is nothing at this path: see /reference.');

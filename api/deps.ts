@@ -12,7 +12,9 @@ import type { AuthDeps } from './auth/deps.ts';
 import type { Admission } from './http/admission.ts';
 import type { OpenRequests } from './http/open-requests.ts';
 
-/** The dependencies of the endpoints; `createApp` takes them once. While `stopping`, streams that can be resumed end. */
+/**
+ * The dependencies of the endpoints, passed once to `createApp`. While `stopping`, streams that can be resumed end.
+ */
 export type ApiDeps = AuthDeps &
   EngineDeps & {
     definitions: FlowDefinitions;
@@ -24,13 +26,16 @@ export type ApiDeps = AuthDeps &
     resolvePublic: ResolvePublic;
     admission: Admission;
     openRequests: OpenRequests;
-    /** Present in a local service, whose worker runs in this process. */
+    /** Present in a local service, whose worker runs in the same process. */
     listeners?: WebhookListeners | undefined;
-    /** Aborted shortly before connections are closed by force: every open answer ends with a last message. */
+    /** Aborts shortly before connections are closed by force: every open response ends with a last message. */
     cutOff?: AbortSignal;
   };
 
-/** The dependencies of checking and storing the call of a run: commands, which have no engine at hand, can do so too. */
+/**
+ * The dependencies of checking and storing the call of a run. Commands without a Temporal connection can provide them
+ * too.
+ */
 export type AcceptDeps = Pick<
   ApiDeps,
   'db' | 'definitions' | 'validator' | 'largeValues' | 'registry' | 'resolvePublic' | 'inProcessRuns'

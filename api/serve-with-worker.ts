@@ -37,7 +37,7 @@ const bundle = await workflowBundle(config);
 const api = await exitOnFailure(() =>
   serveApi({ ...dependencies, inProcessRuns, listeners }, { lingerMs: LINGER_MS }),
 );
-// `npm start` reads there that it is this process that listens (dev/service.ts).
+// `npm start` checks there that this process listens (dev/service.ts).
 const listeningFile = process.env.LISTENING_FILE;
 if (listeningFile) await exitOnFailure(() => writeFileSync(listeningFile, String(process.pid)));
 const stopping = new AbortController();
@@ -69,7 +69,7 @@ async function stop(): Promise<void> {
   stopping.abort();
   void worker?.then(({ stopDuties }) => stopDuties());
   await api.close();
-  // It may be beginning still, on the connections that are closed below.
+  // The worker may still be starting, on the connections that are closed below.
   const running = await worker;
   running?.shutdown();
   await running?.ended;

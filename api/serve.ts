@@ -1,4 +1,4 @@
-// Listens for HTTP requests and hands them to the application; stops without cutting answers off.
+// Listens for HTTP requests, and stops without cutting off responses.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,19 +24,19 @@ import { createAdmission } from './http/admission.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { createOpenRequests } from './http/open-requests.ts';
 
-/** How long before the time for requests under way is over the answers still open are told to end. */
+/** How long before the end of the grace period open responses are told to end. */
 const CUT_OFF_MS = 2_000;
 /**
- * How long a process that stops still takes requests: a proxy that has just sent one on a connection that is closed unread
- * answers it with 502. Each answer closes its connection, so few are left when this time is over.
+ * How long a stopping process still accepts requests. A proxy that has just sent a request on a connection that is
+ * then closed answers it with 502. Each response closes its connection, so few are left afterwards.
  */
 export const LINGER_MS = 1_000;
 
 type RunningApi = {
   port: number;
-  /** Waits for a place among the runs that are being started in this process. */
+  /** Acquires a permit to start a run in this process. */
   enterPlace: EnterPlace;
-  /** Turns readiness off, takes requests for `lingerMs` more, and waits up to 30 s for those under way. */
+  /** Turns readiness off, accepts requests for `lingerMs` more, and waits up to 30 s for requests in flight. */
   close(): Promise<void>;
 };
 
@@ -109,7 +109,7 @@ export async function serveApi(
   };
 }
 
-/** Has the connection closed after this answer, so that the caller's next request goes to another process. */
+/** Closes the connection after this response, so that the client's next request goes to another process. */
 function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }

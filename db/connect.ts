@@ -1,6 +1,6 @@
-// db/ is the only way to PostgreSQL: in go ids and values, out come rows; rules that only the database can check throw
-// ServiceError. Each folder holds the queries of one subject; connection/ waits out short outages. Start with this file, then
-// schema.ts.
+// db/ is the only way to PostgreSQL. Queries take ids and values and return rows; they throw ServiceError for rules
+// that only the database can check. Each folder holds the queries of one subject; connection/ waits out short
+// outages. Start with this file, then schema.ts.
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import type { ObjectStore } from '../platform/object-store/object-store.ts';
@@ -10,18 +10,18 @@ import { createSilenceDetector } from './connection/silence-detector.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * The database. Query functions take it, or one of its transactions, first. `objects`: the store of large values beside it,
- * which a transaction does not have.
+ * The database. Query functions take it, or one of its transactions, as first parameter. `objects`: the store of
+ * large values, which transactions do not have.
  */
 export type Db = Kysely<Schema> & { readonly objects?: ObjectStore | undefined };
 export type Tx = Transaction<Schema>;
 
-/** A whole transaction is repeated at most this often. */
+/** Maximum number of repeats of a transaction. */
 const REPEATS_MAX = 3;
 
 /**
- * Does `work` in the caller's transaction, or in one of its own, which is repeated when PostgreSQL rolled it back because of a
- * deadlock. In which order rows are locked, so that there is none: docs/design.md, "Rows are locked in one order".
+ * Runs `work` in the caller's transaction, or in a new one, which is repeated after a deadlock. For the order of
+ * locks that avoids deadlocks, see docs/design.md, "Rows are locked in one order".
  */
 export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Tx);
@@ -36,13 +36,17 @@ export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>
 
 const BIGINT_OID = 20;
 
-/** A query takes this long only when something hangs; it is cancelled then, so that neither its caller nor PostgreSQL hangs. */
+/**
+ * Timeout of a query. Only a hanging query takes so long. It is cancelled, so that neither its caller nor PostgreSQL
+ * hangs.
+ */
 export const QUERY_TIMEOUT_MS = 20_000;
 
 /**
- * Opens a pool of up to `maxConnections` on `url`, which the caller closes with `destroy()`. A query without an answer after
- * `queryTimeoutMs` fails and is cancelled, and may have been carried out. While the database is away, everything rejects with
- * ConnectionFailed; connecting and plain reads outside transactions do so after a wait of seconds. The caller closes `objects`.
+ * Opens a pool of up to `maxConnections` on `url`. A query without a response after `queryTimeoutMs` fails and is
+ * cancelled, but may have been executed. While the database is down, everything rejects with ConnectionFailed;
+ * opening connections and reads outside transactions do so after some seconds. The caller closes the pool with
+ * `destroy()`, and closes `objects`.
  */
 export function connect(
   url: string,

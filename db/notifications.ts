@@ -4,35 +4,35 @@ import { databaseOutage } from './connection/database-outage.ts';
 import { pass } from './connection/silence-detector.ts';
 
 const RECONNECT_MS = 1_000;
-/** A connection can die silently: one that does not answer is replaced within 6 s. */
+/** A connection can die silently. One without a response is replaced within 6 s. */
 const PING_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
 
 type Listener = {
   channel: string;
-  hear: (payload: string) => void;
+  handle: (payload: string) => void;
   opened: () => void;
-  hears: boolean;
+  isListening: boolean;
 };
 
 export type NotificationListener = {
   /** Whether the connection is listening on the channel now. */
-  hears(): boolean;
+  isListening(): boolean;
   close(): void;
 };
 
 export type Notifications = {
   /**
-   * Calls `hear` with each payload announced on `channel`. Payloads announced while the connection is lost are lost too;
+   * Calls `handle` with each payload announced on `channel`. Payloads announced during a lost connection are lost;
    * `opened` is called each time that listening begins.
    */
-  listen(channel: string, hear: (payload: string) => void, opened?: () => void): NotificationListener;
+  listen(channel: string, handle: (payload: string) => void, opened?: () => void): NotificationListener;
   close(): Promise<void>;
 };
 
 /**
- * Opens one connection that listens on every channel asked for. When it is lost it is opened again, until `close`. Throws where
- * the address names a certificate that cannot be read.
+ * Opens one connection that listens on every requested channel. A lost connection is opened again, until `close`.
+ * Throws when the address names an unreadable certificate.
  */
 export function createNotifications(databaseUrl: string): Notifications {
   const listeners = new Set<Listener>();
@@ -43,7 +43,7 @@ export function createNotifications(databaseUrl: string): Notifications {
   const fail = (error: Error) => {
     if (!closed) databaseOutage.failed(`Listening for notifications failed: ${error.message}`);
   };
-  /** Waits that long, until `wake` is called, or not at all once closed. */
+  /** Waits that long, or until `wake` is called; does not wait once closed. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       wake = resolve;
@@ -57,22 +57,22 @@ export function createNotifications(databaseUrl: string): Notifications {
     client.on('error', fail);
     client.on('notification', ({ channel, payload = '' }) => {
       for (const listener of listeners)
-        if (listener.channel === channel) void tell(channel, () => listener.hear(payload));
+        if (listener.channel === channel) void call(channel, () => listener.handle(payload));
     });
     client.on('end', () => {
-      for (const listener of listeners) listener.hears = false;
+      for (const listener of listeners) listener.isListening = false;
       wake();
     });
     try {
       await inTime(client, client.connect());
       do {
-        // Those that are added meanwhile have their turn in this loop too.
+        // This loop also reaches listeners that are added meanwhile.
         for (const listener of listeners) {
-          if (listener.hears) continue;
+          if (listener.isListening) continue;
           await inTime(client, client.query(`listen ${listener.channel}`));
           if (!listeners.has(listener)) continue;
-          listener.hears = true;
-          void tell(listener.channel, listener.opened);
+          listener.isListening = true;
+          void call(listener.channel, listener.opened);
         }
         databaseOutage.works();
         await pause(PING_MS);
@@ -92,15 +92,15 @@ export function createNotifications(databaseUrl: string): Notifications {
   const ended = stayOpen(createClient());
 
   return {
-    listen(channel, hear, opened = () => undefined) {
-      const listener: Listener = { channel, hear, opened, hears: false };
+    listen(channel, handle, opened = () => undefined) {
+      const listener: Listener = { channel, handle, opened, isListening: false };
       listeners.add(listener);
       wake();
       return {
-        hears: () => listener.hears,
+        isListening: () => listener.isListening,
         close() {
           listeners.delete(listener);
-          listener.hears = false;
+          listener.isListening = false;
         },
       };
     },
@@ -113,8 +113,8 @@ export function createNotifications(databaseUrl: string): Notifications {
 }
 
 /**
- * Settles as `work` of a connection does, which is cut when that takes too long. The timers of `pg` would also do so when this
- * process was held up, and has not read an answer that is there.
+ * Settles as `work` of a connection does, which is cut when it takes too long. The timers of `pg` would also fire
+ * when this process was blocked and a response is waiting.
  */
 async function inTime<T>(client: pg.Client, work: Promise<T>): Promise<T> {
   const over = new AbortController();
@@ -125,10 +125,10 @@ async function inTime<T>(client: pg.Client, work: Promise<T>): Promise<T> {
   return work.finally(() => over.abort());
 }
 
-/** Tells a hearer; one that fails disturbs no other. */
-async function tell(channel: string, hearer: () => void | Promise<void>): Promise<void> {
+/** Calls a listener. A failing listener does not affect the others. */
+async function call(channel: string, handle: () => void | Promise<void>): Promise<void> {
   try {
-    await hearer();
+    await handle();
   } catch (error) {
     log.error({ err: error, channel }, 'A notification could not be handled.');
   }

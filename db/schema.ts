@@ -1,4 +1,4 @@
-// The tables as Kysely sees them; `schema.sql` is the database's own description, checked in CI.
+// The tables for Kysely; schema.sql is generated from the database and checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { FlowDefinition, Json } from '../flow/definition.ts';
 import type { WebhookEvent } from '../flow/delivery.ts';
@@ -36,9 +36,9 @@ interface OrganizationTable {
   balance_microcredits: Generated<number>;
   /** The balance is low below this; null: never. */
   low_balance_microcredits: number | null;
-  /** How many of its runs may be under way; 0: any number; null: the service's default. */
+  /** Maximum number of its runs in flight; 0: no limit; null: the service's default. */
   runs_under_way_max: number | null;
-  /** Since when it is suspended, and why, where a reason was given. */
+  /** When and why it was suspended; the reason is optional. */
   suspended_at: Date | null;
   suspension_reason: string | null;
   created_at: Now;
@@ -85,18 +85,18 @@ interface FlowTable {
 interface FlowVersionTable {
   id: Generated<string>;
   flow_id: string;
-  /** null: the snapshot of a draft (or of a judge) that was run, once per content, and not a version. */
+  /** null: the snapshot of a draft (or of a judge), stored once per content. */
   version: number | null;
   note: string;
   definition: JSONColumnType<FlowDefinition>;
   /** As `draft_digest` of a flow: equal texts have equal digests. null for snapshots. */
   definition_digest: ColumnType<Buffer | null, undefined, never>;
   created_at: Now;
-  /** The actor of the audit log who published the version; null for snapshots, and where it is not known. */
+  /** The audit-log actor who published the version; null for snapshots and when unknown. */
   published_by: string | null;
   /** SHA-256 of the definition, for snapshots of drafts. */
   digest: ColumnType<Buffer | null, Buffer | undefined, never>;
-  /** How many blocks the definition has; null until it has been counted. */
+  /** The number of blocks of the definition; null until it was counted. */
   block_count: Generated<number | null>;
 }
 
@@ -122,29 +122,32 @@ export interface RunTable {
   /** Since when the run has been waiting for an operator, and since when it is to go on. */
   parked_at: Date | null;
   resume_requested_at: Date | null;
-  /** For which its request brought a key; the keys themselves are never stored (activities/request-model-keys.ts). */
+  /**
+   * The providers for which its request sent a key. The keys themselves are never stored
+   * (activities/request-model-keys.ts).
+   */
   model_key_providers: string[] | null;
   /** Set together with `callback_events`, or not at all. */
   callback_url: string | null;
   callback_events: WebhookEvent[] | null;
-  /** The run that this call goes on with, whose executionId callers know; null for the first call. */
+  /** The run that this call continues; null for the first call. */
   continues: string | null;
   /** The steps that such a call runs: from the plan's index `step_from` up to `step_to`, exclusive. */
   step_from: number | null;
   step_to: number | null;
   /** Whether the end of this call is the end of the run. */
   concludes: Generated<boolean>;
-  /** The call that ended last, or resumed last; `result` refers to its blocks. */
+  /** The call that ended or resumed last; `result` refers to its blocks. */
   concluded_by: string | null;
   /** The key_id of the API key whose request this was; null for a user. */
   key_id: string | null;
-  /** The id of the request that began the call; null for calls that no request began. */
+  /** The id of the request that began the call; null without one. */
   request_id: Generated<string | null>;
-  /** The run that this one does again. */
+  /** The run that this one repeats. */
   repeats: string | null;
-  /** The trace of the request with which this call came; null while traces are off. */
+  /** The trace of the request that began the call; null while tracing is off. */
   trace_context: ColumnType<TraceContext | null, string | null | undefined, never>;
-  /** The place where this call paused. */
+  /** The point where this call paused. */
   pause: ColumnType<PausePoint | null, string | null, string | null>;
 }
 
@@ -161,7 +164,7 @@ export interface IdempotencyKeyTable {
   project_id: string;
   endpoint: Exclude<RunMode, 'test'>;
   key: string;
-  /** SHA-256 of the request that used the key first. */
+  /** SHA-256 of the first request that used the key. */
   digest: Buffer;
   execution_id: string;
   created_at: Now;
@@ -188,7 +191,7 @@ interface AuditEntryTable {
   resource_id: string;
   details: JSONColumnType<{ [field: string]: Json }>;
   request_id: string;
-  /** The trace of the request; null while traces are off. */
+  /** The trace of the request; null while tracing is off. */
   trace_id: string | null;
   created_at: Now;
 }

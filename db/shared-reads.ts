@@ -1,4 +1,4 @@
-/** Creates the function that does a read. Those who ask for the same `key` while it is under way share its answer. */
+/** Creates a function that runs reads. Concurrent callers with the same `key` share one result. */
 export function createSharedReads() {
   const underWay = new Map<string, Promise<unknown>>();
   return function share<T>(key: string, read: () => Promise<T>): Promise<T> {

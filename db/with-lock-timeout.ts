@@ -1,5 +1,3 @@
-// Whoever waits for the lock of a table holds up everybody who comes after it. So a migration waits for moments, lets the others
-// pass, and tries again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
@@ -8,7 +6,7 @@ import type { Db } from './connect.ts';
 import { isLockTimeout } from './connection/is-lock-timeout.ts';
 import { listLockHolders } from './list-lock-holders.ts';
 
-/** Longer than the second (`deadlock_timeout`) after which PostgreSQL ends an autovacuum that is in the way. */
+/** Longer than the second (`deadlock_timeout`) after which PostgreSQL ends an autovacuum in the way. */
 const LOCK_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 3_000;
 const PATIENCE_MS = 180_000;
@@ -18,8 +16,10 @@ type Migrations = Record<string, Migration>;
 type Waiting = { migration: string; holders: string[] };
 
 /**
- * Calls `apply` with the migrations, each of which gives up when a lock is not to be had within 2 s, until it succeeds. Throws
- * after `patienceMs` of trying, and says who holds the lock. Nothing has been changed then, and a repetition may succeed.
+ * Calls `apply` with the migrations until it succeeds; each gives up when a lock takes over 2 s. A statement that
+ * waits for a table's lock blocks everybody after it, so a migration waits briefly, lets the others pass, and tries
+ * again. Throws after `patienceMs`, naming the holders of the lock. Nothing has changed then, and a repetition may
+ * succeed.
  */
 export async function withLockTimeout<T>(
   db: Db,
@@ -45,7 +45,7 @@ export async function withLockTimeout<T>(
   }
 }
 
-/** The timeout is set in the migration, since a process that waits for another to migrate does so without one. */
+/** The timeout is set in the migration, because a process that waits for another to migrate has none. */
 function watchLocks(db: Db, migrations: Migrations, waiting: Waiting): Migrations {
   const watched = Object.entries(migrations).map(([name, migration]): [string, Migration] => [
     name,

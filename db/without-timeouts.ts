@@ -10,14 +10,14 @@ const LIFT_TIMEOUTS = `select set_config(name, '0', false) ${TIMEOUTS}`;
 export const FIND_TIMEOUTS = `select string_agg('set local ' || name || ' = 0', '; ') as lift ${TIMEOUTS}`;
 const RESET_TIMEOUTS = `select set_config(name, reset_val, false) ${TIMEOUTS}`;
 
-/** Does `work` on one connection, on which no timeout of the role or database ends a long statement or transaction. */
+/** Runs `work` on one connection without the timeouts of the role or database for statements and transactions. */
 export function withoutTimeouts<T>(db: Db, work: (connection: Db) => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
     await connection.executeQuery(CompiledQuery.raw(LIFT_TIMEOUTS));
     try {
       return await work(connection);
     } finally {
-      // Fails where the connection is lost, of which `work` has told.
+      // Fails when the connection is lost, which `work` has reported.
       await connection.executeQuery(CompiledQuery.raw(RESET_TIMEOUTS)).catch(() => undefined);
     }
   });

@@ -1,4 +1,4 @@
-import { tellOutage } from '../db/connection/database-outage.ts';
+import { logOutage } from '../db/connection/database-outage.ts';
 import type { Notifications } from '../db/notifications.ts';
 import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/run-cancellation.ts';
 import { log } from '../platform/observability/log.ts';
@@ -21,7 +21,7 @@ export async function hearCancellations(
   signal: AbortSignal,
 ): Promise<void> {
   const complain = (error: unknown) => {
-    if (!tellOutage(error)) log.warn({ err: error }, 'Cancelled runs are left to the reconciler to end.');
+    if (!logOutage(error)) log.warn({ err: error }, 'Cancelled runs are left to the reconciler to end.');
   };
   async function cancelMissed(): Promise<void> {
     for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX))

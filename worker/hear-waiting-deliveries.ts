@@ -1,4 +1,4 @@
-import { tellOutage } from '../db/connection/database-outage.ts';
+import { logOutage } from '../db/connection/database-outage.ts';
 import type { Notifications } from '../db/notifications.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
 import { log } from '../platform/observability/log.ts';
@@ -16,7 +16,7 @@ export async function hearWaitingDeliveries(
   signal: AbortSignal,
 ): Promise<void> {
   const complain = (error: unknown) => {
-    if (!tellOutage(error))
+    if (!logOutage(error))
       log.warn({ err: error }, 'Waiting deliveries are left to the reconciler to begin.');
   };
   await hearUntil(signal, {

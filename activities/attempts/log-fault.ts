@@ -1,6 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
@@ -17,7 +17,7 @@ export function logFault(error: unknown, { workflowExecution, activityType, atte
   if (isDelayedAfterLostWorkers(error)) log.warn(fields, error.message);
   const forCallers = [ServiceError, ModelUnavailable, TemporalFailure].some((type) => error instanceof type);
   if (forCallers || (error instanceof Error && error.name === 'AbortError')) return;
-  if (tellOutage(error)) return;
+  if (logOutage(error)) return;
   if (error instanceof ObjectStoreUnavailable || error instanceof SandboxUnavailable)
     log.warn({ ...fields, reason: error.message }, 'An activity is repeated: what it needs is away.');
   else log.error({ ...fields, err: error }, 'An activity failed, and is repeated.');

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Db } from '../../db/connect.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import {
   type AttemptEnd,
   beginAttempt,
@@ -61,7 +61,7 @@ export async function attemptDelivery(
   const key = { deliveryId, round, attempt: number };
   const postponed = { made: number - 1 };
   const logError = (error: unknown) => {
-    if (!tellOutage(error)) log.warn({ err: error }, 'A delivery is postponed.');
+    if (!logOutage(error)) log.warn({ err: error }, 'A delivery is postponed.');
     return undefined;
   };
   const isTurn = await takeTurn(deps.db, call, { hasWorkflow: true }).catch(logError);

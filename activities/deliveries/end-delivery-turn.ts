@@ -1,6 +1,6 @@
 // An attempt that ends starts the next waiting delivery, so that none has to poll for its turn.
 import type { Db } from '../../db/connect.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { endTurn, type GivenTurn, giveTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
 import { log } from '../../platform/observability/log.ts';
@@ -19,7 +19,7 @@ export async function endDeliveryTurn(
       for (const turn of await giveTurns(db, { host, after: call.organizationId, atMost: 1 }))
         await beginTurn(turn);
   } catch (error) {
-    if (!tellOutage(error))
+    if (!logOutage(error))
       log.warn(
         { delivery_id: call.deliveryId, err: error },
         'The turn of a delivery could not be passed on yet.',

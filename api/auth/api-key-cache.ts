@@ -1,7 +1,7 @@
-// Caches API keys: for at most 10 s, and until the database announces that a key has changed.
+// Caches API keys for up to 10 s, or until the database reports a change of the key.
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import type { Notifications } from '../../db/notifications.ts';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-keys.ts';
 import { log } from '../../platform/observability/log.ts';
@@ -11,8 +11,8 @@ const USE_RECORDED_MS = 60_000;
 
 export type ApiKeyCache = {
   /**
-   * Finds the key with that id. A cached key that does not satisfy `matches` is looked up all the same, so that a guess takes
-   * as long for a known id as for an unknown one.
+   * Finds the key by its id. A cached key that fails `matches` is looked up again, so that guesses take equally long
+   * for known and unknown ids.
    */
   find(keyId: string, matches?: (key: FoundApiKey | undefined) => boolean): Promise<FoundApiKey | undefined>;
   /** Records in the background that a key was used, at most once a minute. */
@@ -20,7 +20,7 @@ export type ApiKeyCache = {
   close(): void;
 };
 
-/** Creates a cache. While notifications cannot be heard, a revoked key works for up to 10 s. */
+/** Creates a cache. While notifications do not arrive, a revoked key works for up to 10 s. */
 export function createApiKeyCache(db: Db, notifications: Notifications): ApiKeyCache {
   const cache = new LRUCache<string, FoundApiKey>({ max: 10_000, ttl: KEEP_MS });
   const used = new LRUCache<string, true>({ max: 10_000, ttl: USE_RECORDED_MS });
@@ -42,7 +42,7 @@ export function createApiKeyCache(db: Db, notifications: Notifications): ApiKeyC
       if (used.has(id)) return;
       used.set(id, true);
       touchApiKey(db, id).catch((error: Error) => {
-        if (!tellOutage(error)) log.warn({ err: error }, 'The use of an API key could not be recorded.');
+        if (!logOutage(error)) log.warn({ err: error }, 'The use of an API key could not be recorded.');
       });
     },
     close: listener.close,

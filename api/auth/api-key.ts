@@ -16,7 +16,7 @@ const NO_HMAC = Buffer.alloc(32);
 type MintedApiKey = { plaintext: string; keyId: string; secretHmac: Buffer };
 type ApiKeyParts = { environment: Environment; keyId: string; secret: string };
 
-/** Makes a new key. `plaintext` is shown once to its owner; only `keyId` and `secretHmac` are stored. */
+/** Creates a key. `plaintext` is shown once; only `keyId` and `secretHmac` are stored. */
 export function mintApiKey(environment: Environment, pepper: string): MintedApiKey {
   const keyId = randomText(KEY_ID_LENGTH);
   const secret = randomText(SECRET_LENGTH);
@@ -27,7 +27,7 @@ export function mintApiKey(environment: Environment, pepper: string): MintedApiK
   };
 }
 
-/** Splits a key as a caller sent it; undefined when it does not have the form of a key. */
+/** Splits an API key into its parts; undefined when the text does not have the form of a key. */
 export function parseApiKey(text: string): ApiKeyParts | undefined {
   const match = PATTERN.exec(text);
   if (!match) return undefined;
@@ -36,8 +36,8 @@ export function parseApiKey(text: string): ApiKeyParts | undefined {
 }
 
 /**
- * Whether `secret` is the one whose HMAC is stored. Takes as long for an unknown key (`secretHmac` undefined: always
- * false) as for a known one. The caller also checks the environment, revocation and expiry.
+ * Compares `secret` with the stored HMAC in constant time, also for an unknown key (`secretHmac` undefined: always
+ * false). The caller must also check environment, revocation and expiry.
  */
 export function secretMatches(secret: string, secretHmac: Buffer | undefined, pepper: string): boolean {
   const equal = timingSafeEqual(hmac(secret, pepper), secretHmac ?? NO_HMAC);

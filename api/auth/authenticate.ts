@@ -1,5 +1,5 @@
-// auth/ finds out who is calling: in comes a request, out go the caller (principal) and what they may do. This file: API
-// keys and JWTs (docs/identity-and-access.md).
+// auth/ finds who is calling (the principal) and what they may do. This file: API keys and JWTs
+// (docs/identity-and-access.md).
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext } from '../../platform/observability/log-context.ts';
@@ -12,7 +12,7 @@ const API_KEY_PREFIX = /^weir_/;
 /** The credentials that most endpoints take. */
 export const KEY_OR_TOKEN = 'an API key (weir_…) or a JWT';
 
-/** Sets `ctx.state.principal`. Answers the same 401 whatever is wrong with the key or token. */
+/** Sets `ctx.state.principal`. Answers the same 401 for every problem with the key or token. */
 export function authenticate(deps: AuthDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
@@ -25,7 +25,10 @@ export function authenticate(deps: AuthDeps): ApiMiddleware {
   };
 }
 
-/** Sets `ctx.state.user` and `principal` for endpoints that take only JWTs issued for the management API; otherwise 401. */
+/**
+ * Sets `ctx.state.user` and `principal` for endpoints that take only JWTs for the management API. Throws
+ * UNAUTHENTICATED.
+ */
 export function authenticateUser(deps: AuthDeps): ApiMiddleware {
   return async function authenticateUser(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), 'a JWT');
@@ -35,7 +38,7 @@ export function authenticateUser(deps: AuthDeps): ApiMiddleware {
   };
 }
 
-/** Sets `ctx.state.user` and `principal` to a user who has been authenticated, and names them in the log. */
+/** Sets `ctx.state.user` and `principal` to an authenticated user, and adds the user to the log context. */
 export function setUser(ctx: ApiContext, user: UserPrincipal): void {
   ctx.state.user = user;
   ctx.state.principal = user;
@@ -84,7 +87,7 @@ async function getKey({ config, apiKeys }: AuthDeps, token: string): Promise<Key
   };
 }
 
-/** Throws the 401 of an API key, whose reason is for the log alone. */
+/** Throws the 401 of an API key. Only the log gets the reason. */
 function refuseKey(reason: string, keyId?: string): never {
   addToLogContext({ ...(keyId !== undefined && { key_id: keyId }), reason });
   return refuseCredentials();

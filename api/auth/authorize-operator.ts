@@ -1,4 +1,3 @@
-// Decides who is an operator of the service over HTTP (docs/identity-and-access.md, Operators).
 import { forOrganization } from '../../db/connection/connection-turns.ts';
 import { findRole } from '../../db/tenants/memberships.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
@@ -8,8 +7,8 @@ import type { ApiMiddleware } from '../http/context.ts';
 import type { AuthDeps } from './deps.ts';
 
 /**
- * Lets the users of WEIR_OPERATORS through, for the path's organization, whose members they need not be. Members of it get
- * FORBIDDEN, and strangers the same 404 whether it exists or not.
+ * Admits the users of WEIR_OPERATORS to any organization. Throws FORBIDDEN for its members, and the same 404 for
+ * everybody else, whether it exists or not.
  */
 export function authorizeOperator({ config, db }: AuthDeps): ApiMiddleware {
   return async function authorizeOperator(ctx, next) {

@@ -1,4 +1,4 @@
-// Decides who may do what in an organization (docs/identity-and-access.md, Roles).
+// Roles: who may do what in an organization (docs/identity-and-access.md, Roles).
 import type { Db } from '../../db/connect.ts';
 import { forOrganization } from '../../db/connection/connection-turns.ts';
 import type { Role } from '../../db/schema.ts';
@@ -19,9 +19,9 @@ const REQUIRED: { [role in Role]: string } = {
 };
 
 /**
- * Lets members of the path's organization who have at least `role` through, and sets `ctx.state.membership`. Others get the
- * same answer whether the organization exists or not: 404, or 403 where the contract of the API asks for that (`strangers`). A
- * malformed id is 404.
+ * Admits members of the organization in the path who have at least `role`, and sets `ctx.state.membership`. Strangers
+ * get the same answer whether the organization exists or not: 404, or 403 where the API contract asks for it
+ * (`strangers`). A malformed id is 404.
  */
 export function authorizeOrganization(
   deps: AuthDeps,
@@ -41,8 +41,8 @@ export function authorizeOrganization(
 }
 
 /**
- * Sets `membership` to the answer of `find`, unless that throws, and keeps the caller's name for the other members. A write
- * asks again (`writeAuthorized`).
+ * Sets `membership` to the result of `find`, and saves the caller's profile for other members. A write authorizes
+ * again (`writeAuthorized`).
  */
 export async function authorizeBy<T extends CallerMembership>(
   state: ApiState,
@@ -57,8 +57,8 @@ export async function authorizeBy<T extends CallerMembership>(
 }
 
 /**
- * Finds a caller's role in an organization; undefined for strangers. An API key has the role of the user who made it, and is
- * a member when that user no longer is one. A key that an operator made is an admin.
+ * Finds a caller's role in an organization; undefined for strangers. An API key has the role of its creator, or
+ * `member` after the creator has left. A key that an operator created is an admin.
  */
 async function roleOf(db: Db, principal: Principal, organizationId: string): Promise<Role | undefined> {
   if (principal.kind === 'user') return findRole(db, organizationId, principal.userId);
@@ -67,7 +67,7 @@ async function roleOf(db: Db, principal: Principal, organizationId: string): Pro
   return (await findRole(db, organizationId, principal.userId)) ?? 'member';
 }
 
-/** Throws FORBIDDEN unless `role` may do as much as `least`. */
+/** Throws FORBIDDEN unless `role` includes the rights of `least`. */
 export function requireRole(role: Role, least: Role): void {
   if (RANK[role] < RANK[least]) throw lacksRole(least);
 }

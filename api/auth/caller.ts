@@ -4,8 +4,8 @@ import type { ApiState } from '../http/context.ts';
 import { accessOf, authorOf } from '../http/principal.ts';
 
 /**
- * Who reads or writes what a flow has: the projects the caller may access, the author for the audit log and, where the caller
- * was authorized for a project, the function that does so again, which a write calls (`requireLockedFlow`).
+ * The caller of an operation on a flow: the projects they may access, the author for the audit log, and, where they
+ * were authorized for a project, the function that authorizes them again before a write (`requireLockedFlow`).
  */
 export type Caller = { access: ProjectAccess; author: Author } & Pick<ApiState, 'authorizeAgain'>;
 

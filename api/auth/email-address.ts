@@ -5,8 +5,8 @@ import type { Profile } from '../http/principal.ts';
 export const EMAIL_MAX_CHARS = 254;
 
 /**
- * An e-mail address in lower case. Only ASCII: letters that look alike, or become ASCII in lower case (the Kelvin sign), could
- * make two people's addresses one.
+ * An e-mail address in lower case. Only ASCII: look-alike letters, or letters that become ASCII in lower case (the
+ * Kelvin sign), could make one address of two.
  */
 export const emailAddress = z
   .string()
@@ -14,7 +14,7 @@ export const emailAddress = z
   .regex(z.regexes.html5Email, 'must be an e-mail address in ASCII (a domain with other letters as xn--…)')
   .transform((text) => text.toLowerCase());
 
-/** Answers the address that the identity provider vouches for, in lower case; undefined when there is none. */
+/** Returns the address that the identity provider has verified, in lower case; undefined when there is none. */
 export function verifiedAddress({ email, emailVerified }: Profile): string | undefined {
   return emailVerified ? emailAddress.safeParse(email).data : undefined;
 }

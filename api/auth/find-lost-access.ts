@@ -5,8 +5,8 @@ import type { AuthDeps } from './deps.ts';
 import type { MemberCache } from './member-cache.ts';
 
 /**
- * Finds why a caller who was let in may no longer reach the organization's flows: the key or token is no longer valid, or the
- * user is no longer a member, as `isMember` says. Undefined while they may.
+ * Finds why an admitted caller has lost access to the organization's flows: the key or token is no longer valid, or
+ * the user has left (`isMember`). Undefined while they have access.
  */
 export async function findLostAccess(
   { db, apiKeys }: Pick<AuthDeps, 'db' | 'apiKeys'>,
@@ -20,7 +20,7 @@ export async function findLostAccess(
   return (await isMember(organizationId, principal.userId)) ? undefined : 'not_member';
 }
 
-/** Tells whether a caller who was let in may go on reading what is about the organization's flows, or might up to 10 s ago. */
+/** Whether an admitted caller may still read the organization's flows. The answer may be up to 10 s old. */
 export async function mayStillRead(
   deps: Pick<AuthDeps, 'db' | 'apiKeys' | 'members'>,
   principal: Principal,

@@ -8,14 +8,14 @@ import { limitRate } from './limit-rate.ts';
 type Scopes = readonly [KeyScope, ...KeyScope[]];
 
 /**
- * Lets users and API keys in, counting the request against their rate limits. A key needs one of `scopes`; what a user may
- * do, their role says.
+ * Authenticates users and API keys, and counts the request against their rate limits. A key needs one of `scopes`; a
+ * user's role is checked later.
  */
 export function identifyCaller(deps: AuthDeps, ...scopes: Scopes): ApiMiddleware[] {
   return [authenticate(deps), limitRate(deps), requireScope(scopes)];
 }
 
-/** Lets in only users with a JWT issued for the management API, counting the request against their rate limits. */
+/** Authenticates users by a JWT for the management API, and counts the request against their rate limits. */
 export function identifyUser(deps: AuthDeps): ApiMiddleware[] {
   return [authenticateUser(deps), limitRate(deps)];
 }
@@ -30,7 +30,7 @@ function requireScope(keyScopes: Scopes): ApiMiddleware {
   return Object.assign(requireScope, { keyScopes });
 }
 
-/** Lists the scopes of which an API key needs one for an endpoint; empty where no key is let in. */
+/** Lists the key scopes that an endpoint accepts; empty where it takes no keys. */
 export function keyScopesOf({ handlers }: Route): readonly KeyScope[] {
   for (const handler of handlers) if ('keyScopes' in handler) return handler.keyScopes as Scopes;
   return [];

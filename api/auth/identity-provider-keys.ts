@@ -1,4 +1,5 @@
-// The identity provider's keys: found by its discovery document when first needed, and cached, also while it is away.
+// The identity provider's discovery document and signing keys: fetched on first use, and cached, also while the
+// provider is down.
 import {
   createLocalJWKSet,
   errors,
@@ -14,7 +15,7 @@ import { fetchFromProvider, readDiscovery } from './read-discovery.ts';
 
 /** For the discovery document and the keys together. */
 const FETCH_TIMEOUT_MS = 4_000;
-/** The provider is asked at most once in this time. */
+/** Minimum time between two requests to the provider. */
 const ASKED_AGAIN_MS = 2_000;
 /** Keys older than this are fetched again in the background. */
 const FRESH_MS = 10 * 60_000;
@@ -27,8 +28,8 @@ export const IDENTITY_PROVIDER_UNAVAILABLE =
 type Keys = { find: ReturnType<typeof createLocalJWKSet>; fetchedAt: number };
 
 /**
- * Creates the function that picks a token's key, by the header's `alg` and `kid` alone: `jku`, `jwk` and `x5u` are ignored. An
- * unknown key makes it fetch the keys again; when that fails, it throws IDENTITY_PROVIDER_UNAVAILABLE for this token alone.
+ * Creates the function that selects a token's key by the header's `alg` and `kid`; it ignores `jku`, `jwk` and `x5u`.
+ * An unknown key triggers a fetch. When the fetch fails, only this token gets IDENTITY_PROVIDER_UNAVAILABLE.
  */
 export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
   let keys: Keys | undefined;
@@ -36,7 +37,7 @@ export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answered = false;
 
-  /** Fetches the keys, unless that was done a moment ago; answers whether they are up to date. */
+  /** Fetches the keys, unless they were fetched a moment ago. Returns whether they are up to date. */
   function refresh(): Promise<boolean> {
     if (fetching) return fetching;
     if (performance.now() - askedAt < ASKED_AGAIN_MS) return Promise.resolve(answered);

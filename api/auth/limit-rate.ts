@@ -1,6 +1,6 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/reference.md, Limits).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import type { Quota } from '../../db/tenants/rate-limits.ts';
 import { log } from '../../platform/observability/log.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
@@ -10,14 +10,14 @@ import { RetryLater } from '../http/retry-later.ts';
 import type { AuthDeps } from './deps.ts';
 import type { QuotaState } from './request-leases.ts';
 
-/** Requests in a row that this process could not count. */
+/** Consecutive requests that could not be counted. */
 let uncounted = 0;
 
 /**
- * Counts the request with a token bucket (GCRA), or answers 429. Every answer carries the state of the quota that has least
- * left. Requests of callers that the database has never counted for pass uncounted and without these headers while it cannot
- * count: a limit is no reason to refuse work. The rest of the request takes turns at database connections for its organization,
- * or its user until the organization is known.
+ * Counts the request with a token bucket (GCRA). Throws RATE_LIMITED when a quota is used up. Each response has the
+ * state of the quota with the least left. While the database cannot count, requests of callers without a lease pass
+ * without these headers. The rest of the request queues for database connections under its organization, or under its
+ * user until the organization is known.
  */
 export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
   return async function limitRate(ctx, next) {
@@ -51,7 +51,10 @@ export function limitRate({ config, requestLeases }: AuthDeps): ApiMiddleware {
     await onBehalfOf(ownerOf(principal), next);
   };
 
-  /** Takes one request from each quota; stops at the first that is used up, which is the last in the answer. */
+  /**
+   * Takes one request from each quota. Stops at the first quota that is used up, which is then the last of the
+   * result.
+   */
   async function take(quotas: Quota[]): Promise<QuotaState[]> {
     const states: QuotaState[] = [];
     for (const quota of quotas) {
@@ -78,9 +81,9 @@ function counted<T>(states: T): T {
   return states;
 }
 
-/** Logs the beginning of an outage, not each of its requests. */
+/** Logs the first failure of an outage only. */
 function notCounted(error: unknown): [] {
-  const reason = tellOutage(error) ? {} : { err: error };
+  const reason = logOutage(error) ? {} : { err: error };
   if (uncounted === 0) log.warn(reason, 'Requests are not counted against rate limits for now.');
   uncounted += 1;
   return [];

@@ -13,8 +13,8 @@ import type { AuthDeps } from './deps.ts';
 
 /**
  * Sets `ctx.state.project` and `ctx.state.membership` for callers who have at least the role `least` in the project's
- * organization; an API key is a member in its project alone. Answers the same 404 for projects that do not exist and for
- * those of others.
+ * organization. An API key is a member in its own project alone. Throws the same NOT_FOUND for unknown projects and
+ * for projects of others.
  */
 export function loadProject(deps: AuthDeps, least: Role): ApiMiddleware {
   return async function loadProject(ctx, next) {

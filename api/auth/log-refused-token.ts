@@ -7,8 +7,8 @@ const REASONS_MAX = 100;
 const USER_MAX_CHARS = 80;
 
 /**
- * Creates a function that logs why a token was refused, which its caller is not told: one line a minute for a reason and
- * user. A user is named only where the signature was valid.
+ * Creates a function that logs why a token was refused: at most once a minute for each reason and user. The caller
+ * does not learn the reason. The log names a user only when the signature was valid.
  */
 export function createRefusedTokenLog(): (error: unknown) => void {
   const logged = new LRUCache<string, true>({ max: REASONS_MAX, ttl: SAME_REASON_MS });

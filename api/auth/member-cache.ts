@@ -9,8 +9,8 @@ type Member = { organizationId: string; userId: string };
 
 export type MemberCache = {
   /**
-   * Tells whether a user is a member of an organization, or was one up to 10 s ago: for looks that are repeated while an answer
-   * is read. All streams of a user share them.
+   * Whether a user is a member of an organization. The answer may be up to 10 s old. All streams of a user share one
+   * lookup.
    */
   has(organizationId: string, userId: string): Promise<boolean>;
 };

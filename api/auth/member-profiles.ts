@@ -1,8 +1,6 @@
-// Keeps the names and e-mail addresses of members as their tokens tell them (docs/identity-and-access.md, Names
-// and e-mail addresses).
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { saveMemberProfile } from '../../db/tenants/member-profiles.ts';
 import { log } from '../../platform/observability/log.ts';
 import type { Principal } from '../http/principal.ts';
@@ -10,12 +8,12 @@ import type { Principal } from '../http/principal.ts';
 const MEMBERS_MAX = 10_000;
 
 export type MemberProfiles = {
-  /** Saves in the background what the token of a caller who reads or changes something in an organization tells, once for each. */
+  /** Saves the caller's name and e-mail address in the background, once for each token. */
   save(organizationId: string, principal: Principal): void;
 };
 
 export function createMemberProfiles(db: Db): MemberProfiles {
-  /** When the newest token of which this process knows was issued, in milliseconds. */
+  /** For each member: when the newest known token was issued, in milliseconds. */
   const newest = new LRUCache<string, number>({ max: MEMBERS_MAX });
   return {
     save(organizationId, principal) {
@@ -25,12 +23,10 @@ export function createMemberProfiles(db: Db): MemberProfiles {
       if (profile.name === null && profile.email === null) return;
       if ((newest.get(member) ?? -1) >= issuedAt.getTime()) return;
       newest.set(member, issuedAt.getTime());
-      saveMemberProfile(db, { organizationId, userId, ...profile, toldAt: issuedAt }).catch(
-        (error: Error) => {
-          newest.delete(member);
-          if (!tellOutage(error)) log.warn({ err: error }, 'The name of a member could not be saved.');
-        },
-      );
+      saveMemberProfile(db, { organizationId, userId, ...profile, issuedAt }).catch((error: Error) => {
+        newest.delete(member);
+        if (!logOutage(error)) log.warn({ err: error }, 'The name of a member could not be saved.');
+      });
     },
   };
 }

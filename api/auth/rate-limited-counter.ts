@@ -1,4 +1,4 @@
-// Counts the requests that were answered 429, for usage: in memory, and now and then in the database.
+// Counts requests that got 429, for usage statistics: in memory, and every two seconds in the database.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
@@ -7,21 +7,21 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 
 const EVERY_MS = 2_000;
-/** A database that hangs does not keep the process from ending. */
+/** A database that hangs does not delay the end of the process. */
 const CLOSE_MAX_MS = 2_000;
-/** Callers that are counted at a time; beyond, a 429 is counted for nobody. */
+/** Callers in memory. Beyond this number, a 429 is not counted. */
 const CALLERS_MAX = 10_000;
 
 export type RateLimitedCounter = {
-  /** Counts each 429 of what comes after it, where the caller's project is known. */
+  /** Counts each 429 of the middleware after it, when the caller's project is known. */
   count: ApiMiddleware;
-  /** Stores what has been counted; keeps it where that fails. */
+  /** Stores the counts; keeps them in memory when that fails. */
   store(): Promise<void>;
-  /** Stores what is left, and ends. */
+  /** Stores the remaining counts and stops. */
   close(): Promise<void>;
 };
 
-/** Creates the counter of one process. A process that is killed loses those of the last two seconds. */
+/** Creates the counter of one process. A killed process loses the counts of the last two seconds. */
 export function createRateLimitedCounter(db: Db): RateLimitedCounter {
   const counted = new Map<string, RateLimited>();
 
@@ -39,7 +39,7 @@ export function createRateLimitedCounter(db: Db): RateLimitedCounter {
     try {
       await addRateLimited(db, taken);
     } catch {
-      // The database says in the log that it is away; what was counted is stored the next time.
+      // The database logs its outage. The counts are stored next time.
       for (const caller of taken) add(caller);
     }
   }

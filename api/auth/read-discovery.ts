@@ -1,4 +1,3 @@
-// The discovery document of the identity provider (OpenID Connect Discovery 1.0, section 4).
 import { z } from 'zod';
 import { fetchJson } from '../../platform/net/fetch-json.ts';
 
@@ -13,7 +12,10 @@ const discoveryDocument = z.object({
   revocation_endpoint: endpoint,
 });
 
-/** Fetches the document. Throws when it cannot be had, and when it is that of another issuer. */
+/**
+ * Fetches the discovery document (OpenID Connect Discovery 1.0, section 4). Throws when it is unavailable or names
+ * another issuer.
+ */
 export async function readDiscovery(issuer: string, signal: AbortSignal) {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = discoveryDocument.parse(await fetchFromProvider(address, signal));
@@ -23,7 +25,7 @@ export async function readDiscovery(issuer: string, signal: AbortSignal) {
   return document;
 }
 
-/** Fetches JSON from the identity provider, which redirects nowhere. Throws for every status but success. */
+/** Fetches JSON from the identity provider, without following redirects. Throws unless the status is a success. */
 export function fetchFromProvider(address: string, signal: AbortSignal): Promise<unknown> {
   return fetchJson(address, { maxBytes: DOCUMENT_MAX_BYTES, signal, redirect: 'error' });
 }

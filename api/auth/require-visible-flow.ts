@@ -5,7 +5,7 @@ import type { ProjectAccess } from '../../db/tenants/project-access.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Caller } from './caller.ts';
 
-/** Finds a flow that the caller may see. Otherwise throws NOT_FOUND, in words about `what` the caller asked for. */
+/** Finds a flow that the caller may see. Throws NOT_FOUND with a message about `what`. */
 export async function requireVisibleFlow(
   { db }: { db: Db },
   flowId: string | undefined,
@@ -18,8 +18,8 @@ export async function requireVisibleFlow(
 }
 
 /**
- * Finds such a flow again to write about it, and locks it until the transaction ends. Before that, the caller is authorized again
- * as by `writeAuthorized`: throws UNAUTHENTICATED when the key was revoked meanwhile.
+ * Finds such a flow and locks it until the transaction ends, for a write. Authorizes the caller again first, as
+ * `writeAuthorized` does: throws UNAUTHENTICATED when the key was revoked meanwhile.
  */
 export async function requireLockedFlow(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function requireLockedFlow(
   return flow;
 }
 
-/** Answers the same for what does not exist and for what the caller may not see. */
+/** Makes the NOT_FOUND for things that do not exist or that the caller may not see. */
 export function notVisible(what: string): ServiceError {
   return new ServiceError('NOT_FOUND', `There is no such ${what} among those you may see.`);
 }

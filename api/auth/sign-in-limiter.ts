@@ -1,4 +1,4 @@
-// Bounds failed authentication per address. Credentials that were valid lately are not held up by others' failures.
+// Limits failed sign-ins per network. Credentials that worked recently are exempt.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
@@ -14,15 +14,15 @@ const MINUTE_MS = 60_000;
 
 export type SignInLimiter = {
   /**
-   * Checks credentials with `verify`, which throws UNAUTHENTICATED when they are wrong. Throws RATE_LIMITED without
-   * checking when the request's address had too many failures lately, unless these credentials were valid lately.
+   * Checks credentials with `verify`, which throws UNAUTHENTICATED. Throws RATE_LIMITED without a check when the
+   * network had too many failures recently, unless these credentials worked recently.
    */
   check<T>(request: IncomingMessage, credentials: string, verify: () => Promise<T>): Promise<T>;
 };
 
 /**
- * Creates a limiter that allows each address `perMinute` failures (0: any number). `proxies`: how many of the operator's
- * own proxies are in front of the service.
+ * Creates a limiter that allows `perMinute` failures per network (0: no limit). `proxies`: the number of the
+ * operator's own proxies in front of the service.
  */
 export function createSignInLimiter({
   perMinute,
@@ -31,7 +31,7 @@ export function createSignInLimiter({
   perMinute: number;
   proxies: number;
 }): SignInLimiter {
-  /** A token bucket per address, refilled evenly: `left` is what it held at the time `at`; never below -perMinute. */
+  /** A token bucket per network, refilled evenly: `left` tokens at the time `at`, never below -perMinute. */
   const buckets = new LRUCache<string, { left: number; at: number }>({ max: ADDRESSES_MAX });
   const valid = new LRUCache<string, true>({ max: VALID_MAX, ttl: VALID_MS });
 

@@ -6,12 +6,12 @@ import type { Config } from '../../platform/config/config.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 import { createIdentityProviderKeys } from './identity-provider-keys.ts';
 import { createRefusedTokenLog } from './log-refused-token.ts';
-import { readProfile } from './read-profile.ts';
+import { NAME_MAX_CHARS, readProfile } from './read-profile.ts';
 import { userIdSchema } from './user-id.ts';
 
-/** Asymmetric signatures only: whoever can check a token cannot issue one. */
+/** Asymmetric signatures only: a service that checks tokens must not be able to issue them. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
-/** The `typ` of an access token, where it has one (RFC 9068, 2.1): tokens for other purposes are refused. */
+/** The `typ` of an access token, where present (RFC 9068, 2.1). Tokens for other purposes are refused. */
 const TYPE = /^(application\/)?(at\+)?jwt$/i;
 export const CLOCK_TOLERANCE_SECONDS = 10;
 /** Three parts in strict base64url; decoders also accept padding, for example. */
@@ -19,8 +19,8 @@ const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export type TokenVerifier = {
   /**
-   * Finds the user whom a token was issued to for one of `audiences`; undefined when the token is not valid, for any reason.
-   * Throws IDENTITY_PROVIDER_UNAVAILABLE while the keys to check it with cannot be fetched.
+   * Finds the user whom a token was issued to for one of `audiences`; undefined when the token is not valid. Throws
+   * IDENTITY_PROVIDER_UNAVAILABLE while the signing keys cannot be fetched.
    */
   verify(token: string, audiences: string[]): Promise<UserPrincipal | undefined>;
 };
@@ -53,20 +53,19 @@ export function createTokenVerifier({ oidc }: Pick<Config, 'oidc'>): TokenVerifi
   };
 }
 
-/** Scopes: providers differ in where they put them (RFC 9068: `scope`) and in what form. */
+/** Providers put scopes into different claims (RFC 9068: `scope`) and forms. */
 const scopeNames = z
   .union([
     z.array(z.string()),
     z.string().transform((names) => names.split(' ').filter((name) => name !== '')),
   ])
   .catch([]);
-/** A client id (RFC 6749, 2.2) as tokens name it: `client_id` (RFC 9068) or, in OpenID Connect, `azp`. */
+/** A client id (RFC 6749, 2.2): the claim `client_id` (RFC 9068) or, in OpenID Connect, `azp`. */
 const clientId = z
   .string()
   .regex(/^[\x20-\x7e]{1,1000}$/)
   .optional()
   .catch(undefined);
-const NAME_MAX_CHARS = 200;
 /** Seconds since 1970, up to the year 9999. */
 const numericDate = z.number().min(0).max(253_402_300_799).optional().catch(undefined);
 const claims = z.object({

@@ -8,8 +8,8 @@ type CallerState = Pick<ApiState, 'principal' | 'requestId' | 'membership' | 'au
 type Write<T> = (tx: Tx, author: Author, membership: CallerMembership) => Promise<T>;
 
 /**
- * Does a caller's write in one transaction, which first authorizes the caller again and locks the organization: what
- * let the caller in holds until the write is done. The write records itself under `author` (`recordChange`).
+ * Writes in one transaction, which first authorizes the caller again and locks the organization, so that the caller's
+ * rights hold until the commit. The write records itself under `author` (`recordChange`).
  */
 export function writeAuthorized<T>(db: Db, caller: CallerState, write: Write<T>): Promise<T> {
   return inTransaction(db, async (tx) => {

@@ -1,5 +1,6 @@
-// The codec endpoint: codec/ is Temporal's Remote Codec protocol, by which its Web UI and CLI show what Weir has encrypted. In
-// come payloads; out go those decrypted that the caller may read. It encodes nothing: what it wrote would pass for Weir's own.
+// The codec endpoint: Temporal's Remote Codec protocol, by which its Web UI and CLI show what Weir has encrypted. It
+// decrypts the payloads that the caller may read (docs/operating/encryption.md). It does not encode: its output would
+// pass for Weir's own.
 import type { Middleware } from 'koa';
 import { authenticateUser, setUser } from '../auth/authenticate.ts';
 import { limitRate } from '../auth/limit-rate.ts';
@@ -69,7 +70,7 @@ export function codecRoutes(deps: ApiDeps): Route[] {
     },
   ];
 
-  /** Sets `ctx.state.user` and `principal` by the token, else by the session that the browser has. */
+  /** Sets `ctx.state.user` and `principal` from the token or the browser's session. */
   function authenticateBySession(deps: ApiDeps): ApiMiddleware {
     const byToken = authenticateUser(deps);
     return async function authenticateBySession(ctx, next) {
@@ -81,7 +82,7 @@ export function codecRoutes(deps: ApiDeps): Route[] {
   }
 }
 
-/** Answers a browser that asks whether the Web UI may send payloads. */
+/** Answers the CORS preflight of Temporal's Web UI. */
 export function codecPreflight({ config }: ApiDeps): Middleware {
   return function codecPreflight(ctx) {
     allow(ctx, config);

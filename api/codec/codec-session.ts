@@ -1,5 +1,3 @@
-// The session with which Temporal's Web UI decodes for a user: a cookie, since the Web UI of a server without sign-in of its own
-// has no token to send. It is for the codec endpoint alone, and as short-lived as the token that it was made with.
 import type { Config } from '../../platform/config/config.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import type { UserPrincipal } from '../http/principal.ts';
@@ -11,13 +9,17 @@ const OWNER = 'cookie/codec';
 
 type Session = { userId: string; expiresAt: number };
 type Sessions = {
-  /** Makes the header that gives the user's browser a session. */
+  /** Creates the Set-Cookie header that starts a session. */
   open(user: UserPrincipal): string;
   /** Finds the user of the first valid session in a header `Cookie`; undefined when none is valid. */
   find(cookies: string): UserPrincipal | undefined;
 };
 
-/** Creates the sessions: their cookies are encrypted under WEIR_SECRETS_KEYS, so that nobody else can make one. */
+/**
+ * Creates the sessions of the codec endpoint. A Temporal Web UI without its own sign-in has no token to send, so a
+ * cookie stands for the user. The cookie works for this endpoint alone and expires with the token. It is encrypted
+ * under WEIR_SECRETS_KEYS, so nobody else can make one.
+ */
 export function createCodecSessions({ secretsKeys, publicUrl }: Config): Sessions {
   const encryption = createEncryption(secretsKeys);
   const secure = publicUrl?.startsWith('https:') ? '; Secure' : '';
@@ -29,7 +31,7 @@ export function createCodecSessions({ secretsKeys, publicUrl }: Config): Session
       return `${COOKIE}=${value}; Path=${CODEC_PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
     },
     find(cookies) {
-      // A browser may send several, such as one of an earlier key or of a host above this one.
+      // A browser may send several, for example from an earlier key or a parent domain.
       for (const [, value = ''] of cookies.matchAll(NAMED)) {
         const user = read(Buffer.from(value, 'base64url').toString());
         if (user) return user;
@@ -48,7 +50,7 @@ export function createCodecSessions({ secretsKeys, publicUrl }: Config): Session
   }
 }
 
-/** Makes the principal of a session, of which nothing is known but who it is. */
+/** Creates the principal of a session. Nothing but the user id is known. */
 function userOf(userId: string, expiresAt: Date): UserPrincipal {
   return {
     kind: 'user',

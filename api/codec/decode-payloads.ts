@@ -1,4 +1,3 @@
-// What the codec endpoint decodes for whom: payloads of workflows that the caller may read (docs/operating/encryption.md).
 import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { listReadableWorkflows } from '../../db/tenants/list-readable-workflows.ts';
@@ -38,9 +37,9 @@ export function notReadable(): ServiceError {
 }
 
 /**
- * Answers the payloads, those of workflows that the caller may read decrypted, all others as they came; 403 when the caller may
- * read none of them. Whose a payload is, its encryption proves: it opens as that workflow's alone. One that does not open is
- * answered as a text that says why, which the Web UI shows in its place.
+ * Decrypts the payloads of workflows that the caller may read, and returns all others unchanged. Throws FORBIDDEN
+ * when the caller may read none of them. Encryption binds a payload to its workflow. For a payload that cannot be
+ * decrypted, returns a text with the reason, which the Web UI shows instead.
  */
 export function decodePayloads({ db, config, largeValues }: ApiDeps): ApiMiddleware {
   const codec = encryptPayloads(config.temporalEncryption);
@@ -69,7 +68,9 @@ export function decodePayloads({ db, config, largeValues }: ApiDeps): ApiMiddlew
   };
 }
 
-/** Returns the id of the run, test run or delivery with which the workflow's id begins; undefined when nothing is encrypted. */
+/**
+ * Finds the id of the run, test run or delivery at the start of the workflow id; undefined when nothing is encrypted.
+ */
 function findWorkflow(codec: EncryptingCodec, payload: Payload): string | undefined {
   return codec.findOwner(payload)?.slice(0, UUID_CHARS).toLowerCase();
 }

@@ -1,4 +1,3 @@
-// GET /console/assets/{file}: scripts, styles, fonts and images. Their names have a hash of what they hold.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,9 +8,9 @@ import { ServiceError } from '../../flow/errors.ts';
 
 const NAME = /^\w[\w.-]{0,199}$/;
 const COMPRESSED = ['.css', '.js', '.json', '.svg'];
-/** Files in each of their encodings; the console has some dozens. */
+/** Maximum number of cached files, counting each encoding. The console has some dozens. */
 const KEPT_MAX = 500;
-/** The highest quality is a twentieth smaller and takes ten times as long. */
+/** The highest quality saves 5% and takes ten times as long. */
 const BROTLI_QUALITY = 9;
 
 type Encoding = 'br' | 'gzip' | 'identity';
@@ -23,7 +22,10 @@ const ENCODE: { [encoding in Encoding]: (bytes: Buffer) => Buffer | Promise<Buff
   identity: (bytes) => bytes,
 };
 
-/** Serves the files of a folder, which are read and compressed when they are first asked for, and kept. */
+/**
+ * Serves GET /console/assets/{file} from a folder: scripts, styles, fonts and images, whose names contain a hash of
+ * their content. Files are read and compressed on first use, and cached.
+ */
 export function serveAsset(folder: string): Middleware {
   const kept = new LRUCache<string, Promise<Buffer>>({ max: KEPT_MAX });
 

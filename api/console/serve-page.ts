@@ -1,4 +1,5 @@
-// GET /console and every path below it that does not name a file: the console's page, with a nonce of its own for each answer.
+// GET /console and every path below it that does not name a file: the console's page, with a new nonce for each
+// response.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Context, Middleware } from 'koa';
@@ -6,7 +7,7 @@ import { isLoopback } from '../../platform/config/config.ts';
 import type { ConsoleOptions } from './console-options.ts';
 import { createSignInOrigins } from './sign-in-origins.ts';
 
-/** The text that console/vite.config.ts leaves in the page where the nonce goes. */
+/** The placeholder that console/vite.config.ts writes for the nonce. */
 const NONCE = /__CSP_NONCE__/g;
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -16,7 +17,7 @@ const NOT_BUILT = `<!doctype html>
 The API works without it: see <a href="/reference">the reference</a>.</p></body>
 </html>
 `;
-/** The console uses none of these, and nothing that it shows may. */
+/** The console uses none of these, so its content may not either. */
 const DENIED = [
   'accelerometer',
   'camera',
@@ -28,7 +29,7 @@ const DENIED = [
   'usb',
 ];
 const HEADERS = {
-  // Stored, the page would come with the nonce of an earlier answer.
+  // A cached page would have the nonce of an earlier response.
   'Cache-Control': 'no-store',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -37,7 +38,7 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
 };
 
-/** Serves the page; says how to build it where that was not done. */
+/** Serves the page, or instructions when the console is not built. */
 export function servePage(options: ConsoleOptions, file: string): Middleware {
   const signInOrigins = createSignInOrigins(options.oidc?.issuer);
   return async function servePage(ctx) {
@@ -52,7 +53,7 @@ export function servePage(options: ConsoleOptions, file: string): Middleware {
   };
 }
 
-/** Allows `<style>` elements only with the nonce: code editors and form controls insert some. */
+/** Allows `<style>` elements only with the nonce. Code editors and form controls insert some. */
 function contentSecurityPolicy(nonce: string, signInOrigins: string[]): string {
   return [
     "default-src 'none'",
@@ -68,8 +69,8 @@ function contentSecurityPolicy(nonce: string, signInOrigins: string[]): string {
 }
 
 /**
- * Names the same page at 127.0.0.1 where it was asked for as localhost, and users sign in at 127.0.0.1. Another program may
- * listen to localhost (on ::1), so that the sign-in of a local start may not come back there.
+ * Returns the URL of the same page at 127.0.0.1 when a browser asked for localhost and users sign in at 127.0.0.1.
+ * Another program may listen on localhost (::1), which would break the redirect after sign-in.
  */
 function otherName(ctx: Context, { host, oidc, publicUrl }: ConsoleOptions): string | undefined {
   const signsInAt = oidc && URL.parse(oidc.issuer)?.hostname;

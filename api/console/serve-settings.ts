@@ -1,9 +1,8 @@
-// GET /console/settings.json: what the console has to know before anybody has signed in.
 import type { Middleware } from 'koa';
-import packageJson from '../../package.json' with { type: 'json' };
+import { VERSION } from '../version.ts';
 import type { ConsoleOptions } from './console-options.ts';
 
-/** Serves the settings; what is not configured is null. */
+/** Serves GET /console/settings.json, which the console reads before sign-in. Settings without a value are null. */
 export function serveSettings({ console, oidc, temporal, temporalEncryption }: ConsoleOptions): Middleware {
   const settings = {
     issuer: oidc?.issuer ?? null,
@@ -13,7 +12,7 @@ export function serveSettings({ console, oidc, temporal, temporalEncryption }: C
     temporalUiUrl: console.temporalUiUrl ?? null,
     temporalNamespace: temporal.namespace,
     temporalEncrypted: temporalEncryption.keys.length > 0,
-    version: packageJson.version,
+    version: VERSION,
   };
   return function serveSettings(ctx) {
     ctx.body = settings;

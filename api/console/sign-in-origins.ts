@@ -1,12 +1,14 @@
-// The origins that the console's page may connect to in order to sign users in: those of the identity provider.
 import { readDiscovery } from '../auth/read-discovery.ts';
 
 const FETCH_TIMEOUT_MS = 3_000;
-/** The provider is asked again after this time: shorter while it does not answer. */
+/** Time before the provider is asked again; shorter while it does not answer. */
 const KEPT_MS = 10 * 60_000;
 const ASKED_AGAIN_MS = 5_000;
 
-/** Creates the function that lists them: the issuer's own, and those of endpoints that its discovery document names. */
+/**
+ * Creates the function that lists the origins for the page's `connect-src`: the issuer's own, and the origins of the
+ * endpoints in its discovery document.
+ */
 export function createSignInOrigins(issuer: string | undefined): () => Promise<string[]> {
   if (issuer === undefined) return async () => [];
   const own = new URL(issuer).origin;
@@ -19,7 +21,7 @@ export function createSignInOrigins(issuer: string | undefined): () => Promise<s
       known = [...new Set([own, ...(await readEndpoints(issuer))])];
       askAfter = performance.now() + KEPT_MS;
     } catch {
-      // The page works without: the provider's token endpoint mostly has the issuer's origin.
+      // The page works without: most providers have the token endpoint at the issuer's origin.
       askAfter = performance.now() + ASKED_AGAIN_MS;
     }
     asking = undefined;
@@ -33,7 +35,7 @@ export function createSignInOrigins(issuer: string | undefined): () => Promise<s
   };
 }
 
-/** The endpoints that a page calls; it goes to the others as a whole. */
+/** Endpoints that the page calls with fetch. Browsers navigate to the others. */
 async function readEndpoints(issuer: string): Promise<string[]> {
   const document = await readDiscovery(issuer, AbortSignal.timeout(FETCH_TIMEOUT_MS));
   const endpoints = [document.token_endpoint, document.revocation_endpoint];

@@ -4,8 +4,8 @@ import { RESERVED_NAMES } from '../../flow/find-tree-problems.ts';
 import type { WrittenStep } from './written-flow.ts';
 
 /**
- * Fills in what was left out: a step_id from the name (or the type, without a name), unique in the flow and the same each
- * time for the same steps; a name from the step_id.
+ * Fills in omitted fields: `step_id` from the name, or from the type without a name, unique in the flow and stable
+ * for the same steps; `name` from the step_id.
  */
 export function completeSteps(written: WrittenStep[]): FlowDefinition {
   const ids = { taken: new Set<string>(RESERVED_NAMES), numbers: new Map<string, number>() };
@@ -21,7 +21,7 @@ function collectIds(written: WrittenStep[], taken: Set<string>): void {
   }
 }
 
-/** Those in use, and the number to try next for each name. */
+/** The step ids in use, and the next number to try for each name. */
 type StepIds = { taken: Set<string>; numbers: Map<string, number> };
 
 function complete(written: WrittenStep[], ids: StepIds): Step[] {

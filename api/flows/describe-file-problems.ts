@@ -3,9 +3,9 @@ import type { PathSegment } from '../../flow/step-path.ts';
 
 const PROBLEMS_MAX = 100;
 
-/** `path` is written for people: `steps[2].branches.summary[0].prompt`. `line` counts from 1. */
+/** A problem in a flow file. `path` is for people: `steps[2].branches.summary[0].prompt`. `line` counts from 1. */
 export type FileProblem = { path: string; message: string; line?: number };
-/** `line` when it is not that of the path. `within`: the place in the value at the path, which is a text; from 1. */
+/** `line`: set when it differs from the line of the path. `within`: the position in the text at the path, from 1. */
 export type Problem = {
   path: PathSegment[];
   message: string;

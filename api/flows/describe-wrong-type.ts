@@ -1,6 +1,6 @@
 import { PROCESSOR_TYPES } from '../../flow/definition.ts';
 
-/** Says which types a step can have, and where the type of a block is written when the step has that. */
+/** Lists the valid step types. When a step has a block's type, says where that belongs. */
 export function describeWrongType(step: unknown): string {
   const written = (step as { type?: unknown } | null)?.type;
   const known = PROCESSOR_TYPES.find((type) => type === written);

@@ -6,7 +6,10 @@ import { BRACES } from './take-forbidden.ts';
 const QUOTES =
   'YAML takes a colon and a space as a key: put the text in quotes, as in "Sum up: {{message}}", or write it below a |, and indent keys of one map alike.';
 
-/** Says what keeps a text from being read as YAML, once for each line, with the path of the value around it where it is known. */
+/**
+ * Describes the YAML syntax errors of a text, one for each line, with the path of the value around the error when
+ * known.
+ */
 export function describeYamlErrors(
   document: Document,
   text: string,
@@ -16,10 +19,10 @@ export function describeYamlErrors(
   const found = new Map<number, FileProblem>();
   for (const { code, message, pos } of [...document.errors, ...document.warnings]) {
     const line = lineOf(pos[0]);
-    // takeForbidden finds these, where they are the only ones.
+    // `takeForbidden` reports these when there are no other errors.
     if (code === 'NON_STRING_KEY' || found.has(line)) continue;
     const { path, keyOffset } = keyBefore(document, pos[0]);
-    // A key of an earlier line has nothing to do with the error, unless its text did not end.
+    // A key on an earlier line is unrelated to the error, unless its text did not end.
     const isKnown = lineOf(keyOffset) === line || code === 'MISSING_CHAR';
     found.set(line, {
       path: isKnown ? formatPath(path) : '',
@@ -38,7 +41,7 @@ function describe(code: string, message: string, line: string): string {
   return `${message}.`;
 }
 
-/** Returns the path of the deepest value whose key begins before an offset, and where that key begins. */
+/** Returns the path of the deepest value whose key begins before an offset, and the offset of that key. */
 function keyBefore(document: Document, offset: number): { path: PathSegment[]; keyOffset: number } {
   const path: PathSegment[] = [];
   let keyOffset = 0;

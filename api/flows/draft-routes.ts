@@ -114,11 +114,11 @@ function putDraft(deps: ApiDeps): ApiMiddleware {
     const draft = completeSteps((ctx.state.body as z.output<typeof draftRequest>).steps);
     requireSound(draft);
     await ctx.state.leaveLargeWork(async () => {
-      // Before the flow is locked: compiling JSON Schemas takes its turn.
+      // Before the flow is locked, because compiling JSON Schemas waits in the fair queue.
       const { requireValidSchema } = deps.validator.of(ctx.state.project.organization_id);
       const wrong = await findSchemaProblems(draft, requireValidSchema);
       if (wrong.length > 0) throw wrongDraft(draft, wrong);
-      // Before the draft is written: whoever is refused a turn has written nothing.
+      // Before the draft is written, so that a rejected request has written nothing.
       const { id } = await requireFlow(deps.db, ctx);
       const bytes = Buffer.byteLength(JSON.stringify(draft)) + (await measureDraft(deps.db, id));
       await holdBytesAlone(deps.largeValues, ctx, ctx.state.project.organization_id, bytes);

@@ -1,4 +1,4 @@
-// Finds what would fail in a block at run time: code, variables and models (docs/flow-file.md).
+// Finds problems that would fail a block at run time: code, variables and models (docs/flow-file.md).
 import type { FlowDefinition, SequentialStep } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
@@ -10,16 +10,16 @@ import type { Problem } from './describe-file-problems.ts';
 import { findReadProblems } from './find-read-problems.ts';
 import type { CodeOf } from './read-code-of.ts';
 
-/** The most unknown variables of one prompt that a problem names. */
+/** Maximum number of unknown variables that a problem names per prompt. */
 const UNKNOWN_SHOWN = 5;
-/** The most unknown steps of a flow for which the one that was meant is looked for, among all that the block can see. */
+/** Maximum number of unknown steps in a flow for which a suggestion is computed. */
 const NEAREST_MAX = 10;
 const VARIABLE_NAMES = ['message', 'previous_output'];
 
-/** Operators' lists add models, but no providers. */
+/** The operator's list adds models, but no providers. */
 const { capabilities } = createRegistry();
 
-/** Finds code that does not parse, variables and steps that do not exist, and models of unknown providers. */
+/** Finds code with syntax errors, unknown variables and steps, and models of unknown providers. */
 export function findBlockProblems(definition: FlowDefinition, codeOf: CodeOf): Problem[] {
   let left = NEAREST_MAX;
   const findNearest: typeof findNearestName = (name, names) => {

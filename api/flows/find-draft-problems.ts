@@ -12,7 +12,7 @@ import { type PlacedProblem, placeProblem, treeError } from './place-problem.ts'
 import { codeReaderOf, type ReadCode, readCodeOf } from './read-code-of.ts';
 import type { draftProblems } from './schemas.ts';
 
-/** Lists the problems to solve before a draft can run, with their places for editors. */
+/** Lists the problems that keep a draft from running, with positions for editors. */
 export async function findPlacedProblems(
   definition: FlowDefinition,
   readCode: ReadCode,
@@ -31,8 +31,8 @@ export async function findDraftProblems(
 }
 
 /**
- * Throws INVALID_TREE with every problem, RATE_LIMITED when the turns to look for them do not come, and REQUEST_TIMEOUT when
- * `gone` aborts first. The JSON Schemas of a draft were compiled when they were written into it.
+ * Throws INVALID_TREE with every problem, RATE_LIMITED when the fair queue is full or too slow, and REQUEST_TIMEOUT
+ * when `gone` aborts first. The JSON Schemas of a draft were compiled when it was written.
  */
 export async function requireComplete(
   deps: Pick<ApiDeps, 'largeValues'>,
@@ -58,7 +58,7 @@ export function requireSound(definition: FlowDefinition): void {
     );
 }
 
-/** Makes the error for a draft that has problems no addition could mend. */
+/** Makes the error for a draft whose problems no addition could solve. */
 export function wrongDraft(definition: FlowDefinition, found: Problem[]): ServiceError {
   const problems = found.map((problem) => placeProblem(definition, problem));
   return treeError(problems, (lines) => `The draft stays as it was: ${lines.join(' ')}`);

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../deps.ts';
 /** The providers whose models an organization's runs can use, by prefix, and whose key they use. */
 export type ModelProviders = Map<string, 'service' | 'organization'>;
 
-/** Finds the providers of an organization. */
+/** Finds the providers whose models an organization can use. */
 export async function findModelProviders(
   { db, config }: Pick<ApiDeps, 'db' | 'config'>,
   organizationId: string,

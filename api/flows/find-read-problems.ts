@@ -1,4 +1,3 @@
-// Finds outputs that a block asks for by the name of a step and cannot get (docs/blocks.md, Outputs of earlier steps).
 import type { FlowDefinition, SequentialStep, Step } from '../../flow/definition.ts';
 import type { findNearestName } from '../../flow/find-nearest-name.ts';
 import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
@@ -11,7 +10,10 @@ const NAMES_SHOWN = 10;
 /** The most letters of a name that is shown; a step_id has at most 64. */
 const NAME_MAX_LENGTH = 64;
 
-/** Describes the steps that a block names and cannot see, one text each, with the step that `findNearest` finds to be meant. */
+/**
+ * Describes the steps that a block names and cannot see, one text each, with the suggestion of `findNearest`
+ * (docs/blocks.md, Outputs of earlier steps).
+ */
 export function findReadProblems(
   definition: FlowDefinition,
   block: SequentialStep,

@@ -6,7 +6,7 @@ import { takeLargeWork } from '../http/take-bytes.ts';
 import type { Problem } from './describe-file-problems.ts';
 import { findSchemaProblems } from './find-schema-problems.ts';
 
-/** The schemas of most flows are looked at in less. */
+/** Work that needs no permit: checking the schemas of most flows takes less. */
 const AT_ONCE_MS = 10;
 
 /**

@@ -7,12 +7,15 @@ import type { Problem } from './describe-file-problems.ts';
 /** Throws SCHEMA_INVALID (platform/json-schema/validator.ts). */
 export type CheckSchema = (schema: JsonSchema) => Promise<void>;
 
-/** Once there is a problem, no more schemas are compiled after this time: each that is too much takes a second of a thread. */
+/**
+ * After the first problem, no more schemas are compiled once this time is over: each oversized schema takes a second
+ * of a thread.
+ */
 const LOOKED_MAX_MS = 3_000;
 
 /**
- * Finds what is wrong with the JSON Schemas of a flow's blocks: all of it, or what is found in three seconds. Whatever else
- * `check` throws says nothing of a schema, and is thrown.
+ * Finds problems in the JSON Schemas of a flow's blocks: all of them, or those found within three seconds. Rethrows
+ * errors of `check` that are not about a schema.
  */
 export async function findSchemaProblems(definition: FlowDefinition, check: CheckSchema): Promise<Problem[]> {
   const began = performance.now();
@@ -26,7 +29,7 @@ export async function findSchemaProblems(definition: FlowDefinition, check: Chec
       await check(schema).catch((error: unknown) => {
         if (!(error instanceof ServiceError) || error.code !== 'SCHEMA_INVALID') throw error;
         problems.push({ path: [...path, field], message: error.message });
-        // What is refused before it is compiled is refused at once: others go on before the next.
+        // A refusal without a compilation is synchronous: let other requests run before the next.
         return setImmediate();
       });
     }

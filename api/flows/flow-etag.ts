@@ -1,6 +1,6 @@
 import { etagOf } from '../http/etag.ts';
 
-/** Computes the ETag of a flow, which names what `PUT` changes: its name and description. The draft has one of its own. */
+/** Computes the ETag of the fields that `PUT` changes: name and description. The draft has its own ETag. */
 export function flowETag({ name, description }: { name: string; description: string }): string {
   return etagOf(JSON.stringify([name, description]));
 }

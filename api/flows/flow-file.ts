@@ -17,7 +17,7 @@ import { readCodeHere } from './read-code-of.ts';
 import { flowFileSchema } from './written-flow.ts';
 
 export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
-/** Twice the depth of steps, each of which may have to be mended twice. */
+/** Twice the depth of steps, each of which may need two fixes. */
 const MENDING_ROUNDS_MAX = 20;
 
 export type FlowFileFormat = 'yaml' | 'json';
@@ -26,7 +26,7 @@ type DraftFile = { file: FlowFile; missing: FileProblem[] };
 type Inspected = {
   /** Absent when the shape is wrong. */
   file?: FlowFile;
-  /** The steps that have the right shape, where they are in the file; [] when there are none. */
+  /** The steps with a valid shape, at their positions in the file; [] when there are none. */
   definition: FlowDefinition;
   shapeProblems: Problem[];
   /** `incomplete`: something is still missing, as in an unfinished draft. */
@@ -35,8 +35,8 @@ type Inspected = {
 };
 
 /**
- * Parses a flow file. Throws VALIDATION_ERROR for a text that is not a flow file and INVALID_TREE for a flow that cannot
- * run, both with all problems in the order of their lines, as `extra.problems: FileProblem[]`. Does not check the JSON
+ * Parses a flow file. Throws VALIDATION_ERROR for a text that is not a flow file and INVALID_TREE for a flow that
+ * cannot run, both with all problems in line order as `extra.problems: FileProblem[]`. Does not check the JSON
  * Schemas inside: see `parseUsableFlowFile`.
  */
 export function parseFlowFile(text: string, format: FlowFileFormat): FlowFile {
@@ -54,8 +54,8 @@ export async function parseUsableFlowFile(
 }
 
 /**
- * Parses a flow file that may be unfinished, as a draft may: what is missing before the flow can run is in `missing`. Throws
- * as `parseFlowFile` does when no addition could mend the file, then with what is missing too.
+ * Parses a flow file that may be unfinished, like a draft: `missing` lists what the flow needs before it can run.
+ * When no addition could complete it, throws as `parseFlowFile` does, with the missing parts too.
  */
 export function parseDraftFile(text: string, format: FlowFileFormat): DraftFile {
   return requireDraft(inspect(text, format), []);
@@ -71,7 +71,7 @@ export async function parseUsableDraftFile(
   return requireDraft(inspected, await findSchemaProblems(inspected.definition, check));
 }
 
-/** Writes a flow as a file that `parseFlowFile` reads as the same flow, also once its control characters are escaped. */
+/** Writes a flow as a file that `parseFlowFile` reads as the same flow. */
 export function formatFlowFile(file: FlowFile, format: FlowFileFormat): string {
   if (format === 'json') return `${JSON.stringify(file, null, 2)}\n`;
   const document = new Document(file, { aliasDuplicateObjects: false });
@@ -103,8 +103,8 @@ function inspect(text: string, format: FlowFileFormat): Inspected {
 }
 
 /**
- * Finds the problems of the file's shape, adds them to those in `known`, and mends them, until what is left can be checked for
- * other problems. Mending one may bring others to light, such as those inside a step whose type was misspelt.
+ * Adds the problems of the file's shape to `known` and repairs a copy, until the rest can be checked for other
+ * problems. One repair may reveal others, such as problems inside a step whose type was misspelt.
  */
 function readShape(value: unknown, known: Problem[]) {
   const found = [...known, ...findNonJson(value)];
@@ -127,7 +127,7 @@ function stepsOf(file: unknown): unknown {
   return Array.isArray(steps) ? steps : [];
 }
 
-/** Returns the fields that are there under a wrong name or need not be, and so are not to be reported as missing. */
+/** Returns fields that were present under a wrong name or are optional, so that they are not reported as missing. */
 function fieldMeant({ path, message }: Problem): Problem[] {
   const step = path.slice(0, -1);
   const key = String(path.at(-1));
@@ -155,7 +155,7 @@ function requireDraft(inspected: Inspected, schemaProblems: Problem[]): DraftFil
 
 function readSound(inspected: Inspected, schemaProblems: Problem[]): FlowFile {
   const { file, shapeProblems, flowProblems } = inspected;
-  // A schema that has a problem inside was mended, and perhaps means nothing now.
+  // A schema with a problem inside was changed, and may have no meaning now.
   const isSound = isNotAmong(
     shapeProblems.flatMap(({ path, message }) =>
       path.map((_, end) => ({ path: path.slice(0, end + 1), message })),

@@ -1,5 +1,5 @@
-// The flow that the path of a request names, `/api/v1/projects/{project_id}/flows/{flow_id}/…`. The same NOT_FOUND is answered
-// for a flow that does not exist, one of another project, and one that the caller may not see.
+// The flow in the path of a request, `/api/v1/projects/{project_id}/flows/{flow_id}/…`. The NOT_FOUND is the same for
+// a flow that does not exist, is in another project, or is not visible to the caller.
 import type { Db, Tx } from '../../db/connect.ts';
 import {
   type FlowDesign,
@@ -21,7 +21,7 @@ import { holdAnswerBytes, holdBytesAlone } from '../http/hold-answer-bytes.ts';
 type Request = { state: ApiContext['state']; params: ApiContext['params'] };
 type LockedFlow = FlowDesign & { organizationId: string };
 
-/** Gets the id in the path. Throws NOT_FOUND for one that is malformed. */
+/** Gets the id in the path. Throws NOT_FOUND when it is malformed. */
 export function flowIdOf({ params: { flow_id: id = '' } }: Request): string {
   if (!UUID_PATTERN.test(id)) throw flowOfProjectNotFound();
   return id;
@@ -34,7 +34,7 @@ export async function getFlowWithDraft(db: Db, request: Request) {
   return flow;
 }
 
-/** Gets the flow without its draft, for requests about what else it has. */
+/** Gets the flow without its draft. */
 export async function requireFlow(db: Db, request: Request) {
   const flow = await findFlowHead(db, request.state.project.id, flowIdOf(request));
   if (!flow) throw flowOfProjectNotFound();
@@ -42,8 +42,8 @@ export async function requireFlow(db: Db, request: Request) {
 }
 
 /**
- * Gets the flow with its draft once its organization may hold that, until the answer is sent, but in no turn: the draft is
- * checked in turns of its own. Throws as `takeBytes` does.
+ * Gets the flow with its draft, and reserves memory for the draft until the response is sent. The draft is checked
+ * under a permit of its own. Throws as `takeBytes` does.
  */
 export async function getFlowToCheck(
   { db, largeValues }: Pick<ApiDeps, 'db' | 'largeValues'>,
@@ -54,7 +54,7 @@ export async function getFlowToCheck(
   return { draft: await loadDraftOf(db, id) };
 }
 
-/** Gets the draft of the flow once its organization may hold it. Throws as `takeBytes` does. */
+/** Gets the draft of the flow, and reserves memory for it. Throws as `takeBytes` does. */
 export async function getDraft(
   deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   ctx: ApiContext,
@@ -64,7 +64,7 @@ export async function getDraft(
   return loadDraftOf(deps.db, id);
 }
 
-/** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */
+/** Loads the draft of a flow. Throws NOT_FOUND when the flow was deleted meanwhile. */
 export async function loadDraftOf(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
   const draft = (await loadDrafts(db, [flowId])).get(flowId);
   if (!draft) throw flowOfProjectNotFound();
@@ -72,8 +72,8 @@ export async function loadDraftOf(db: Db | Tx, flowId: string): Promise<FlowDefi
 }
 
 /**
- * Does a write in one transaction, which authorizes the caller again and locks the flow, whose draft is not loaded. The write
- * records itself.
+ * Writes in one transaction, which authorizes the caller again and locks the flow without loading its draft. The
+ * write records itself.
  */
 export function writeFlow<T>(
   db: Db,

@@ -6,8 +6,8 @@ import { findModelProviders } from './find-model-providers.ts';
 const CREDITS_PER_USD = 100;
 
 /**
- * A model, or `provider/*` for all other models of a provider. `key` says whose key its calls use, null that they need one of
- * the request. Prices are in credits per million tokens; calls with a key other than the service's cost none.
+ * A model, or `provider/*` for all other models of a provider. `key` says whose key its calls use; null: the request
+ * must bring one. Prices are in credits per million tokens, and apply only with the service's key.
  */
 type ListedModel = {
   model: string;
@@ -20,7 +20,7 @@ type ListedModel = {
   jsonSchema: boolean;
 };
 
-/** Lists every model that has a price, by name, and whose key an organization's calls of it use. */
+/** Lists every model that has a price, by name, with the key that the organization's calls use. */
 export async function listModels(
   deps: Pick<ApiDeps, 'db' | 'config' | 'registry'>,
   organizationId: string,

@@ -1,5 +1,3 @@
-// Guesses the flow that a wrong file was meant to be, so that all other problems in it are found in the same round.
-
 import { PROCESSOR_TYPES } from '../../flow/definition.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { isObject } from '../../flow/is-object.ts';
@@ -8,7 +6,7 @@ import type { Problem } from './describe-file-problems.ts';
 
 type Members = { [key: string]: unknown };
 
-/** The longest unknown field that is compared with the known ones. */
+/** Longer unknown fields are not compared with the known ones. */
 const KEY_MAX_LENGTH = 40;
 const STEP_TYPES = ['sequential', 'parallel', 'loop'];
 const STEP_FIELDS = [
@@ -27,15 +25,16 @@ const STEP_FIELDS = [
   'until',
 ];
 
-/** Finds the field that an unknown field of a step was probably meant to be. */
+/** Finds the known field that an unknown field of a step was probably meant to be. */
 export function findFieldMeant(key: string): string | undefined {
   if (key.length > KEY_MAX_LENGTH) return undefined;
   return key === 'code' ? 'prompt' : findNearestName(key, STEP_FIELDS);
 }
 
 /**
- * Changes a flow file, in place, where it has problems of shape: takes a misspelt field or type for the nearest one and
- * leaves out what has no meaning. A step keeps its other fields and its names, by which others may ask for its output.
+ * Repairs the shape of a flow file in place, so that all other problems are found in the same round: replaces
+ * misspelt fields and types by the nearest valid ones, and removes what has no meaning. A step keeps its other fields
+ * and its names, which other steps may refer to.
  */
 export function mendFlowFile(file: unknown, problems: Problem[]): void {
   for (const { path } of problems) mendAt(file, path);
@@ -90,7 +89,7 @@ function guessProcessorType({ model }: Members, value: unknown): string {
   return nearest || (model === undefined ? 'passthrough' : 'llm');
 }
 
-/** Tells whether a path leads to a step. */
+/** Whether a path leads to a step. */
 function isStep(path: PathSegment[]): boolean {
   let at = 0;
   while (at < path.length) {

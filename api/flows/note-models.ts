@@ -4,7 +4,7 @@ import { providerOf } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ModelProviders } from './find-model-providers.ts';
 
-/** Finds blocks without a model, and models for which there is no key here; names models that work. */
+/** Reports blocks without a model and models without an available key, and suggests models that work. */
 export function noteModels(
   deps: Pick<ApiDeps, 'config' | 'registry'>,
   providers: ModelProviders,
@@ -16,7 +16,7 @@ export function noteModels(
   return blocks.flatMap(({ step_id, model }) => {
     if (model === undefined) return `${step_id} needs a model. Those that work here: ${others}.`;
     const provider = providerOf(model);
-    // A model of an unknown provider is a problem, and told as that.
+    // A model of an unknown provider is reported as a problem elsewhere.
     if (providers.has(provider) || !known.has(provider)) return [];
     const unless = Object.hasOwn(deps.config.providerUrls, provider) ? ', unless callers send their own' : '';
     return `${step_id} would fail: there is no key for ${model}${unless}. Models that work here: ${others}.`;

@@ -1,7 +1,10 @@
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
 
-/** Names the fields that have no effect in blocks of their kind (docs/blocks.md). The API lets every block have them. */
+/**
+ * Reports fields that have no effect in their kind of block (docs/blocks.md). The API allows every field in every
+ * block.
+ */
 export function noteUnusedFields(definition: FlowDefinition): string[] {
   return listBlocks(definition).flatMap(({ step_id, processor_type, model, prompt, processor_config }) => {
     if (processor_type === 'llm') return [];

@@ -1,7 +1,7 @@
 import { type Document, isMap, isScalar, isSeq } from 'yaml';
 import type { PathSegment } from '../../flow/step-path.ts';
 
-/** Returns the offset of the deepest part of a path that is in the file; in a map, of its key. */
+/** Returns the offset of the deepest part of a path that is in the file; in a map, the offset of its key. */
 export function offsetOf(document: Document, path: PathSegment[]): number {
   let node: unknown = document.contents;
   let offset = 0;

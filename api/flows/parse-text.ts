@@ -1,4 +1,4 @@
-// Reads the text of a flow file as JSON values that know their lines.
+// Reads the text of a flow file as JSON values with line numbers.
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { formatPath, type PathSegment } from '../../flow/step-path.ts';
 import { describeFileProblems, type Problem } from './describe-file-problems.ts';
@@ -8,10 +8,10 @@ import { takeForbidden } from './take-forbidden.ts';
 
 const DEPTH_MAX = 100;
 
-/** `value` has nothing in place of what `problems` name. */
+/** `value` leaves out the parts that `problems` name. */
 type Parsed = { value: unknown; problems: Problem[]; lineOf(path: PathSegment[]): number };
 
-/** Parses a text as YAML or JSON. Throws VALIDATION_ERROR with `extra.problems` for one that is neither. */
+/** Parses a text as YAML or JSON. Throws VALIDATION_ERROR with `extra.problems` when it is neither. */
 export function parseText(text: string, format: 'yaml' | 'json'): Parsed {
   return format === 'json' ? parseJson(text) : parseYaml(text);
 }
@@ -26,7 +26,7 @@ function parseJson(text: string): Parsed {
     ]);
   }
   if (findNonJson(value).length > 0) return { value, problems: [], lineOf: () => 1 };
-  // JSON is YAML too. The YAML parser knows lines, and finds what JSON.parse ignores: keys written twice.
+  // JSON is YAML too. The YAML parser knows lines, and finds duplicate keys, which JSON.parse ignores.
   const { document, lineOf } = readDocument(text);
   const problems = takeForbidden(document, lineOf);
   return { value, problems, lineOf: (path) => lineOf(offsetOf(document, path)) };
@@ -59,7 +59,7 @@ function readDocument(text: string): { document: Document; lineOf(offset: number
   return { document, lineOf: (offset) => counter.linePos(offset).line };
 }
 
-/** Finds values that JSON cannot hold, nesting that is too deep, and `__proto__` keys. */
+/** Finds values that JSON cannot represent, nesting that is too deep, and `__proto__` keys. */
 export function findNonJson(value: unknown, path: PathSegment[] = []): Problem[] {
   if (path.length > DEPTH_MAX) return [{ path: path.slice(0, 3), message: 'Nested too deeply.' }];
   if (Array.isArray(value)) return value.flatMap((item, index) => findNonJson(item, [...path, index]));

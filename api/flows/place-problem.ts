@@ -7,10 +7,12 @@ import type { placedProblem } from './schemas.ts';
 
 export type PlacedProblem = z.input<typeof placedProblem>;
 
-/** More than names have that fit the schema. Others come from callers, and are not answered at any length. */
+/** Longer than any valid name. Invalid names come from callers and may have any length. */
 const SHOWN_NAME_MAX_LENGTH = 200;
 
-/** Describes a problem with its place for people, and for programs: the step, its field, the line in that field's text. */
+/**
+ * Adds the position of a problem, for people and for programs: the step, its field, and the line in the field's text.
+ */
 export function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
   let node: unknown = definition;
   let stepId: string | null = null;
@@ -30,7 +32,9 @@ export function placeProblem(definition: FlowDefinition, { path, message, within
   };
 }
 
-/** Makes the INVALID_TREE that tells problems with their places: `say` makes its message of a line for each. */
+/**
+ * Makes the INVALID_TREE that lists problems with their positions. `say` makes its message from one line for each.
+ */
 export function treeError(
   problems: (PlacedProblem | { path: string; message: string })[],
   say: (lines: string[]) => string,

@@ -5,17 +5,17 @@ import type { ApiDeps } from '../deps.ts';
 import { RetryLater } from '../http/retry-later.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 
-/** Reads sources of code, in their order. */
+/** Analyses the code of several blocks, in order. */
 export type ReadCode = (sources: string[]) => Promise<CodeFindings[]>;
 
-/** Answers the findings in the code of a block; none, of a block without code. */
+/** Returns the findings in the code of a block; none for a block without code. */
 export type CodeOf = (block: Block) => CodeFindings;
 
 const NOTHING: CodeFindings = { named: [] };
 
 /**
- * Reads code in the organization's turns. Throws RATE_LIMITED when these do not come, and REQUEST_TIMEOUT when `gone` aborts
- * first.
+ * Analyses code under permits of the organization. Throws RATE_LIMITED when a permit does not come in time, and
+ * REQUEST_TIMEOUT when `gone` aborts first.
  */
 export function codeReaderOf(
   { largeValues }: Pick<ApiDeps, 'largeValues'>,
@@ -26,8 +26,8 @@ export function codeReaderOf(
 }
 
 /**
- * Reads code as `codeReaderOf` does, and where the caller runs when the turns do not come: for the answer to a write, which must
- * not be refused once that is made.
+ * Analyses code as `codeReaderOf` does, but without a permit when none comes in time: for the response to a write,
+ * which must not fail after the commit.
  */
 export function codeReaderAfterWrite(deps: Pick<ApiDeps, 'largeValues'>, organizationId: string): ReadCode {
   const readInTurn = codeReaderOf(deps, organizationId);
@@ -37,7 +37,7 @@ export function codeReaderAfterWrite(deps: Pick<ApiDeps, 'largeValues'>, organiz
       const found: CodeFindings[] = [];
       for (const source of sources) {
         found.push(readCode(source));
-        // Others go on before the next.
+        // Let other requests run before the next.
         await setImmediate();
       }
       return found;
@@ -45,8 +45,8 @@ export function codeReaderAfterWrite(deps: Pick<ApiDeps, 'largeValues'>, organiz
 }
 
 /**
- * Reads code as `codeReaderOf` does until a turn does not come; from then on nothing is found in code. For listings, which are
- * worth more without the problems of code than not at all.
+ * Analyses code as `codeReaderOf` does until a permit is late. From then on, reports no findings in code: a listing
+ * without them is better than none.
  */
 export function codeReaderWhileInTime(deps: Pick<ApiDeps, 'largeValues'>, organizationId: string): ReadCode {
   const readInTurn = codeReaderOf(deps, organizationId);
@@ -62,12 +62,12 @@ export function codeReaderWhileInTime(deps: Pick<ApiDeps, 'largeValues'>, organi
   };
 }
 
-/** Reads the code of a block where the caller runs, for commands: they hold nobody up. */
+/** Analyses the code of a block synchronously, for commands, which delay nobody else. */
 export function readCodeHere({ processor_type, prompt }: Block): CodeFindings {
   return processor_type === 'code' && prompt ? readCode(prompt) : NOTHING;
 }
 
-/** Reads the code of blocks. */
+/** Analyses the code of blocks. */
 export async function readCodeOf(read: ReadCode, blocks: Block[]): Promise<CodeOf> {
   const withCode = blocks.filter(({ processor_type, prompt }) => processor_type === 'code' && prompt);
   if (withCode.length === 0) return () => NOTHING;

@@ -1,5 +1,4 @@
-// Writes to flows that users make over HTTP and MCP, and operators with the `weir` command. Each records itself in the audit
-// log.
+// Writes to flows, shared by HTTP, MCP and the `weir` command. Each records itself in the audit log.
 import type { Tx } from '../../db/connect.ts';
 import { deleteFlow, type FlowRow, insertFlow, updateDraft, updateNames } from '../../db/flows/flows.ts';
 import { publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
@@ -24,7 +23,7 @@ export async function createFlow(
   return flow;
 }
 
-/** Renames or describes a flow; one that has the name and the description already stays as it is. Throws NOT_FOUND. */
+/** Changes the name or description of a flow. Does nothing when both are the same already. Throws NOT_FOUND. */
 export async function renameFlow(
   tx: Tx,
   author: Author,
@@ -38,8 +37,8 @@ export async function renameFlow(
 }
 
 /**
- * Replaces the draft of a locked flow. A draft may be incomplete, but not wrong: throws INVALID_TREE when no further
- * edit could complete it.
+ * Replaces the draft of a locked flow. A draft may be incomplete, but not wrong: throws INVALID_TREE when no addition
+ * could complete it.
  */
 export async function replaceDraft(
   tx: Tx,
@@ -53,7 +52,7 @@ export async function replaceDraft(
   await recordChange(tx, author, { organizationId, action: 'flow.edit', resourceId: id, details });
 }
 
-/** Publishes the draft as a new version, whose number it answers. Throws NOT_FOUND. */
+/** Publishes the draft as a new version and returns its number. Throws NOT_FOUND. */
 export async function publishFlow(tx: Tx, author: Author, flow: Flow, note: string): Promise<number> {
   const { id, organizationId } = flow;
   const version = await publishVersion(tx, id, note, author.actor);
@@ -70,7 +69,7 @@ export async function promoteFlow(tx: Tx, author: Author, flow: Flow, version: n
   await recordChange(tx, author, { organizationId, action: 'flow.set_production', resourceId: id, details });
 }
 
-/** Deletes a flow: its slug is free, and no further run of it is accepted; runs under way go on. Throws NOT_FOUND. */
+/** Deletes a flow: its slug is free again, and new runs are rejected. Runs in flight continue. Throws NOT_FOUND. */
 export async function removeFlow(tx: Tx, author: Author, { id, organizationId }: Flow): Promise<void> {
   const slug = await deleteFlow(tx, id);
   const details = { slug };

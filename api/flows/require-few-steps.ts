@@ -5,7 +5,7 @@ import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../flow/limits.ts';
 import type { PathSegment } from '../../flow/step-path.ts';
 import { wrongDraft } from './find-draft-problems.ts';
 
-/** Throws INVALID_TREE for more steps or branches than a flow can have, before the shape of each is checked. */
+/** Throws INVALID_TREE for more steps or branches than a flow can have. Runs before the shape of each is checked. */
 export function requireFewSteps(body: unknown): void {
   if (!isObject(body)) return;
   const refuse = (path: PathSegment[], message: string) => {

@@ -1,4 +1,3 @@
-// Request and response schemas of flows, their drafts and versions.
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
@@ -22,7 +21,7 @@ export const draftProblems = z
   .array(z.strictObject({ path: z.string(), message: z.string() }))
   .meta({ description: 'What must be changed before the draft can be published.' });
 
-/** A problem for editors. */
+/** A problem with its position, for editors. */
 export const placedProblem = z
   .object({
     path: z.string(),

@@ -2,15 +2,15 @@ import { type Document, isMap, isPair, isScalar, isSeq, type Node, Scalar, visit
 import type { PathSegment } from '../../flow/step-path.ts';
 import type { Problem } from './describe-file-problems.ts';
 
-/** A key that is itself a map or a list is nearly always a variable without quotes. */
+/** A map or list as a key is nearly always a variable without quotes. */
 export const BRACES =
   'YAML takes {{ as a map: put the text in quotes, as in "Greet {{message}}", or write it below a |.';
 const STRING_TAG = 'tag:yaml.org,2002:str';
 const PROBLEMS_MAX = 1_000;
 
 /**
- * Finds what YAML may say and JSON may not: aliases, keys that are maps, and keys that a map has twice (the parser's own check
- * of these takes quadratic time). Puts null in place of aliases and of maps that have such keys.
+ * Finds YAML features that JSON lacks: aliases, maps as keys, and duplicate keys (the parser's own check for these
+ * takes quadratic time). Replaces aliases and maps with such keys by null.
  */
 export function takeForbidden(document: Document, lineOf: (offset: number) => number): Problem[] {
   const problems: Problem[] = [];
@@ -40,7 +40,7 @@ export function takeForbidden(document: Document, lineOf: (offset: number) => nu
   return problems;
 }
 
-/** A tag may make another value of a key that is read as text. */
+/** A tag may change the value of a key that reads as text. */
 function isText(key: unknown): key is Scalar<string> {
   return isScalar(key) && typeof key.value === 'string' && [undefined, '!', STRING_TAG].includes(key.tag);
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { FlowSummary } from '../../db/flows/flow-summaries.ts';
 import type { flowRecord } from './schemas.ts';
 
-/** Describes a flow as answers do. */
+/** Describes a flow for responses. */
 export function toFlowRecord(row: FlowSummary): z.input<typeof flowRecord> {
   return {
     id: row.id,

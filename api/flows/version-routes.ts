@@ -208,7 +208,7 @@ function versionOf({ params: { version = '' } }: ApiContext): number {
 
 type VersionRow = Awaited<ReturnType<typeof listVersions>>[number];
 
-/** Describes a version; a row with a definition also by its steps. */
+/** Describes a version; for a row with a definition, includes the steps. */
 function describe(
   { version, note, created_at, published_by, definition }: VersionRow & { definition?: { steps: unknown } },
   flow: { production_version: number | null },

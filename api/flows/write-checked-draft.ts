@@ -3,7 +3,7 @@ import type { DefinitionTurns } from '../../platform/large-values/definition-tur
 import { waitInTime } from '../http/take-bytes.ts';
 import { draftETag } from './draft-etag.ts';
 
-/** Does `work` on a locked flow whose draft was checked; undefined, with nothing done, when that has another draft now. */
+/** Runs `work` on a locked flow if its draft is the checked one. Otherwise does nothing and returns undefined. */
 type IfChecked = <T>(locked: FlowDefinition, work: () => Promise<T>) => Promise<T | undefined>;
 
 type Writer = {
@@ -15,10 +15,10 @@ type Writer = {
 };
 
 /**
- * Does a write to a flow whose draft has passed `check`, which may take long and so comes before the flow is locked. `lock`
- * locks the flow and writes to it by `ifChecked`; a draft that changed meanwhile is checked, too. An organization has one draft
- * checked at a time, which `find` gets when it is its turn. Throws RATE_LIMITED when that does not come, and REQUEST_TIMEOUT when
- * `gone` aborts first.
+ * Writes to a flow whose draft has passed `check`. The check may take long, so it runs before the flow is locked.
+ * `lock` locks the flow and writes by `ifChecked`; a draft that changed meanwhile is checked again. An organization
+ * has one draft checked at a time; `find` loads the draft under that permit. Throws RATE_LIMITED when the permit does
+ * not come in time, and REQUEST_TIMEOUT when `gone` aborts first.
  */
 export async function writeCheckedDraft<T>(
   { draftChecks, organizationId, measure, gone }: Writer,

@@ -1,4 +1,4 @@
-// main: writes docs/flow-file.schema.json, which editors check flow files with.
+// main: writes docs/flow-file.schema.json, by which editors check flow files.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { flowFileSchema } from './written-flow.ts';
 
 export const SCHEMA_FILE = path.join(import.meta.dirname, '../../docs/flow-file.schema.json');
 
-/** The JSON Schema of flow files as text, made from what `parseFlowFile` validates with. */
+/** Returns the JSON Schema of flow files as text, made from the schema that `parseFlowFile` uses. */
 export function flowFileJsonSchema(): string {
   return `${JSON.stringify(z.toJSONSchema(flowFileSchema, { io: 'input' }), null, 2)}\n`;
 }

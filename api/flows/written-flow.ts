@@ -1,4 +1,4 @@
-// The shape of flows as people write them. The rules of a tree beyond its shape are in flow/find-tree-problems.ts.
+// The shape of flows as people write them. Rules of a tree beyond its shape are in flow/find-tree-problems.ts.
 
 import { z } from 'zod';
 import {
@@ -33,15 +33,15 @@ import { describeWrongType } from './describe-wrong-type.ts';
 const BRANCH_NAME_MAX_LENGTH = 64;
 const DESCRIPTION_MAX_LENGTH = 2_000;
 
-/** Any JSON value. It has one name in all documents made from these schemas. */
+/** Any JSON value, under one name in all generated documents. */
 const jsonValue = z
   .json()
   .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' }) as z.ZodType<Json>;
 
-/** A value that is part of parsed JSON. It is not walked again, which would take much time and stack for a large one. */
+/** A value of parsed JSON. It is not validated again, which would take much time and stack for a large value. */
 export const parsedJson = z.unknown().meta({ description: 'Any JSON value.' }) as z.ZodType<Json>;
 
-/** An object that is part of parsed JSON; its content is not walked again for the same reason. */
+/** An object of parsed JSON, whose content is not validated again for the same reason. */
 export const parsedObject = z
   .unknown()
   .refine(isObject, 'must be an object')
@@ -119,7 +119,7 @@ export const processorConfig = z.strictObject({
   reasoning_effort: z.enum(REASONING_EFFORTS).optional().meta({ description: 'llm' }),
 });
 
-/** The fields of a block that a run may override, in addition to processor_config. */
+/** The fields of a block that a run may override, besides processor_config. */
 export const blockFields = {
   model: textSchema.min(1).max(200).optional().meta({ description: 'llm: provider/model.' }),
   prompt: z.string().refine(hasPromptSize, PROMPT_TOO_LARGE).optional().meta({

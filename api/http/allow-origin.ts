@@ -1,7 +1,10 @@
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext } from './context.ts';
 
-/** Lets web pages of `allowed` origins read the answer, and refuses those of others. Programs do not send the header Origin. */
+/**
+ * Allows web pages of the `allowed` origins to read the response, and rejects other origins. Programs do not send the
+ * header Origin.
+ */
 export function allowOrigin(
   ctx: Pick<ApiContext, 'get' | 'set' | 'vary'>,
   allowed: string[],

@@ -6,8 +6,8 @@ import type { Context } from 'koa';
 export const DISCARD_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Answers an error with JSON. While the request's body still arrives, the answer does not wait for it, and the rest of the body
- * is discarded before the connection closes: a caller that sends everything before it reads would otherwise lose the answer.
+ * Answers with an error as JSON. When the request body is still arriving, answers at once and discards the rest
+ * before closing: a client that sends everything before it reads would otherwise lose the response.
  */
 export function answerRefusal(ctx: Context, body: object): void {
   if (!isArriving(ctx.req)) {

@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 
-/** A connection is closed after so many looks without progress: half a minute. */
+/** Checks without progress before a connection is closed: half a minute. */
 const LOOKS_MAX = 6;
 /** A reader has to take at least this much within them: 8 KB a second. */
 export const PROGRESS_BYTES = 256 * 1024;
@@ -10,8 +10,8 @@ export const PROGRESS_BYTES = 256 * 1024;
 const CROWDED_PROGRESS_BYTES = 2 * 1024 * 1024;
 
 /**
- * Closes connections whose readers do not read, because unread answers are held in memory. Looks at the `open` answers every
- * `lookMs`. While `isCrowded`, readers of large answers have to read faster.
+ * Closes connections whose clients do not read, because unread responses occupy memory. Checks the `open` responses
+ * every `lookMs`. While `isCrowded`, large responses must be read faster.
  */
 export function closeUnreadConnections(
   server: Server,
@@ -19,7 +19,7 @@ export function closeUnreadConnections(
   lookMs: number,
   isCrowded: () => boolean,
 ): void {
-  /** For each answer with unread bytes: the bytes taken when its reader last made progress, and the looks since. */
+  /** For each response with unread bytes: the bytes taken at the last progress, and the checks since. */
   const waiting = new WeakMap<ServerResponse, { taken: number; looks: number }>();
 
   function look(): void {
@@ -35,7 +35,7 @@ export function closeUnreadConnections(
       const known = waiting.get(response);
       const least = crowded && left >= SMALL_BYTES ? CROWDED_PROGRESS_BYTES : PROGRESS_BYTES;
       if (!known || taken - known.taken >= least) waiting.set(response, { taken, looks: 0 });
-      // Counted in looks, not in time: a process that was busy for long has not seen what was read meanwhile.
+      // Counts checks instead of time: a blocked process has not seen what clients read meanwhile.
       else if (++known.looks >= LOOKS_MAX) socket.destroy();
     }
   }
@@ -44,7 +44,10 @@ export function closeUnreadConnections(
   server.once('close', () => clearInterval(timer));
 }
 
-/** The bytes that the reader has not taken yet. Node.js counts a write until all of it is gone; its handle knows better. */
+/**
+ * Returns the bytes that the client has not taken yet. Node.js counts a write until all of it is sent; the socket's
+ * handle is more precise.
+ */
 function waitingBytes(socket: Socket & { _handle?: { writeQueueSize?: number } }): number {
   if (socket.writableLength === 0) return 0;
   return socket._handle?.writeQueueSize ?? socket.writableLength;

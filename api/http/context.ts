@@ -14,32 +14,34 @@ import type { Place } from '../../platform/limits/place.ts';
 import type { Leave } from '../../platform/limits/turn-to-leave.ts';
 import type { Principal, UserPrincipal } from './principal.ts';
 
-/** The caller's place in the organization that a request is about. */
+/** The caller's role in the organization of the request. */
 export type CallerMembership = { organizationId: string; role: Role };
 
-/** The flow that a request names. */
 type FlowIds = { organizationId: string; projectId: string; flowId: string };
 
 /** The flow that a request names, at the version it asks for, and what its organization may run. */
 export type LoadedFlow = FlowIds &
   RunLimits & {
-    /** undefined for a draft that was not run yet as it is: whoever stores a call of it stores its snapshot too. */
+    /**
+     * undefined for a draft that has never run in its present form. The code that stores the call also stores its
+     * snapshot.
+     */
     flowVersionId: string | undefined;
     version: number;
-    /** When it was looked up, by the clock of `performance`. */
+    /** When the flow was loaded, in milliseconds of `performance.now()`. */
     foundAt: number;
     definition: FlowDefinition;
     blockCount: number;
   };
 
-/** A body as it was sent, whose bytes it takes, and the function that frees it and gives its bytes back to the budget. */
+/** A body as it was sent, and the function that frees it and returns its bytes to the budget. */
 export type ReceivedBody = { owner: string; bytes: Buffer; giveBack: () => void };
 
-/** The state of one request. Each field says what sets it; on other endpoints it is missing. */
+/** The state of one request. Each field names the middleware that sets it; elsewhere the field is missing. */
 export type ApiState = {
   /** `identifyRequest`. */
   requestId: string;
-  /** `identifyRequest`, once the answer is decided, which may be before its head is sent. */
+  /** `identifyRequest`, once the response is decided; the headers may be sent later. */
   isAnswered?: true;
   /** `handleErrors`, for the log and the metrics. */
   errorCode?: ErrorCode;
@@ -53,34 +55,34 @@ export type ApiState = {
   key?: FoundApiKey;
   /** `authorizeBy`. */
   membership: CallerMembership;
-  /** Looks the membership up again in `db`, or throws; a write asks in its own transaction (`authorizeBy`). */
+  /** Finds the membership again in `db`, or throws. A write calls it in its own transaction (`authorizeBy`). */
   authorizeAgain?: (db: Db) => Promise<CallerMembership>;
   /** `loadFlow`, `loadDraft` or `loadFlowOfRun`. */
   flow: LoadedFlow;
-  /** Throws unless the draft is the one that the caller means, and can run (`loadDraft`). */
+  /** Throws unless the draft is the expected one and can run (`loadDraft`). */
   requireRunnable?: () => Promise<void>;
   /** The flow's slugs, set with `flow`. */
   slugs: { organization: string; project: string; flow: string };
   /**
-   * The same flow (`loadFlow`, `loadDraft`); on endpoints that read and cancel runs only this, because the flow need not be
-   * published (`loadFlowIds`).
+   * The same flow (`loadFlow`, `loadDraft`). Endpoints that read or cancel runs have only this, because the flow may
+   * be unpublished (`loadFlowIds`).
    */
   flowIds: FlowIds;
-  /** `loadRun`; `waitForEnd` sets it anew. */
+  /** `loadRun`; `waitForEnd` replaces it. */
   run: RunRow;
   /** `readBody`. */
   body: unknown;
-  /** The request's place among those that begin runs (`admit`). */
+  /** The request's permit to start a run (`admit`). */
   place?: Place | undefined;
-  /** The body, for `readBody`; rejects with what is wrong with it (`receiveBody`). */
+  /** The body, for `readBody`. Rejects with the problem of the body (`receiveBody`). */
   received?: Promise<ReceivedBody>;
-  /** Ends the turn that a large body has: others' are read while this request waits for something (`readBody`). */
+  /** Releases the permit for large work, so that other bodies are read while this request waits (`readBody`). */
   endLargeWork: () => void;
-  /** Waits without that turn, and then for another one (`readBody`). */
+  /** Releases that permit, waits, and acquires another one (`readBody`). */
   leaveLargeWork: Leave;
-  /** Frees what is held for an answer that will not be sent (`holdAnswerBytes`, `holdBytesAlone`). */
+  /** Frees the memory reserved for a response that will not be sent (`holdAnswerBytes`, `holdBytesAlone`). */
   freeAnswer?: () => void;
-  /** Frees the body and its bytes; called before long work that needs neither (`readBody`). */
+  /** Frees the body and its bytes, before long work that needs neither (`readBody`). */
   dropBody: () => void;
   /** `readQuery`. */
   query: unknown;
@@ -88,7 +90,7 @@ export type ApiState = {
   idempotencyKey: IdempotencyKey | undefined;
   /** `readModelKeys`. */
   modelKeys?: ModelKeys;
-  /** Set once a run may have been stored: every later error names it (`acceptCall`). */
+  /** Set once a run may have been stored: every later error includes it (`acceptCall`). */
   accepted?: { executionId: string } | undefined;
 };
 

@@ -3,13 +3,13 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
 export type Drain = {
-  /** Closes the server and waits up to `drainMs` for its answers. Connections on which nothing was asked are closed at once. */
+  /** Closes the server and waits up to `drainMs` for open responses. Closes unused connections at once. */
   drain(drainMs: number): Promise<void>;
-  /** Has connections closed that have nothing left to answer, once the server drains; to be called whenever an answer closes. */
+  /** Closes connections without open responses while the server drains. Call it whenever a response closes. */
   closed(): void;
 };
 
-/** Makes what closes the server, which has these `open` answers. */
+/** Creates the drain of a server with these `open` responses. */
 export function createDrain(server: Server, open: Set<ServerResponse>): Drain {
   const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -18,7 +18,7 @@ export function createDrain(server: Server, open: Set<ServerResponse>): Drain {
   });
   let isDraining = false;
 
-  /** Node.js takes for idle a connection whose answer has ended, though most of a large one may still have to be sent. */
+  /** Node.js takes a connection for idle when the response has ended, though most of it may not be sent yet. */
   function closeIdle(): void {
     const isSending = [...open].some((answer) => answer.writableEnded && !answer.writableFinished);
     if (!isSending) server.closeIdleConnections();
@@ -28,14 +28,14 @@ export function createDrain(server: Server, open: Set<ServerResponse>): Drain {
     async drain(drainMs) {
       isDraining = true;
       const closed = once(server, 'close');
-      // That of an HTTP server closes all that it takes for idle, and looks no more for requests that arrive late.
+      // The HTTP server's own `close` would close those connections and stop the check for late requests.
       NetServer.prototype.close.call(server);
       for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
       closeIdle();
       const over = setTimeout(() => server.closeAllConnections(), drainMs);
       await closed;
       clearTimeout(over);
-      // Ends the look for late requests.
+      // Stops the check for late requests.
       server.close();
     },
     closed() {

@@ -1,4 +1,3 @@
-// An amount of credits in a request.
 import { z } from 'zod';
 import { CREDITS_MAX, isExact } from '../../flow/credit-amount.ts';
 

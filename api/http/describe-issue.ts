@@ -19,7 +19,7 @@ const FORMATS: Record<string, string> = {
 };
 const UNITS: Record<string, string> = { string: 'character', array: 'item' };
 
-/** Says what a value must be, for each problem that its schema does not word itself. */
+/** Describes what a value must be, for problems without a message in the schema. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Removes from parsed JSON, in place, each optional field of `schema` that is null and may not be: null is the same as
- * leaving the field out. Values that the schema does not look into stay as they are.
+ * Removes each optional field that is null from parsed JSON, in place: null means the same as leaving the field out.
+ * Values that the schema does not describe stay as they are.
  */
 export function dropNulls(schema: z.core.$ZodType, json: unknown): void {
   if (typeof json !== 'object' || json === null) return;
@@ -44,7 +44,9 @@ function dropField(field: z.core.$ZodType, json: Fields, key: string): void {
   else if (isDropped(field)) delete json[key];
 }
 
-/** Fields by whether a null of theirs is dropped. A body may hold hundreds of thousands, and asking a schema is slow. */
+/**
+ * Whether a field's null is dropped. A body may have hundreds of thousands of fields, and asking a schema is slow.
+ */
 const known = new WeakMap<z.core.$ZodType, boolean>();
 
 function isDropped(field: z.core.$ZodType): boolean {

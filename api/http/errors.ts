@@ -1,5 +1,5 @@
-// http/ is what all endpoints share: in come HTTP requests, bodies and queries; out go checked values for the
-// handlers, and answers. This file is the only place that turns an error into a status and {detail: {code, message, …}}.
+// http/ is shared by all endpoints: bodies, queries, responses and errors. This file is the only place that turns an
+// error into a status and {detail: {code, message, …}}.
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../flow/errors.ts';
 import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
@@ -9,8 +9,8 @@ import { routeOf } from './route-of.ts';
 import { toServiceError } from './to-service-error.ts';
 
 /**
- * The status of each error code. A block that fails is part of a run's answer and sends no status, but requests are refused with
- * some of the same codes, such as MODEL_TOOLS_UNSUPPORTED, which is a 500 by the contract.
+ * The status of each error code. A failed block is part of a run's answer and sends no status, but requests can fail
+ * with some of the same codes, such as MODEL_TOOLS_UNSUPPORTED, which is a 500 by the contract.
  */
 export const STATUS = {
   BAD_REQUEST: 400,
@@ -93,13 +93,13 @@ export function errorBody(code: ErrorCode, message: string, extra: Record<string
   return { detail: { code, message, ...extra } };
 }
 
-/** For the caller of a run that was accepted, and whose answer is refused. */
+/** For the caller of an accepted run whose response failed. */
 const MAY_BE_STORED =
   'The run may be stored: ask for …/jobs/{executionId} first; without an Idempotency-Key, the request sent again is another run.';
 
 /**
- * Answers every error of the middleware after it, with the executionId once a run may have been stored. Unknown errors are
- * logged and answered with the request's id alone.
+ * Answers every error of the middleware after it, with the executionId once a run may have been stored. Logs unknown
+ * errors, and answers them with the request id alone.
  */
 export const handleErrors: Middleware = async (ctx, next) => {
   try {
@@ -115,7 +115,7 @@ export const handleErrors: Middleware = async (ctx, next) => {
     if (answer.code === 'INSUFFICIENT_CREDITS') creditsRefused.add(1, { reason: 'balance' });
     ctx.status = STATUS[answer.code];
     if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate')) ctx.set('WWW-Authenticate', 'Bearer');
-    // RFC 9110 wants it in every 405, also in one about the body.
+    // RFC 9110 requires it in every 405, also for a problem of the body.
     if (ctx.status === 405 && !ctx.response.get('Allow')) ctx.set('Allow', ctx.method);
     if (answer instanceof RetryLater) ctx.set('Retry-After', String(answer.retryAfterSeconds));
     else if (ctx.status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));

@@ -1,22 +1,23 @@
-// Strong ETags (RFC 9110): whoever sends one back is told in a few bytes that nothing has changed, or changes what they have
-// read, or nothing.
+// Strong ETags (RFC 9110), for conditional reads and writes.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext } from './context.ts';
 
-/** Computes the strong ETag of a text: equal texts have equal ETags. */
+/** Computes the strong ETag of a text. */
 export function etagOf(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url')}"`;
 }
 
-/** Tells whether the header If-None-Match names an ETag. (Koa's `fresh` says no to a request with Cache-Control.) */
+/** Whether the header If-None-Match names an ETag. (Koa's `fresh` ignores the header when Cache-Control is sent.) */
 export function isNamed(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
 }
 
-/** Throws PRECONDITION_FAILED, which names the ETag of `what`, unless the header If-Match is absent, `*` or holds it. */
+/**
+ * Throws PRECONDITION_FAILED with the ETag of `what`, unless the header If-Match is absent, `*` or names the ETag.
+ */
 export function requireMatch(ifMatch: string, etag: string, what: string): void {
   if (ifMatch === '' || ifMatch === '*') return;
   if (!ifMatch.split(',').some((tag) => tag.trim() === etag)) throw changedSince(what, etag);
@@ -30,7 +31,7 @@ export function changedSince(what: string, etag: string): ServiceError {
   );
 }
 
-/** Answers with an object and its ETag, or with 304 where the request names that. */
+/** Answers with an object and its ETag, or with 304 when the request names that ETag. */
 export function answerWithETag(ctx: ApiContext, body: object): void {
   const text = JSON.stringify(body);
   const etag = etagOf(text);
@@ -44,7 +45,7 @@ export function answerWithETag(ctx: ApiContext, body: object): void {
   ctx.body = text;
 }
 
-/** The request header of `answerWithETag` and the response header, as the API document shows them. */
+/** The headers of `answerWithETag`, for the API document. */
 export const ifNoneMatch = z.object({
   'If-None-Match': z
     .string()

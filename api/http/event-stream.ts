@@ -1,6 +1,6 @@
 // Server-Sent Events: what the streams of runs, of /step and of webhook listeners share.
 import { Readable } from 'node:stream';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { log } from '../../platform/observability/log.ts';
 import { StreamInterruption } from './stream-interruption.ts';
 import { writeJson } from './write-json.ts';
@@ -9,13 +9,13 @@ export const HEARTBEAT_MS = 15_000;
 export const HEARTBEAT = ':\n\n';
 
 type Heartbeat = {
-  /** In how many milliseconds the next beat is due. */
+  /** Milliseconds until the next heartbeat is due. */
   dueInMs(): number;
-  /** Yields a beat when one is due. Throws StreamInterruption when the reader may no longer read. */
+  /** Yields a heartbeat when one is due. Throws StreamInterruption when the client has lost access. */
   beat(): AsyncGenerator<typeof HEARTBEAT, void>;
 };
 
-/** Creates the heartbeat of a stream that begins now; each beat looks whether its reader still `mayRead`. */
+/** Creates the heartbeat of a stream that begins now. Each heartbeat checks `mayRead`. */
 export function createHeartbeat(mayRead: () => Promise<boolean>, everyMs = HEARTBEAT_MS): Heartbeat {
   let beatAt = performance.now();
   const dueInMs = () => beatAt + everyMs - performance.now();
@@ -30,23 +30,23 @@ export function createHeartbeat(mayRead: () => Promise<boolean>, everyMs = HEART
   };
 }
 
-/** Tells readers to reconnect one second after they lost the stream. */
+/** Makes clients reconnect one second after they lost the stream. */
 export const RETRY = 'retry: 1000\n\n';
 
 const PIECE_CHARS = 64 * 1024;
 const HIGH_SURROGATE = /^[\uD800-\uDBFF]$/;
 
-/** Formats one event, without an `id` where readers do not go on after it; `data` is sent as `writeJson` writes it. */
+/** Formats one event. Without an `id`, clients cannot resume after it. `data` is written by `writeJson`. */
 export function formatEvent(id: string | undefined, name: string, data: object): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${toLine(writeJson(data))}\n\n`;
 }
 
-/** Replaces line breaks, which would end the event, by spaces: outside its strings, JSON text may hold them. */
+/** Replaces line breaks by spaces: JSON text may have them between tokens, and they would end the event. */
 function toLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json;
 }
 
-/** The headers of a stream that proxies do not buffer. */
+/** The headers of a stream, with buffering by proxies turned off. */
 export const EVENT_STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-cache, no-transform',
@@ -54,8 +54,8 @@ export const EVENT_STREAM_HEADERS = {
 };
 
 /**
- * Makes the body of an answer of events. The next event is made only when the reader has taken the last one. When `events`
- * throws, the last event of the stream says why.
+ * Creates the body of an event stream. Makes the next event only after the client has taken the last one. When
+ * `events` throws, the last event of the stream gives the reason.
  */
 export function createEventStream(executionId: string, events: AsyncGenerator<string>): Readable {
   const gone = () => stream.destroyed;
@@ -63,17 +63,20 @@ export function createEventStream(executionId: string, events: AsyncGenerator<st
   return stream;
 }
 
-/** Cuts a text into pieces: no more than one piece waits for the reader outside this process. */
+/** Cuts a text into pieces, so that no more than one piece is buffered outside this process. */
 export function* cut(text: string): Generator<string> {
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = start + PIECE_CHARS;
-    // Keeps the two halves of a surrogate pair together.
+    // Keeps surrogate pairs together.
     if (HIGH_SURROGATE.test(text.charAt(end - 1))) end += 1;
     yield text.slice(start, end);
   }
 }
 
-/** Yields the events; when they end with an error, tells the reader why, so that they can go on with another request. */
+/**
+ * Yields the events. After an error, yields an event with the reason, so that the client can resume with another
+ * request.
+ */
 async function* endInWords(
   events: AsyncGenerator<string>,
   executionId: string,
@@ -83,7 +86,7 @@ async function* endInWords(
     for await (const text of events) yield* cut(text);
   } catch (error) {
     if (gone()) return;
-    if (!(error instanceof StreamInterruption) && !tellOutage(error))
+    if (!(error instanceof StreamInterruption) && !logOutage(error))
       log.error({ execution_id: executionId, err: error }, 'A stream of events was ended.');
     const { reason, message } =
       error instanceof StreamInterruption ? error : new StreamInterruption('unavailable');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Bounds a record before its entries are checked: every problem of each would be listed, however many there are. */
+/** Limits the number of entries before they are validated: the error would list every problem of each. */
 export function fewEntries<K extends z.core.$ZodRecordKey, V extends z.ZodType>(
   most: number,
   record: z.ZodRecord<K, V>,

@@ -1,12 +1,11 @@
-// /healthz and /readyz: for operators and load balancers.
 import type { Middleware } from 'koa';
 import { type HealthCheck, toReadiness } from '../../worker/health-check.ts';
 import { RETRY_AFTER_SECONDS } from './retry-later.ts';
 
 /**
- * Creates the two endpoints. `live` answers 200 as long as the process runs; `ready` answers 503 when requests would fail or
- * `isReady` says no. Both name the parts that are away. Neither missing workers nor an object store that is away make the API
- * unready: runs are accepted and wait, and few answers need the store.
+ * Creates the two endpoints. `live` (/healthz) always answers 200. `ready` (/readyz) answers 503 when requests would
+ * fail or `isReady` returns false. Both name the parts that are down. Missing workers or a missing object store do
+ * not make the API unready: runs are accepted and wait, and few responses need the store.
  */
 export function createHealth(
   { health }: { health: HealthCheck },

@@ -1,4 +1,4 @@
-// The HTTP server under the application: bounds how long a request may take to arrive and what one connection may hold.
+// The HTTP server: limits how long a request may take to arrive and how much one connection may occupy.
 import {
   createServer,
   type IncomingMessage,
@@ -14,7 +14,7 @@ import { closeUnreadConnections } from './close-unread-connections.ts';
 import { createDrain, type Drain } from './create-drain.ts';
 import { errorBody } from './errors.ts';
 
-/** Requests on one connection that may be unanswered, of which one is under way; well-behaved clients never send more ahead. */
+/** Unanswered requests on one connection, including the one in progress. Well-behaved clients never pipeline more. */
 export const PIPELINED_MAX = 20;
 
 const LISTENERS_MAX = 30;
@@ -22,25 +22,31 @@ const LISTENERS_MAX = 30;
 export const TIMINGS = {
   /** For the head of a request to arrive, from its first byte. */
   headersMs: 15_000,
-  /** For all of the request to arrive. */
+  /** For the whole request to arrive. */
   requestMs: 30_000,
-  /** Between two requests. Longer than the 60 s of most proxies: a proxy that closes first sends no request in vain. */
+  /**
+   * Between two requests. Longer than the 60 s of most proxies, so that the proxy closes first and never sends a
+   * request to a closed connection.
+   */
   idleMs: 75_000,
-  /** Before a silent connection is probed: proxies and NAT drop silent ones, and a caller that vanished does not answer. */
+  /**
+   * Before a silent connection is probed: proxies and NAT drop silent connections, and a vanished client does not
+   * answer.
+   */
   probeMs: 60_000,
-  /** Between two looks for late requests. */
+  /** Between two checks for late requests. */
   lookMs: 1_000,
-  /** Between two looks for unread answers. */
+  /** Between two checks for unread responses. */
   unreadLookMs: 5_000,
-  /** For the answers to earlier requests of a connection on which nothing more can be read. */
+  /** For the last responses of a connection on which no more requests can arrive. */
   lastAnswersMs: 5_000,
 };
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Creates a server that is not listening yet, the set of its open answers, and what closes it within a time. It answers malformed
- * requests itself. `isCrowded` tells whether requests wait for the memory of answers.
+ * Creates a server that is not listening yet, the set of its open responses, and its drain. The server answers
+ * malformed requests itself. `isCrowded` says whether requests wait for response memory.
  */
 export function createHttpServer(
   answer: Answer,
@@ -55,7 +61,10 @@ export function createHttpServer(
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   const latest = new WeakMap<Socket, ServerResponse>();
 
-  /** Answers requests of one connection one after the other: nothing is held for an answer that nobody can read yet. */
+  /**
+   * Answers the requests of one connection one by one: no memory is reserved for a response that the client cannot
+   * read yet.
+   */
   function admit(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const own = unanswered.get(socket) ?? new Set();
@@ -68,7 +77,7 @@ export function createHttpServer(
 
   function begin(response: ServerResponse, socket: Socket, own: Set<ServerResponse>): void {
     open.add(response);
-    // Several of the middleware listen for the end of an answer, each once.
+    // Several middleware functions listen for the end of a response, each once.
     response.setMaxListeners(LISTENERS_MAX);
     response.once('close', () => {
       own.delete(response);
@@ -88,7 +97,7 @@ export function createHttpServer(
       keepAlive: true,
       keepAliveInitialDelay: probeMs,
       connectionsCheckingInterval: lookMs,
-      // A missing Host is refused by the application, which gives the answer a body.
+      // The application rejects a missing Host, so that the response has a body.
       requireHostHeader: false,
     },
     admit,
@@ -105,11 +114,11 @@ export function createHttpServer(
   const { drain, closed } = createDrain(server, open);
   return { server, open, drain };
 
-  /** Answers a request that is malformed or late in the shape of every other error. */
+  /** Answers a malformed or late request with the usual shape of errors. */
   function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
     const last = latest.get(socket);
-    // It was answered before its body had arrived: an answer to that would be taken for the one to the next request.
+    // The request was answered before its body had arrived: another response would be taken for the next request's.
     if (last?.writableFinished && !last.req.complete) {
       socket.destroy();
       return;
@@ -117,26 +126,27 @@ export function createHttpServer(
     const [status, code, message] = describe(error);
     const own = unanswered.get(socket);
     const pending = [...(own ?? [])].filter((response) => !response.writableFinished);
-    // The error is that of the last request's body, or of one that did not get as far.
+    // The error belongs to the last request's body, or to a request whose headers are incomplete.
     const failed = pending.at(-1)?.req.complete === false ? pending.pop() : undefined;
     const sending = failed?.headersSent ? failed : pending.at(-1);
-    // A request that the application has begun to answer leaves a line of its own. One that waits for earlier answers is dropped.
+    // A request that the application has begun to answer logs its own line. A request that is queued behind others is
+    // dropped.
     const isBegun = failed !== undefined && open.has(failed);
     const waits = failed !== undefined && !isBegun && sending !== undefined;
     if (!isBegun) note(sending ? null : status, error.code);
     if (failed && !isBegun) own?.delete(failed);
-    // What is written now would be taken for the answer of an earlier request, or for the rest of one that has begun.
+    // A response now would be taken for another request's, or corrupt the one in progress.
     if (sending) {
       socket.pause();
       sending.once('close', () => socket.destroySoon());
-      // The body of a request that waits may be late because nobody reads it: that cuts no answer that comes before.
+      // The body of a queued request may be late because nobody reads it: earlier responses are not cut off.
       if (waits) return;
       const late = setTimeout(() => socket.destroy(), lastAnswersMs).unref();
       socket.once('close', () => clearTimeout(late));
       return;
     }
     const body = JSON.stringify(errorBody(code, message));
-    // Destroyed, because a caller that never closes its side would keep the socket.
+    // Destroyed, because a client that never closes its side would keep the socket open.
     socket.once('finish', () => socket.destroy());
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
@@ -151,7 +161,7 @@ export function createHttpServer(
   }
 }
 
-/** Counts and logs a refused request that nobody else saw. Neither says what was sent, which may be anything. */
+/** Counts and logs a rejected request that the application did not see. Neither contains what was sent. */
 function note(status: number | null, reason: string | undefined): void {
   unreadableRequests.add(1, status === null ? {} : { 'http.response.status_code': status });
   log.info({ method: null, route: null, status, reason }, 'Request');

@@ -6,14 +6,17 @@ import { traceFields } from '../../platform/observability/tracing.ts';
 import { routeOf } from './route-of.ts';
 import { statusOf } from './status-of.ts';
 
-/** Ids of common clients, proxies and trace systems; no spaces, quotes or control characters, which logs would have to escape. */
+/**
+ * Ids of common clients, proxies and trace systems. No spaces, quotes or control characters, which logs would have to
+ * escape.
+ */
 const REQUEST_ID = /^[\w.:;=+/@~-]{1,128}$/;
-/** Requests that programs repeat all day long. Their lines are written at the level `debug`. */
+/** Requests that programs repeat all day. Logged at the level `debug`. */
 const ROUTINE = /^\/(?:healthz|readyz|console\/|reference\/)/;
 
 /**
- * Takes over the caller's X-Request-Id, or gives the request one, and writes the request's line of the log once its answer has
- * ended: never the path, since it may hold secrets, but the route.
+ * Takes over the caller's X-Request-Id or creates an id, and logs one line when the response has ended. The line has
+ * the route, never the path, which may contain secrets.
  */
 export const identifyRequest: Middleware = async (ctx, next) => {
   const given = ctx.get('X-Request-Id');
@@ -23,7 +26,7 @@ export const identifyRequest: Middleware = async (ctx, next) => {
   const began = performance.now();
   await withLogContext({ request_id: requestId }, async () => {
     const fields = currentLogContext();
-    // The line is written outside of the request's span.
+    // The line is written outside the request's span.
     const trace = traceFields();
     ctx.res.once('close', () => {
       const status = statusOf(ctx);
@@ -37,7 +40,7 @@ export const identifyRequest: Middleware = async (ctx, next) => {
         ...(status !== null && status >= 400 && { code: ctx.state.errorCode }),
         ...(status === 429 && { limit }),
         duration_ms: Math.round(performance.now() - began),
-        // The caller hung up, or was cut off, before the end of the answer.
+        // The client hung up, or was cut off, before the end of the response.
         ...(!ctx.res.writableFinished && { aborted: true }),
       };
       log[ROUTINE.test(ctx.req.url ?? '') ? 'debug' : 'info'](line, 'Request');

@@ -19,14 +19,14 @@ import { readerSignal } from './reader-signal.ts';
 import { BODY_MAX_BYTES, type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork, waitInTime } from './take-bytes.ts';
 
-/** Has room for outputs of 8 MiB beside the rest of a request, as its bytes have. */
+/** Has room for outputs of 8 MiB besides the rest of a request. */
 const MOST = mostOf(BODY_MAX_BYTES);
-/** The field in which callers send back earlier outputs: whatever a block may answer is accepted there. */
+/** The field in which callers send back earlier outputs. It accepts every possible block output. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output may be as deep as a body, and every step around or after it may add a level. */
 const ECHOED_MAX_DEPTH = JSON_DEPTH_MAX + FLOW_STEPS_MAX + 2;
 
-/** Words problems in what callers send. */
+/** Words validation problems for callers. */
 export const PARSE_OPTIONS: z.core.ParseContext<z.core.$ZodIssue> = {
   reportInput: false,
   error: describeIssue,
@@ -40,10 +40,10 @@ type BodyRules = {
 };
 
 /**
- * Reads the body into `ctx.state.body` by `schema`. `excess` may refuse a body that is too much to parse for one of its members,
- * `first` the JSON as it was parsed, whatever is in it, and each of `before` that in which an optional field that was null is
- * left out. `describe` makes the error for what does not fit the schema or may be in no body. The body is in hand until it is
- * dropped, the handlers after it have returned and the stream, where they answer one, has ended.
+ * Reads the body into `ctx.state.body` by `schema`. `excess` may reject a body because one member is too large to
+ * parse. `first` checks the parsed JSON, and each of `before` checks it after null fields were removed. `describe`
+ * makes the error for a body that does not fit. The body stays in memory until it is dropped, the later handlers have
+ * returned and a stream, if any, has ended.
  */
 export function readBody(
   deps: BodyDeps,
@@ -56,7 +56,7 @@ export function readBody(
     const gone = () => readerSignal(ctx.res);
     try {
       const { json: largeJson, work } = deps.largeValues;
-      // Parsing blocks the process: for seconds, when a body of an allowed size holds millions of empty lists.
+      // Parsing blocks the process: for seconds, when a body contains millions of empty lists.
       const measure = (late?: AbortSignal) =>
         largeJson.measure(owner, bytes, { member: excess?.member, most: MOST, signal: late });
       const measured = await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone()));
@@ -71,8 +71,8 @@ export function readBody(
       for (const check of before) check(json);
       const parsed = schema.safeParse(json, PARSE_OPTIONS);
       if (!parsed.success) throw describe(parsed.error);
-      // What the handler does with it has a turn of its own: small work that is under way meets one of the two. That turn comes
-      // before bodies that are not parsed yet, which take less memory, and is not refused any more.
+      // The handler gets another permit, ahead of bodies that are not parsed yet, which occupy less memory. It is
+      // never rejected.
       endTurn();
       const turn = await takeTurnToLeave(
         () => work.take(owner, size),
@@ -89,12 +89,12 @@ export function readBody(
       };
       await next();
     } catch (error) {
-      // A refusal may wait for its turn, and needs none of it.
+      // A rejection may wait for a permit, and needs none of the body.
       ctx.state.body = undefined;
       throw error;
     } finally {
       endTurn?.();
-      // A stream may still be made from the body.
+      // A stream may still be reading the body.
       if (ctx.body instanceof Readable && !ctx.res.closed) ctx.res.once('close', giveBack);
       else giveBack();
     }
@@ -112,8 +112,8 @@ function inexact(number: string): string {
 }
 
 /**
- * Parses the JSON of a body. Throws VALIDATION_ERROR for a whole number whose digits JavaScript would change, and MALFORMED_JSON
- * for what is not JSON in UTF-8.
+ * Parses the JSON of a body. Throws VALIDATION_ERROR for an integer that JavaScript cannot represent, and
+ * MALFORMED_JSON for a text that is not JSON in UTF-8.
  */
 export function parseJson(bytes: Buffer): unknown {
   const number = findInexactNumber(bytes);
@@ -128,7 +128,7 @@ export function parseJson(bytes: Buffer): unknown {
 
 type JsonPlace = { value: object; key: string; above: JsonPlace | undefined; depth: number; echoed: boolean };
 
-/** Looks at every value once, so that no later check has to: the shape of free JSON is not validated again. */
+/** Checks every value once, so that later checks can skip free-form JSON. */
 function checkStructure(json: unknown, describe: (error: z.ZodError) => ServiceError): void {
   const places: JsonPlace[] = [];
   const invalid = (path: string[], message: string) => describe(problem(path, message));
@@ -167,7 +167,7 @@ export function problem(path: string[], message: string): z.ZodError {
 }
 
 const PATH_MAX_LENGTH = 200;
-/** Problems that one answer names at most. */
+/** Maximum number of problems in one response. */
 export const PROBLEMS_MAX = 20;
 
 /** Makes the 422 that names each wrong field. */
@@ -175,7 +175,7 @@ export function validationError(error: z.ZodError): ServiceError {
   const issues = error.issues.slice(0, PROBLEMS_MAX);
   const pathKey = ({ path }: { path: PropertyKey[] }) => path.join('.');
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathKey));
-  // A value of another type has no length to be wrong: a text where a list belongs is not too long for one.
+  // A value of another type has no length: a text in place of a list is not "too long".
   const apt = issues.filter((issue) => issue.code === 'invalid_type' || !mistyped.has(pathKey(issue)));
   const errors = apt.flatMap((issue) => {
     const field = pathKey(issue).slice(0, PATH_MAX_LENGTH);

@@ -3,14 +3,14 @@ import { activeRequests, requestDuration } from '../../platform/observability/me
 import { routeOf } from './route-of.ts';
 import { statusOf } from './status-of.ts';
 
-/** The methods that a label may have; any other is `_OTHER`. */
+/** Methods used as a metric label; any other is `_OTHER`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const MS_PER_SECOND = 1_000;
 
 let active = 0;
 activeRequests.observe(() => [{ value: active }]);
 
-/** Measures a request until its answer has ended. */
+/** Measures a request until its response has ended. */
 export const measureRequests: Middleware = async (ctx, next) => {
   const began = performance.now();
   active += 1;
@@ -22,7 +22,7 @@ export const measureRequests: Middleware = async (ctx, next) => {
       'http.request.method': METHODS.has(ctx.method) ? ctx.method : '_OTHER',
       ...(status !== null && { 'http.response.status_code': status }),
       ...(route !== null && { 'http.route': route }),
-      // By the conventions of OpenTelemetry, what a server refuses (4xx) is not an error of the server.
+      // By the OpenTelemetry conventions, 4xx responses are not errors of the server.
       ...(status !== null && status >= 500 && { 'error.type': ctx.state.errorCode ?? String(status) }),
     });
   });

@@ -1,37 +1,40 @@
-// Requests that are held open, often for long, are counted by organization: each costs memory and work as long as it lasts.
+// Long-running requests are counted per organization: each occupies memory and work while it is open.
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal, openRequests } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from './context.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
 
 /**
- * All organizations together may have this many times as many open as one. Beyond that, those are refused that have their equal
- * share, and more than a few.
+ * All organizations together may have this many times the limit of one. Beyond that, organizations above their equal
+ * share are rejected.
  */
 export const IN_ALL_TIMES = 4;
 const FEW = 8;
 
-/** Counts a request of an organization until the function that it returns is called, which may be called twice. */
+/** Counts a request of an organization. The returned function ends the count; calling it twice is harmless. */
 type Enter = (organizationId: string) => () => void;
 
 /**
- * Counts of the requests that one process holds open, by kind: neither kind takes the other's room. Both throw RATE_LIMITED
- * when the organization has as many open as it may have, and SERVICE_BUSY when all organizations together have as many as they
- * may have, and this one has its equal share of these, and eight at least.
+ * Counts the open requests of one process, separately for each kind. Both functions throw RATE_LIMITED at the
+ * organization's limit. They throw SERVICE_BUSY when all organizations together are at their limit and this one has
+ * its equal share, at least eight.
  */
 export type OpenRequests = {
-  /** Streams of a run's events, and requests that wait for a run which they did not start. */
+  /** Streams of a run's events, and requests that wait for a run that they did not start. */
   follow: Enter;
   /** Requests that wait for their own run. */
   call: Enter;
 };
 
-/** Counts how many requests of both kinds all organizations may have open where each may have `max`; 0 where it is any number. */
+/**
+ * Returns the maximum of open requests of both kinds for all organizations together, where each may have `max`; 0 for
+ * no limit.
+ */
 export function countOpenAtMost(max: number): number {
   return 2 * IN_ALL_TIMES * max;
 }
 
-/** Creates the counts of one process; an organization may have `max` of each kind open, any number where it is 0. */
+/** Creates the counts of one process. An organization may have `max` requests of each kind open; 0 for no limit. */
 export function createOpenRequests(max: number): OpenRequests {
   return {
     follow: createCount('follow', max, FOLLOW_LESS),
@@ -39,16 +42,16 @@ export function createOpenRequests(max: number): OpenRequests {
   };
 }
 
-/** Counts the request until it is refused or its answer is closed, or refuses it. */
+/** Counts the request until its response is closed or the request is rejected. */
 export function holdOpen(deps: { openRequests: OpenRequests }, kind: keyof OpenRequests): ApiMiddleware {
   return async function holdOpen(ctx, next) {
-    const leave = deps.openRequests[kind](ctx.state.flowIds.organizationId);
-    if (ctx.res.closed) leave();
-    else ctx.res.once('close', leave);
+    const release = deps.openRequests[kind](ctx.state.flowIds.organizationId);
+    if (ctx.res.closed) release();
+    else ctx.res.once('close', release);
     try {
       await next();
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
   };
@@ -72,7 +75,7 @@ function createCount(kind: keyof OpenRequests, max: number, advice: string): Ent
     inAll += 1;
     openByKind[kind] += 1;
     let left = false;
-    return function leave() {
+    return function release() {
       if (left) return;
       left = true;
       inAll -= 1;
@@ -88,7 +91,7 @@ const FOLLOW_LESS =
   'streams of events and requests that wait for a run: close some, or ask for runs without `wait`';
 const CALL_LESS = 'calls that wait for their run: wait for some, or start jobs instead';
 
-/** Counts the refusal, and makes its error. */
+/** Counts the rejection and makes its error. */
 function tooManyOpenOfOrganization(max: number, advice: string): RetryLater {
   countRefusal('open_requests');
   return new RetryLater(
@@ -97,7 +100,7 @@ function tooManyOpenOfOrganization(max: number, advice: string): RetryLater {
   );
 }
 
-/** Makes the error for a request that comes while all organizations together have too many open. */
+/** Makes the error for when all organizations together have too many requests open. */
 export function tooManyOpen(): ServiceError {
   return new ServiceError('SERVICE_BUSY', 'Too many requests wait here for runs. Send the request again.');
 }

@@ -15,12 +15,13 @@ const OWNERS_MAX = 10_000;
 
 const EVERY_MS = 1_000 / PER_SECOND;
 
-/** `proxies`: how many of the operator's own are in front of the service. `stopping` ends all waits. */
+/** `proxies`: the number of the operator's own proxies in front of the service. `stopping` ends all waits. */
 type PaceDeps = { config: { proxies: number }; stopping?: AbortSignal | undefined };
 
 /**
- * Delays the refusals (4xx) of an owner that has more than 200 a second in this process, by 5 s at most. A caller that repeats
- * a refused request without a pause would keep the process busy. What the request holds for its answer is freed first.
+ * Delays rejections (4xx) of a client with more than 200 a second in this process, by up to 5 s: a client that
+ * repeats a rejected request without pause would keep the process busy. Frees the memory reserved for the response
+ * first.
  */
 export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
   const nextInMs = createRefusalPace();
@@ -31,7 +32,7 @@ export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
       if (error instanceof ServiceError) await pace(ctx, STATUS[error.code]);
       throw error;
     }
-    // MCP answers some of its refusals itself.
+    // MCP answers some of its rejections itself.
     await pace(ctx, ctx.status);
   };
 
@@ -46,15 +47,15 @@ export function paceRefusals({ config, stopping }: PaceDeps): ApiMiddleware {
 }
 
 /**
- * Names whom a refusal counts for: an organization with API keys, a user, or an address that has failed to sign in too often.
- * Undefined for other callers who are not known: the first 401 tells a client how to sign in.
+ * Returns the key under which a rejection is counted: an organization for API keys, a user, or a network with too
+ * many failed sign-ins. Undefined for other unknown callers: the first 401 tells a client how to sign in.
  */
 function ownerOfRefusal({ state, req }: ApiContext, status: number, proxies: number): string | undefined {
   if (state.principal) return ownerOf(state.principal);
   return status === STATUS.RATE_LIMITED ? `address ${networkOf(req, proxies)}` : undefined;
 }
 
-/** Creates the function that counts a refusal of `owner`, and returns after how many milliseconds it is due: 5,000 at most. */
+/** Creates the function that counts a rejection for `owner` and returns its delay in milliseconds, at most 5,000. */
 export function createRefusalPace(now = () => performance.now()): (owner: string) => number {
   const lastDue = new LRUCache<string, number>({ max: OWNERS_MAX });
   return function nextInMs(owner) {

@@ -19,9 +19,9 @@ export function pageOf<K extends string, T extends z.ZodType>(id: string, key: K
     .meta({ id });
 }
 
-/** The `limit` of a list whose entries are few or small: all that a page may have, unless the caller asks for less. */
+/** The `limit` of a list with few or small entries: defaults to the maximum. */
 export const fullPageLimit = pageSize(PAGE_MAX, PAGE_MAX);
-/** The `limit` of a list that is long, or whose entries take work. */
+/** The `limit` of a list that is long or expensive. */
 export const pageLimit = pageSize(PAGE_MAX, PAGE_DEFAULT);
 
 /** Makes the query of a list, whose cursor has the schema `cursor`. */

@@ -25,11 +25,11 @@ export type UserPrincipal = {
   profile: Profile;
   scopes: string[];
   audience: string;
-  /** The OAuth client that the token was issued to: its id, `''` when the token does not name it, and its name. */
+  /** The OAuth client that the token was issued to: its id (`''` when the token does not name it) and its name. */
   client: { id: string; name?: string };
-  /** When the user consented to the client; the token's own time when it does not say, and 1970 when it has none. */
+  /** When the user consented to the client. Defaults to the token's issue time, or 1970 without one. */
   consentedAt: Date;
-  /** 1970 when the token does not say. */
+  /** 1970 when the token has none. */
   issuedAt: Date;
   expiresAt: Date;
   environment: 'live';
@@ -37,23 +37,23 @@ export type UserPrincipal = {
 
 export type Principal = KeyPrincipal | UserPrincipal;
 
-/** Returns the id that turns are counted under: of the organization of a key, or of a user. */
+/** Returns the id for fair queueing: the organization of a key, or the user. */
 export function ownerOf(principal: Principal): string {
   return principal.kind === 'key' ? principal.organizationId : principal.userId;
 }
 
-/** Says which projects a caller may access. */
+/** Returns the projects that a caller may access. */
 export function accessOf(principal: Principal): ProjectAccess {
   return principal.kind === 'key' ? { projectId: principal.projectId } : { userId: principal.userId };
 }
 
-/** Names a caller in the audit log. */
+/** Returns the caller as an author in the audit log. */
 export function authorOf(principal: Principal, requestId: string): Author {
   const actor = principal.kind === 'user' ? principal.userId : `api_key/${principal.key.key_id}`;
   return { actor, requestId };
 }
 
-/** Names a caller in the table of rate limits: an API key by its id, a user by a hash of the userId. */
+/** Returns the caller's key in the table of rate limits: the id of an API key, or a hash of the user id. */
 export function rateLimitSubject(principal: Principal): string {
   if (principal.kind === 'key') return principal.key.id;
   const hash = createHash('sha256').update(`user ${principal.userId}`).digest('hex');

@@ -6,7 +6,7 @@ import type { Route } from './context.ts';
 import { PARSE_OPTIONS, problem, validationError } from './json-body.ts';
 
 const completedText = z.string().overwrite(completeTime);
-/** A point in time, as callers write it: a date, or a time with seconds and offset, which they may have left out. */
+/** A point in time from a caller: a date, or a time whose seconds and offset are optional. */
 export const momentText = z.union(
   [completedText.check(z.iso.datetime({ offset: true })), completedText.check(z.iso.date())],
   { error: 'must be an ISO 8601 date or time, such as 2026-01-31T12:00:00Z' },
@@ -14,7 +14,10 @@ export const momentText = z.union(
 
 export const moment = momentText.transform((text) => new Date(text));
 
-/** Completes a time: in UTC unless it has an offset, whose `+` is a space where it was not escaped in a query, and its colon. */
+/**
+ * Completes a time. UTC unless it has an offset. Accepts an unescaped `+` (a space in a query) and an offset without
+ * a colon.
+ */
 function completeTime(text: string): string {
   return text
     .replace(/ (?=\d\d(:?\d\d)?$)/, '+')
@@ -23,7 +26,7 @@ function completeTime(text: string): string {
     .replace(/(T[\d:.]+)$/, '$1Z');
 }
 
-/** A whole number, written in digits. */
+/** An integer, written in digits. */
 export const queryNumber = (min: number, max: number) =>
   z
     .string()
@@ -32,7 +35,7 @@ export const queryNumber = (min: number, max: number) =>
     .refine((number) => number >= min && number <= max, `must be a whole number from ${min} to ${max}`)
     .meta({ override: asInteger({ minimum: min, maximum: max }) });
 
-/** The number of entries on a page; `fallback` when the caller does not say. */
+/** The number of entries on a page; `fallback` by default. */
 export const pageSize = (max: number, fallback: number) =>
   queryNumber(1, max)
     .default(fallback)
@@ -46,7 +49,9 @@ function asInteger(bounds: { minimum: number; maximum: number }): ZodOpenApiOver
   };
 }
 
-/** Reads the query string into `ctx.state.query` by `schema`; the 422 names unknown, repeated and wrong parameters. */
+/**
+ * Reads the query string into `ctx.state.query` by `schema`. The 422 names unknown, repeated and wrong parameters.
+ */
 export function readQuery(schema: z.ZodType): Middleware {
   return async function readQuery(ctx, next) {
     const repeated = Object.keys(ctx.query).find((name) => Array.isArray(ctx.query[name]));
@@ -60,17 +65,23 @@ export function readQuery(schema: z.ZodType): Middleware {
 
 const refuseQuery = readQuery(z.strictObject({}));
 
-/** Whether a route refuses every query parameter. Those for MCP and Temporal, whose clients are not ours, ignore them. */
+/**
+ * Whether a route rejects every query parameter. The routes for MCP and Temporal ignore them, because their clients
+ * are not ours.
+ */
 export function takesNoQuery({ operation: { requestParams, tags = [] } }: Route): boolean {
   return !requestParams?.query && !tags.includes('MCP') && !tags.includes('Temporal');
 }
 
-/** Lists the handlers of a route, and before the last one that refuses query parameters, where it takes none. */
+/**
+ * Lists the handlers of a route. Inserts the rejection of query parameters before the last one, where the route takes
+ * none.
+ */
 export function handlersOf(route: Route): Route['handlers'] {
   return takesNoQuery(route) ? route.handlers.toSpliced(-1, 0, refuseQuery) : route.handlers;
 }
 
-/** Makes the schema of a parameter that is true or false. In the API document a boolean, although it arrives as text. */
+/** Makes the schema of a boolean parameter. In the API document a boolean, although it arrives as text. */
 export function queryBoolean(otherwise: boolean, description: string) {
   return z
     .enum(['true', 'false'])

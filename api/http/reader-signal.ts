@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 
-/** One for all: each of its own would cost every answer the making of its stack. */
+/** One error for all: creating one per response would cost a stack trace each. */
 const GONE = new DOMException('The reader has gone.', 'AbortError');
 
-/** One signal for each answer, whose listeners are few. */
+/** One signal for each response. */
 const readers = new WeakMap<ServerResponse, AbortSignal>();
 
-/** Returns a signal that aborts when the reader of an answer has gone or `ending` aborts. */
+/** Returns a signal that aborts when the client has gone or `ending` aborts. */
 export function readerSignal(res: ServerResponse, ending?: AbortSignal): AbortSignal {
   const gone = readers.get(res) ?? signalGone(res);
   readers.set(res, gone);

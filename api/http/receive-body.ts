@@ -1,4 +1,4 @@
-// Receives request bodies: only JSON, bounded, in memory that organizations take in turns.
+// Receives request bodies: only JSON, bounded, in a memory budget that organizations share fairly.
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { ServiceError } from '../../flow/errors.ts';
@@ -11,15 +11,15 @@ import { ownerOf } from './principal.ts';
 import { takeBytes } from './take-bytes.ts';
 
 /**
- * Fits a pause that is sent back whole: its outputs (8 MiB), its conversation (1 MiB), whose last calls are in `toolCalls` too,
- * the tools (1.3 MiB) and the receipt.
+ * Fits a paused run that is sent back whole: outputs (8 MiB), conversation (1 MiB), whose last calls are in
+ * `toolCalls` too, tools (1.3 MiB) and the receipt.
  */
 export const BODY_MAX_BYTES = 12 * 1024 * 1024;
 
 export type BodyDeps = { largeValues: LargeValues };
 
 /**
- * Waits until the body has arrived, or is refused, which `readBody` then tells: a caller that sends slowly holds no turn
+ * Waits until the body has arrived or is rejected; `readBody` reports the rejection. A slow sender occupies no permit
  * meanwhile.
  */
 export function receiveBody(deps: BodyDeps): Middleware {
@@ -35,7 +35,10 @@ export function receiveBody(deps: BodyDeps): Middleware {
   };
 }
 
-/** Receives the body of a request. Throws what is wrong with it, and RATE_LIMITED when there is no room for it in time. */
+/**
+ * Receives the body of a request. Throws the problem of the body, and RATE_LIMITED when there is no memory for it in
+ * time.
+ */
 export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<ReceivedBody> {
   requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());
   const length = ctx.get('content-length');
@@ -56,12 +59,12 @@ export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<
   }
 }
 
-/** The announced length of the body; the most it may have when it announces none. */
+/** Returns the announced length of the body, or the maximum without one. */
 function announcedBytes(length: string): number {
   return length === '' ? BODY_MAX_BYTES : Math.min(Number(length) || 0, BODY_MAX_BYTES);
 }
 
-/** Throws UNSUPPORTED_MEDIA_TYPE unless the headers announce JSON in UTF-8 that is not compressed. */
+/** Throws UNSUPPORTED_MEDIA_TYPE unless the headers announce uncompressed JSON in UTF-8. */
 export function requireJson(contentType: string, contentEncoding: string): void {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters
@@ -90,13 +93,13 @@ async function readBytes(request: IncomingMessage, length: string): Promise<Buff
   const body = createByteCollector(length === '' ? undefined : announcedBytes(length));
   let resuming: NodeJS.Immediate | undefined;
   const { promise: ended, resolve: end } = Promise.withResolvers<(() => ServiceError) | undefined>();
-  // `close` comes right after the end, too: the error, with its stack, is made only when it is thrown.
+  // `close` follows the end, too: the error, with its stack, is made only when thrown.
   const fail = () => end(bodyCutOff);
   function add(chunk: Buffer): void {
     if (body.length + chunk.length <= BODY_MAX_BYTES) body.add(chunk);
     else end(bodyTooLarge);
     if (body.length < SMALL_BYTES) return;
-    // Otherwise megabytes are read in one turn of the event loop, from each of many connections.
+    // Otherwise one tick of the event loop would read megabytes from each of many connections.
     request.pause();
     resuming = setImmediate(() => request.resume());
   }

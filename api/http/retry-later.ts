@@ -1,9 +1,9 @@
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 
-/** The Retry-After of refusals that know no better. */
+/** The default Retry-After. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** Refuses a request that may be sent again after `retryAfterSeconds`, which callers read in Retry-After. */
+/** Rejects a request that may be repeated after `retryAfterSeconds`, sent as Retry-After. */
 export class RetryLater extends ServiceError {
   readonly retryAfterSeconds: number;
 
@@ -13,7 +13,7 @@ export class RetryLater extends ServiceError {
   }
 }
 
-/** Gives a refusal of whoever has too many under way the time after which to try again; leaves other errors as they are. */
+/** Adds Retry-After to a RATE_LIMITED error; returns other errors unchanged. */
 export function toRetryLater(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'RATE_LIMITED') return error;
   return new RetryLater(error.code, error.message);

@@ -1,4 +1,3 @@
-// How a stream of Server-Sent Events ends before its run does.
 import { z } from 'zod';
 
 const INTERRUPTIONS = {
@@ -7,7 +6,7 @@ const INTERRUPTIONS = {
   unauthorized: 'The API key, token or membership behind this request is no longer valid; the run goes on.',
 };
 
-/** Ends a stream, which says why. */
+/** Ends a stream with a reason. */
 export class StreamInterruption extends Error {
   readonly reason: keyof typeof INTERRUPTIONS;
   constructor(reason: keyof typeof INTERRUPTIONS) {
@@ -16,7 +15,7 @@ export class StreamInterruption extends Error {
   }
 }
 
-/** The `data` of `stream_interrupted`. That event has no `id`: the last event of the stream stays the one before it. */
+/** The `data` of `stream_interrupted`. The event has no `id`, so that clients resume after the event before it. */
 export const streamInterrupted = z
   .object({
     executionId: z.uuid(),

@@ -1,6 +1,6 @@
 import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
@@ -9,14 +9,13 @@ import { countRefusal } from '../../platform/observability/metrics/http-metrics.
 import { RetryLater } from './retry-later.ts';
 
 /**
- * The request that failed: `fields` say in the log which it was; `mayBeStored`, that an earlier statement may have stored its
- * run.
+ * The failed request: `fields` identify it in the log; `mayBeStored`: an earlier statement may have stored its run.
  */
 type FailedRequest = { requestId: string; fields: object; mayWrite: boolean; mayBeStored?: boolean };
 
 /**
- * Turns any error into the one that the caller gets. A ServiceError stays as it is; the cause of every other error goes to
- * the log, beside the request's id.
+ * Turns any error into the one that the caller gets. A ServiceError stays as it is. The cause of every other error is
+ * logged with the request id.
  */
 export function toServiceError(
   error: unknown,
@@ -27,7 +26,7 @@ export function toServiceError(
     countRefusal('connections');
     return new RetryLater('RATE_LIMITED', mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE);
   }
-  if (error instanceof ConnectionFailed && tellOutage(error)) {
+  if (error instanceof ConnectionFailed && logOutage(error)) {
     const mayBeMade = mayWrite && (mayBeStored || error.mayBeCarriedOut);
     const [known, unknown] = sentencesOf(error);
     return new ServiceError('DATABASE_UNAVAILABLE', mayBeMade ? unknown : known);
@@ -57,7 +56,7 @@ const MAY_BE_MADE =
   'The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';
 export const CHANGES_UNKNOWN = `The database does not answer. ${MAY_BE_MADE}`;
 
-/** The sentences for callers: where a change was not made, and where it may have been. */
+/** Returns the messages for callers: when a change was not made, and when it may have been made. */
 function sentencesOf({ refusesWrites, failure }: ConnectionFailed): [known: string, unknown: string] {
   if (refusesWrites) return [TAKES_NO_CHANGES, `${TAKES_NO_CHANGES} ${MAY_BE_MADE}`];
   if (failure === 'slow') return [TOOK_TOO_LONG, `${TOOK_TOO_LONG} ${MAY_BE_MADE}`];

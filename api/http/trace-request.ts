@@ -4,15 +4,15 @@ import { currentTrace, openSpan } from '../../platform/observability/tracing.ts'
 import { routeOf } from './route-of.ts';
 import { statusOf } from './status-of.ts';
 
-/** Asked every few seconds by whoever watches the service. */
+/** Polled every few seconds by monitoring. */
 const UNTRACED = ['/healthz', '/readyz'];
 /** As much as Trace Context asks everyone to hand on; it is stored with runs, and sent to models and receivers. */
 export const TRACESTATE_MAX_CHARS = 512;
 
 /**
- * Makes the span of a request, with which its trace begins or the caller's goes on. The span ends when the answer has been sent.
- * The header `traceresponse` names the trace, as the draft of Trace Context's second level has it. Paths may hold secrets, so
- * the span has the route alone.
+ * Creates the span of a request, which begins a trace or continues the caller's. The span ends when the response has
+ * been sent. The header `traceresponse` names the trace (Trace Context, level 2, draft). Paths may contain secrets,
+ * so the span has the route alone.
  */
 export const traceRequest: Middleware = (ctx, next) => {
   const [path = ''] = (ctx.req.url ?? '').split('?', 1);

@@ -1,8 +1,8 @@
-// Answers that hold texts which are JSON already.
+// JSON responses that contain JSON text, and values cut to a length.
 import { freeBytes } from '../../platform/large-values/free-bytes.ts';
 import type { ApiContext } from './context.ts';
 
-/** A value that is there as JSON text and is passed on as it is. */
+/** JSON text that is written unchanged. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -10,7 +10,7 @@ export class JsonText {
   }
 }
 
-/** Writes an object as JSON; it, or its own members, may be JsonText. */
+/** Writes an object as JSON. The object or its direct members may be JsonText. */
 export function writeJson(object: object): string {
   if (object instanceof JsonText) return object.text;
   const members = Object.entries(object).map(([name, value]: [string, unknown]) => {
@@ -20,7 +20,9 @@ export function writeJson(object: object): string {
   return `{${members.filter((member) => member !== undefined).join(',')}}`;
 }
 
-/** Answers with an object as `writeJson` writes it. Of a text, the server would count the bytes before it encodes them. */
+/**
+ * Answers with an object as JSON. Sent as bytes: of a text, the server would count the bytes before it encodes them.
+ */
 export function answerJson({ response, res }: Pick<ApiContext, 'response' | 'res'>, object: object): void {
   const bytes = Buffer.from(writeJson(object));
   response.type = 'json';

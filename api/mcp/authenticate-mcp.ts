@@ -1,5 +1,3 @@
-// Authenticates MCP clients by JWTs issued for MCP (docs/mcp.md); its challenges let them sign in.
-
 import type { Db } from '../../db/connect.ts';
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { recordAssistantUse } from '../../db/tenants/connected-assistants.ts';
@@ -19,8 +17,8 @@ const DISCONNECTED =
   'The user has disconnected this client: it needs the consent of the user again, so let the user sign in anew.';
 
 /**
- * Sets `ctx.state.user` to the user of a token whose audience is MCP and whose client the user has not disconnected;
- * otherwise answers 401, which says where to sign in.
+ * Sets `ctx.state.user` to the user of a token for MCP (docs/mcp.md) whose client the user has not disconnected.
+ * Otherwise answers 401 with a challenge that says where to sign in.
  */
 export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps): ApiMiddleware {
   const bare = loopbackUrls(config.oidc?.mcpAudience.replace(/\/$/, '') ?? '');
@@ -35,7 +33,7 @@ export function authenticateMcp({ config, db, signInLimiter, tokens }: ApiDeps):
     if (header === '') return refuse(SIGN_IN_FIRST);
     const user = await signInLimiter.check(ctx.req, token, async () => {
       const found = (await tokens.verify(token, audiences)) ?? refuse(NOT_VALID);
-      // Statements of the rest of the request take turns at connections from the rate limit on.
+      // After the rate limit, statements queue for connections under the user.
       const isConnected = await onBehalfOf(ownerOf(found), () => recordUse(db, found));
       return isConnected ? found : refuse(DISCONNECTED);
     });
@@ -48,7 +46,7 @@ function recordUse(db: Db, { userId, client, scopes, consentedAt }: UserPrincipa
   return recordAssistantUse(db, { userId, clientId: client.id, name: client.name, scopes, consentedAt });
 }
 
-/** Makes a challenge (RFC 6750, 3; RFC 9728, 5.1). It names the scopes of all tools, so that a user is asked once. */
+/** Makes a challenge (RFC 6750, 3; RFC 9728, 5.1). It names the scopes of all tools, so that a user consents once. */
 function challenge(metadataUrl: string, problem: string): string {
   const error = problem === '' ? [] : ['error="invalid_token"', `error_description="${problem}"`];
   return `Bearer ${[...error, `scope="${MCP_SCOPES.join(' ')}"`, `resource_metadata="${metadataUrl}"`].join(', ')}`;

@@ -28,7 +28,7 @@ import { flowId, placeFields, stepId } from './shapes.ts';
 import { defineTool, type McpCall } from './tool.ts';
 
 const { model, prompt } = blockFields;
-/** Not a shared component: some clients do not follow a $ref in the input of a tool. */
+/** Inline, not a shared component: some clients do not follow a $ref in the input of a tool. */
 const schemaObject = z
   .looseObject({}, { error: 'must be a JSON Schema as an object, such as {"type": "object"}' })
   .meta({ description: 'A JSON Schema (2020-12) as an object.' }) as unknown as z.ZodType<JsonSchema>;
@@ -222,7 +222,7 @@ function requireModel({ deps }: McpCall, model: string): void {
   }
 }
 
-/** Throws VALIDATION_ERROR for a JSON Schema that cannot be used. Done before the flow is locked. */
+/** Throws VALIDATION_ERROR for an invalid JSON Schema. Called before the flow is locked. */
 async function requireSchema(
   { deps, access }: McpCall,
   flowId: string,

@@ -1,4 +1,4 @@
-// Block executions as the author of a flow reads them: the input of each, what it sent, and its output.
+// Block executions for the author of a flow: the input of each, the request it sent, and its output.
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
@@ -19,11 +19,11 @@ import { readSentRequest } from '../runs/read-sent-request.ts';
 import { blockRun } from '../runs/run-shapes/receipt.ts';
 import { cutSentRequest } from './cut-sent-request.ts';
 
-/** The most block executions of one answer; of more, the first and the last are shown. */
+/** Maximum number of block executions in one response; of more, shows the first and the last. */
 const EXECUTIONS_MAX = 60;
-/** The values of one block execution: input, sent, output. */
+/** The values of one block execution: input, sent request, output. */
 const VALUES_EACH = 3;
-/** While an answer is made, so many inputs of calls and bytes of outputs are cached. */
+/** Limits of the cache during one response: call inputs, and bytes of outputs. */
 const CACHED_INPUTS_MAX = 4;
 const CACHED_OUTPUTS_MAX_BYTES = 2 * OUTPUTS_READ_MAX_BYTES;
 
@@ -45,10 +45,12 @@ export const blockTrace = z.strictObject({
 });
 type BlockTrace = z.input<typeof blockTrace>;
 
-/** Does one part of a trace when it is its organization's turn at large work. */
+/** Runs one part of a trace under the organization's permit for large work. */
 export type InTurn = <T>(doPart: () => Promise<T>) => Promise<T>;
 
-/** Describes block executions, each in a turn, with each value cut to `maxChars`, or to less where there are many. */
+/**
+ * Describes block executions, each under a permit, with each value cut to `maxChars`, or shorter when there are many.
+ */
 export async function traceBlocks(
   deps: ApiDeps,
   rows: BlockTraceRow[],
@@ -60,16 +62,16 @@ export async function traceBlocks(
   const share = shareOf(shown.length * VALUES_EACH, maxChars);
   const store = createStore(deps.db);
   const traced: BlockTrace[] = [];
-  // One at a time, since each may hold megabytes before it is cut.
+  // One at a time, because each may occupy megabytes before it is cut.
   for (const row of shown) {
-    // Before the turn: it may take one itself.
+    // Before the permit: loading may need one itself.
     const definition = await deps.definitions.get(row.flow_version_id);
     traced.push(await inTurn(() => traceBlock(deps, { ...store, definition }, row, share)));
   }
   return { blocks: traced, left_out: rows.length - shown.length };
 }
 
-/** Reads the inputs of a run's calls and the outputs of its blocks, through a cache: loop items share one output. */
+/** Reads the inputs of a run's calls and the outputs of its blocks through a cache: loop items share one output. */
 type Store = {
   input(callId: string): Promise<StoredRunInput>;
   outputs(callId: string, refs: string[]): Promise<Map<string, Stored>>;

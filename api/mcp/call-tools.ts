@@ -1,4 +1,4 @@
-// The answer to one message of an assistant, by the package that speaks MCP and the tools (tools.ts).
+// The MCP server of one request (docs/mcp.md), with all tools, and the endpoint's last handler.
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createMcpHandler, INVALID_PARAMS } from '@modelcontextprotocol/server';
@@ -13,10 +13,10 @@ import { findWrongParams } from './find-wrong-params.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
 import type { McpCall } from './tool.ts';
 
-/** Answers the message of `ctx.state.body` for the user of its token. */
+/** Answers the message in `ctx.state.body` for the user of its token. */
 export function callTools(deps: ApiDeps): ApiMiddleware {
   const { url } = deps.config.mcp;
-  // The tools do not change while the process runs: a subscription is acknowledged, and ends without a notification.
+  // The tools are constant while the process runs: a subscription is acknowledged and never gets a notification.
   const handler = createMcpHandler(({ authInfo }) =>
     createMcpServer({ deps, ...(authInfo?.extra as Omit<McpCall, 'deps'>) }),
   );
@@ -28,7 +28,7 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
       return;
     }
     const { user, requestId, endLargeWork } = ctx.state;
-    // A process that stops still answers what is under way.
+    // A stopping process still finishes requests in flight.
     const gone = readerSignal(ctx.res);
     const goneOrStopping = readerSignal(ctx.res, deps.stopping);
     const holdAnswer: McpCall['holdAnswer'] = (owner, bytes, { isMade } = { isMade: false }) =>
@@ -54,7 +54,7 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
       },
     );
     if (response.status === 500) throw new Error(`The MCP handler failed: ${await response.text()}`);
-    // Whether the connection stays open is decided by the HTTP server: a process that stops closes it.
+    // The HTTP server decides whether the connection stays open: a stopping process closes it.
     response.headers.delete('connection');
     for (const [name, value] of response.headers) ctx.set(name, value);
     ctx.body = response.body && Readable.fromWeb(response.body as ReadableStream);
@@ -62,7 +62,7 @@ export function callTools(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Picks the headers that the protocol reads. */
+/** Selects the headers that the protocol reads. */
 function mcpHeaders(sent: ApiContext['headers']): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(sent))

@@ -1,4 +1,3 @@
-// cancel_run: cancels any run that the caller may see, also of a flow that was never published, or a whole test run.
 import { inTransaction } from '../../db/connect.ts';
 import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findFlowOfRun, findRun } from '../../db/runs/runs.ts';
@@ -13,8 +12,8 @@ import { describeRun } from '../runs/run-shapes/describe-run.ts';
 import { cancelTestRun } from '../test-cases/cancel-test-run.ts';
 
 /**
- * Cancels the run or the test run with the id, and answers how it stands then. Throws NOT_FOUND, and CONFLICT for a
- * case that has not begun.
+ * Cancels the run or test run with the id, also of an unpublished flow, and returns its new state. Throws NOT_FOUND,
+ * and CONFLICT for a test case that has not begun.
  */
 export async function cancelRunOrTestRun(deps: ApiDeps, caller: Caller, id: string) {
   if (await findTestRun(deps.db, id)) {

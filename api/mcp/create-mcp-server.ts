@@ -1,8 +1,6 @@
-// The MCP server of one request, with all tools.
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 import { addToLogContext } from '../../platform/observability/log-context.ts';
 import { MCP_SCOPES, type McpScope } from '../auth/scopes.ts';
 import { describeIssue } from '../http/describe-issue.ts';
@@ -10,6 +8,7 @@ import { dropNulls } from '../http/drop-nulls.ts';
 import { validationError } from '../http/json-body.ts';
 import { toServiceError } from '../http/to-service-error.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
+import { VERSION } from '../version.ts';
 import { listedInput, listedOutput } from './listed-schema.ts';
 import { COPIES, type McpCall, type McpTool } from './tool.ts';
 import { MCP_TOOLS } from './tools.ts';
@@ -19,7 +18,7 @@ Begin with list_projects, then hydrate_project; list_models names the models tha
 callers run your changes only after publish_version and set_production_version. Test the draft first: create_test_case,
 run_all_tests. The answer to each edit lists under "problems" what is still missing in the draft.`;
 
-/** The schemas that `tools/list` answers, made once. `answerCall` validates them itself: its errors say more. */
+/** The schemas of `tools/list`, made once. `answerCall` validates inputs itself, with better errors. */
 const LISTED = new Map(
   MCP_TOOLS.map((tool) => [
     tool,
@@ -27,10 +26,10 @@ const LISTED = new Map(
   ]),
 );
 
-/** Creates a server that answers one request, of `call.user`. */
+/** Creates a server that answers one request of `call.user`. */
 export function createMcpServer(call: McpCall): McpServer {
   const server = new McpServer(
-    { name: 'weir', title: 'Weir', version: packageJson.version },
+    { name: 'weir', title: 'Weir', version: VERSION },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
   );
   for (const tool of MCP_TOOLS) {
@@ -45,9 +44,7 @@ export function createMcpServer(call: McpCall): McpServer {
   return server;
 }
 
-/**
- * Asks for the scopes of the token and the one that it lacks, so that a new token can still do what the old one could.
- */
+/** Requests the token's scopes and the missing one, so that the new token can do what the old one could. */
 function needScope(needed: McpScope): ScopeChallengeHandler {
   return ({ authInfo }) => {
     const held = authInfo?.scopes ?? [];
@@ -66,11 +63,11 @@ async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise
     dropNulls(tool.input, input);
     const parsed = tool.input.safeParse(input ?? {}, { reportInput: false, error: sayHowToCorrect });
     if (!parsed.success) throw wrongInput(parsed.error, tool);
-    // The tool may wait for a run, or for turns of its own.
+    // The tool may wait for a run, or acquire permits of its own.
     call.endLargeWork();
     const output = await tool.run(call, parsed.data);
     const text = JSON.stringify(output);
-    // What was done is answered, however much waits.
+    // A completed write is always answered, whatever is queued.
     if (tool.hints.readOnlyHint)
       await call.holdAnswer(call.user.userId, COPIES * text.length, { isMade: true });
     return { content: [{ type: 'text', text }], structuredContent: output };
@@ -79,9 +76,7 @@ async function answerCall(tool: McpTool, call: McpCall, input: unknown): Promise
   }
 }
 
-/**
- * Words problems so that an assistant can correct its call: an id comes from another tool, which its description names.
- */
+/** Words problems so that an assistant can correct its call: for an id, names the tool that returns such ids. */
 function sayHowToCorrect(issue: z.core.$ZodRawIssue): string | undefined {
   const { code, input, inst } = issue;
   if (code === 'unrecognized_keys' && inst instanceof z.ZodObject) return Object.keys(inst.shape).join(', ');

@@ -9,9 +9,9 @@ import { type flowDesign, shortenSteps, toFlowDesign } from './flow-design.ts';
 type Described = z.infer<typeof flowDesign> & { steps: FlowDefinition['steps'] | null };
 
 /**
- * Describes flows of one project with their steps, in which texts over `textMax` characters are cut. The steps are null once
- * those before have `allMax` characters as JSON. Drafts are read as by `workInParts`. Throws RATE_LIMITED. The problems of code
- * are left out once the turn to read it does not come.
+ * Describes flows of one project with their steps, with texts cut to `textMax` characters. Once the steps have
+ * `allMax` characters of JSON, further steps are null. Drafts are read as in `workInParts`. Throws RATE_LIMITED.
+ * Leaves out the problems of code once the permit to analyse it is late.
  */
 export async function describeFlows(
   deps: Pick<ApiDeps, 'db' | 'config' | 'largeValues'>,
@@ -29,7 +29,7 @@ export async function describeFlows(
     );
     for (const flow of part) {
       const draft = drafts.get(flow.id);
-      // Deleted with its organization since it was listed.
+      // Deleted with its organization after it was listed.
       if (!draft) continue;
       const steps = shortenSteps(draft, textMax);
       size += JSON.stringify(steps).length;

@@ -5,7 +5,7 @@ import { describeRun } from '../runs/run-shapes/describe-run.ts';
 
 const { shape } = runState;
 
-/** A run as tools answer it. Its code is any text: the list of all codes would be loaded by every client with the tools. */
+/** A run in tool responses. Its code is any text: every client would load a list of all codes with the tools. */
 export const toolRun = z.strictObject({
   flow_run_id: z.string(),
   flow_id: z.string(),
@@ -26,7 +26,7 @@ export const toolRun = z.strictObject({
 
 type DescribedRun = Awaited<ReturnType<typeof describeRun>>;
 
-/** Gives the fields of a described run the names that they have in tools. */
+/** Renames the fields of a described run for tools. */
 export function toToolRun({
   executionId,
   flowId,

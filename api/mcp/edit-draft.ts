@@ -14,7 +14,7 @@ import { outlineOf, stepOutline } from './shapes.ts';
 import type { McpCall } from './tool.ts';
 import { workOnDraft } from './work-on-draft.ts';
 
-/** The answer of the tools that edit a draft. */
+/** The response of the tools that edit a draft. */
 export const editedDraft = z.strictObject({
   flow_id: z.string(),
   step_id: z.string().meta({ description: 'The step that was edited.' }),
@@ -28,8 +28,8 @@ export const editedDraft = z.strictObject({
 type Edited = { definition: FlowDefinition; stepId: string };
 
 /**
- * Replaces a draft by the result of `edit`, which also names the step that was edited, and may read so many bytes `more` than the
- * draft. A draft may be incomplete, but not wrong: throws INVALID_TREE when no further edit could complete it.
+ * Replaces a draft by the result of `edit`, which also names the edited step. `more`: bytes that `edit` reads besides
+ * the draft. A draft may be incomplete, but not wrong: throws INVALID_TREE when no addition could complete it.
  */
 export async function editDraft(
   call: McpCall,
@@ -41,7 +41,7 @@ export async function editDraft(
   const { deps } = call;
   const { id, organization_id: organizationId } = await requireFlowDesign(call, flowId);
   const bytes = (await measureDraft(deps.db, id)) + more;
-  // Before the edit: once that is made, nothing may refuse its answer.
+  // Before the edit: after the commit, nothing may reject the request.
   const providers = await findModelProviders(deps, organizationId);
   return workOnDraft(call, organizationId, bytes, async () => {
     const { definition, stepId } = await withLockedFlow(call, flowId, async (tx, flow) => {

@@ -1,6 +1,5 @@
-// The MCP endpoint: assistants manage flows by tools (tools.ts). A request comes in with a JWT and one JSON-RPC
-// message; the answer goes out as JSON or as a stream. The tools call the same functions as the HTTP API and the `weir`
-// command. POST /api/v1/mcp/ and /api/v1/mcp serve MCP over stateless Streamable HTTP (docs/mcp.md).
+// The MCP endpoint: POST /api/v1/mcp/ and /api/v1/mcp serve MCP over stateless Streamable HTTP (docs/mcp.md).
+// Assistants manage flows by tools, which call the same functions as the HTTP API and the `weir` command.
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
@@ -11,7 +10,7 @@ import { requireAllowedOrigin } from './require-allowed-origin.ts';
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
-/** Serves both forms of the path, and clients of the current and earlier revisions of the protocol. */
+/** Serves both forms of the path, and clients of current and earlier protocol revisions. */
 export function mcpRoutes(deps: ApiDeps): Route[] {
   const handlers = [
     requireAllowedOrigin(deps),
@@ -23,7 +22,7 @@ export function mcpRoutes(deps: ApiDeps): Route[] {
   return MCP_PATHS.map((path) => ({ method: 'post', path, operation: mcpOperation(), handlers }));
 }
 
-/** The package of the protocol and the schemas of all tools take some 10 MB: they are loaded when an assistant asks. */
+/** The MCP SDK and the schemas of all tools take some 10 MB. They are loaded on the first request. */
 function serveMcp(deps: ApiDeps): ApiMiddleware {
   let loaded: Promise<ApiMiddleware> | undefined;
   return async function serveMcp(ctx, next) {

@@ -2,13 +2,13 @@ import { isJSONRPCRequest, PROTOCOL_VERSION_META_KEY, specTypeSchemas } from '@m
 import type { z } from 'zod';
 import { PARSE_OPTIONS, validationError } from '../http/json-body.ts';
 
-/** The methods whose wrong parameters the SDK answers as an internal error, with the problems as JSON. */
+/** The methods for which the SDK answers wrong parameters with an internal error. */
 const PARAMS = new Map<string, unknown>([
   ['initialize', specTypeSchemas.InitializeRequestParams],
   ['tools/list', specTypeSchemas.PaginatedRequestParams],
 ]);
 
-/** Finds what is wrong with the parameters of a request; undefined for whatever the SDK is to answer. */
+/** Finds problems with the parameters of a request; undefined when the SDK can answer it. */
 export function findWrongParams(message: unknown): { id: string | number; problem: string } | undefined {
   if (!isJSONRPCRequest(message)) return undefined;
   const { id, method, params = {} } = message;

@@ -1,4 +1,4 @@
-// A flow as MCP tools answer it.
+// A flow in MCP tool responses, and how tools find, lock and edit its draft.
 import { z } from 'zod';
 import type { FlowDesign } from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
@@ -28,7 +28,7 @@ export const flowDesign = z.strictObject({
   problems: draftProblems,
 });
 
-/** Makes a tool's answer from a flow and its draft. */
+/** Makes a tool's response from a flow and its draft. */
 export async function toFlowDesign(
   { config }: Pick<ApiDeps, 'config'>,
   flow: FlowDesign,
@@ -50,7 +50,7 @@ export async function toFlowDesign(
   };
 }
 
-/** Copies the steps of a flow, with every text over `textMax` characters cut; the text says so. */
+/** Copies the steps of a flow, with every text over `textMax` characters cut and marked. */
 export function shortenSteps({ steps }: FlowDefinition, textMax: number): FlowDefinition['steps'] {
   return shorten(steps as Json, textMax) as FlowDefinition['steps'];
 }

@@ -81,7 +81,7 @@ const getFlowTool = defineTool({
         'The flow has no such version: call get_flow without version_id to list its versions.',
       );
     const versions = await listVersions(db, flow.id, { limit: VERSIONS_MAX });
-    // These take turns of their own, and come cut.
+    // These acquire permits of their own, and return cut texts.
     const organizationId = flow.organization_id;
     const testCases = await describeTestCases(call.deps, { flowId: flow.id, organizationId });
     const bytes = (await measureDraft(db, flow.id)) + (asked?.bytes ?? 0);

@@ -1,17 +1,16 @@
-// The schemas that `tools/list` answers. Every client loads them with each conversation, so they are short.
 import type { z } from 'zod';
 
 type Schema = { [key: string]: unknown };
 
-/** The description of `parsedJson`: a schema without rules says the same. */
+/** The description of `parsedJson`. An empty schema says the same. */
 const ANY_VALUE = 'Any JSON value.';
 
-/** Wraps the schema of a tool's input so that the SDK lists it, but does not validate with it. */
+/** Wraps the schema of a tool's input so that the SDK lists it but does not validate with it. */
 export function listedInput(schema: z.ZodObject) {
   return listed(() => shorten(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' })) as Schema);
 }
 
-/** Wraps the schema of a tool's output, of which only the names and types of its fields are listed. */
+/** Wraps the schema of a tool's output, of which only field names and types are listed. */
 export function listedOutput(schema: z.ZodObject) {
   return listed(() => {
     const { properties = {} } = shorten(
@@ -42,8 +41,8 @@ function listed(make: () => Schema) {
 }
 
 /**
- * Leaves out what says nothing to a reader: the dialect, the pattern of a known format, bounds of all safe integers, that any
- * value or property is allowed or has a name; and bounds of lengths, which errors tell.
+ * Shortens a schema for `tools/list`, which every client loads with each conversation. Removes the dialect, patterns
+ * of known formats, bounds of safe integers, open schemas, titles, and length bounds, which errors mention.
  */
 function shorten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shorten);

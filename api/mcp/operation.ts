@@ -1,4 +1,3 @@
-// The entry of the MCP endpoint in the API reference.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { errorBody } from '../http/errors.ts';
@@ -50,7 +49,7 @@ the current revision and earlier ones. Takes only JWTs that the identity provide
 403, and its \`WWW-Authenticate\` names the scopes to ask for. Send \`Accept: application/json, text/event-stream\`. The path with
 a slash at its end, \`/api/v1/mcp/\`, is the same endpoint.`;
 
-/** Describes the endpoint. */
+/** Describes the endpoint for the API reference. */
 export function mcpOperation(): ZodOpenApiOperationObject {
   return {
     operationId: 'mcp',

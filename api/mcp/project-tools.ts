@@ -1,4 +1,4 @@
-// list_projects and hydrate_project
+// list_projects, hydrate_project and list_models
 import { z } from 'zod';
 import { listFlowDesigns } from '../../db/flows/flow-designs.ts';
 import { listUserProjects } from '../../db/tenants/user-projects.ts';
@@ -11,9 +11,9 @@ import { defineTool } from './tool.ts';
 
 const PROJECTS_MAX = 200;
 const FLOWS_MAX = 25;
-/** The most characters of one text, such as a prompt, code, or a description in a schema. */
+/** Maximum characters of one text, such as a prompt, code, or a description in a schema. */
 const TEXT_MAX = 1_000;
-/** The most characters of the steps of all flows together, as JSON: an assistant's context is small. */
+/** Maximum JSON characters of the steps of all flows together: an assistant's context is small. */
 const ALL_STEPS_MAX_CHARACTERS = 200_000;
 
 const listProjects = defineTool({

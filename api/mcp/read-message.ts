@@ -1,4 +1,3 @@
-// Reads the JSON-RPC message of a request, with the same bounds as other bodies, and refuses it with a JSON-RPC error.
 import { z } from 'zod';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -11,8 +10,9 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
 /**
- * Sets `ctx.state.body`, which is in hand until the answer has ended: the SDK keeps the message while a tool runs. Refuses
- * batches, which MCP no longer has: a message is one call, and is counted as one.
+ * Reads the JSON-RPC message into `ctx.state.body`, with the limits of other bodies. It stays in memory until the
+ * response has ended, because the SDK keeps the message while a tool runs. Rejects batches, which MCP no longer has:
+ * one message counts as one request.
  */
 export function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
   const read = readBody(deps, z.unknown());
@@ -41,7 +41,7 @@ function refusal(code: number, message: string) {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-/** Answers the HTTP status of an error; JSON-RPC over HTTP has no 422. */
+/** Returns the HTTP status of an error. JSON-RPC over HTTP has no 422. */
 function statusOf(code: ErrorCode): number {
   return STATUS[code] === 422 ? 400 : STATUS[code];
 }

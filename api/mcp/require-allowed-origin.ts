@@ -1,4 +1,3 @@
-// Decides which web pages may use MCP: others could act with whatever a browser, or its network, can reach.
 import type { Middleware } from 'koa';
 import type { ApiDeps } from '../deps.ts';
 import { allowOrigin } from '../http/allow-origin.ts';
@@ -8,7 +7,10 @@ export const ORIGIN_NOT_ALLOWED =
   'Web pages of this origin may not use MCP: an operator can allow it in WEIR_MCP_ALLOWED_ORIGINS.';
 const SENT_HEADERS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
-/** Answers 403 to requests of web pages that are not allowed. Programs do not send the header Origin. */
+/**
+ * Rejects web pages of other origins: they could use whatever a browser or its network can reach. Programs do not
+ * send the header Origin.
+ */
 export function requireAllowedOrigin({ config }: ApiDeps): ApiMiddleware {
   return async function requireAllowedOrigin(ctx, next) {
     allow(ctx, config.mcp.allowedOrigins);
@@ -16,7 +18,7 @@ export function requireAllowedOrigin({ config }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Answers a browser that asks whether its page may send a request. */
+/** Answers the CORS preflight of web pages. */
 export function preflight({ config }: ApiDeps): Middleware {
   return function preflight(ctx) {
     allow(ctx, config.mcp.allowedOrigins);

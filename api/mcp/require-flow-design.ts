@@ -6,8 +6,8 @@ import { addToLogContext } from '../../platform/observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**
- * Finds a flow that the caller may see, without its draft. Throws the same NOT_FOUND for ids that do not exist and for those of
- * others.
+ * Finds a flow that the caller may see, without its draft. Throws the same NOT_FOUND for unknown flows and for flows
+ * of others.
  */
 export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
   const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? throwFlowNotFound(flowId);
@@ -16,12 +16,14 @@ export async function requireFlowDesign({ deps, user }: McpCall, flowId: string)
   return flow;
 }
 
-/** Loads the draft of a flow that was found. Throws NOT_FOUND when it was deleted since. */
+/** Loads the draft of a flow. Throws NOT_FOUND when the flow was deleted meanwhile. */
 export async function loadVisibleDraft(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
   return (await loadDrafts(db, [flowId])).get(flowId) ?? throwFlowNotFound(flowId);
 }
 
-/** Does `work` in one transaction that locks the flow, whose draft is not loaded. `work` records its changes itself. */
+/**
+ * Runs `work` in one transaction that locks the flow without loading its draft. `work` records its changes itself.
+ */
 export function withLockedFlow<T>(
   { deps, user }: McpCall,
   flowId: string,

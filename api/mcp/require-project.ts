@@ -5,7 +5,7 @@ import { addToLogContext } from '../../platform/observability/log-context.ts';
 import type { McpCall } from './tool.ts';
 
 /**
- * Finds a project that the caller may see. Throws the same NOT_FOUND for ids that do not exist and for those of others.
+ * Finds a project that the caller may see. Throws the same NOT_FOUND for unknown projects and for projects of others.
  */
 export async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
   const project = (await findUserProject(deps.db, user.userId, projectId)) ?? throwProjectNotFound(projectId);
@@ -14,7 +14,7 @@ export async function requireProject({ deps, user }: McpCall, projectId: string)
   return project;
 }
 
-/** Finds such a project, and locks it until the transaction ends. */
+/** Finds such a project and locks it until the transaction ends. */
 export async function requireLockedProject(
   tx: Tx,
   { user }: Pick<McpCall, 'user'>,

@@ -26,7 +26,7 @@ import { flowId } from './shapes.ts';
 import { defineTool, type McpCall } from './tool.ts';
 
 const ANSWER_MAX_CHARS = 20_000;
-/** The most block executions of a receipt. */
+/** Maximum number of block executions in a receipt. */
 const BLOCKS_MAX = 60;
 
 const count = z.int().min(0);
@@ -66,7 +66,7 @@ export const runFlowTool = defineTool({
     notes: z.array(z.string()),
   }),
   async run(call, { flow_id, message, parameters = {}, version, max_credits, idempotency_key: key }) {
-    // It counts the time in line, too.
+    // Includes the time in the queue.
     const over = AbortSignal.timeout(TOOL_WAIT_MS);
     const design = await requireFlowDesign(call, flow_id);
     const slugs = {
@@ -94,8 +94,8 @@ export const runFlowTool = defineTool({
       ...ofRequest,
     };
     return forOrganization(flow.organizationId, async () => {
-      const leave = call.deps.openRequests.call(flow.organizationId);
-      return runToEnd(call, request, over).finally(leave);
+      const release = call.deps.openRequests.call(flow.organizationId);
+      return runToEnd(call, request, over).finally(release);
     });
   },
 });
@@ -109,7 +109,7 @@ function notPublished(version: number | undefined): ServiceError {
     : new ServiceError('NOT_FOUND', `The flow has no version ${version}: get_flow lists its versions.`);
 }
 
-/** Runs the flow; answers its end, or how the run stands when `over` aborts. */
+/** Runs the flow and describes its end, or its present state when `over` aborts. */
 async function runToEnd(call: McpCall, request: CallRequest<JobRequest>, over: AbortSignal) {
   const { deps, goneOrStopping: gone, user } = call;
   const { flow, body } = request;
@@ -129,12 +129,15 @@ async function runToEnd(call: McpCall, request: CallRequest<JobRequest>, over: A
   const started = startInPlace(deps, run, place);
   started.catch(() => undefined);
   const waited = waitForRun(deps, run, started, AbortSignal.any([over, gone]));
-  // The run is stored: the reconciler starts it when the engine is back.
+  // The run is stored: the reconciler starts it when Temporal is back.
   await waited.catch(() => undefined);
   return describeStored(deps, request.flow, executionId);
 }
 
-/** Describes the run as it stands. Throws PerhapsStored when that cannot be read, so that nobody takes it for not stored. */
+/**
+ * Describes the run's present state. Throws PerhapsStored when the state cannot be read, so that the caller knows
+ * about the run.
+ */
 function describeStored(deps: ApiDeps, flow: LoadedFlow, executionId: string) {
   return describeRunWithAnswer(deps, flow, executionId).catch((error: unknown) => {
     throw new PerhapsStored(executionId, error);

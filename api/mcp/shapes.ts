@@ -1,4 +1,3 @@
-// Schemas that several tools share.
 import { z } from 'zod';
 import { type FlowDefinition, PROCESSOR_TYPES, type Step } from '../../flow/definition.ts';
 
@@ -22,7 +21,7 @@ export const after = z
   .optional()
   .meta({ description: 'next of the previous page.' });
 
-/** The place of a new or moved step. */
+/** The position of a new or moved step. */
 export const placeFields = {
   target_id: stepId.optional().meta({
     description:
@@ -34,7 +33,7 @@ export const placeFields = {
   }),
 };
 
-/** A step without its contents: enough to see the shape of the flow. */
+/** A step without its contents, to show the shape of the flow. */
 export const stepOutline = z.strictObject({
   step_id: z.string(),
   name: z.string(),
@@ -43,7 +42,7 @@ export const stepOutline = z.strictObject({
   branch: z.string().nullable().meta({ description: 'The branch of that parallel step.' }),
 });
 
-/** Lists the steps in the order they run in; the steps inside a step come after it. */
+/** Lists the steps in running order, each followed by the steps inside it. */
 export function outlineOf({ steps }: FlowDefinition): z.infer<typeof stepOutline>[] {
   return outlineSteps(steps, null, null);
 }

@@ -1,18 +1,19 @@
-// A tool of the MCP endpoint: its description for assistants, and the function that does it.
+// A tool of the MCP endpoint: its description for assistants, the function that does it, and the schemas that tools
+// share.
 import type { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { McpScope } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
 
-/** An answer has what a tool answers as text and as it is. */
+/** A response has the tool's output twice, as text and as JSON. */
 export const COPIES = 2;
 
 /**
- * One call of a tool: its caller and its dependencies. `gone` aborts when nobody waits for the answer; `goneOrStopping` also when
- * the process stops, so that whoever waits for a run is told how it stands. `endLargeWork` ends the turn that a large message has.
- * `holdAnswer` waits until an organization, or a user, may hold so many bytes until the answer is read; one that is made already is
- * held unless another was. It throws as `takeBytes` does.
+ * One call of a tool: its caller and its dependencies. `gone` aborts when the client has gone; `goneOrStopping` also
+ * when the process stops, so that a tool that waits for a run can describe it. `endLargeWork` releases the permit of
+ * a large message. `holdAnswer` reserves memory for an organization or user until the response is read; with `isMade`
+ * it never waits. Throws as `takeBytes` does.
  */
 export type McpCall = Caller & {
   deps: ApiDeps;
@@ -23,18 +24,20 @@ export type McpCall = Caller & {
   holdAnswer: (owner: string, bytes: number, how?: { isMade: boolean }) => Promise<void>;
 };
 
-/** MCP's tool annotations: what clients may assume of a call before they make it. */
+/** MCP's tool annotations: what clients may assume about a call. */
 type Hints = {
   readOnlyHint: boolean;
-  /** Whether something may be lost for good. */
+  /** Whether the call may lose something for good. */
   destructiveHint?: boolean;
-  /** Whether the same call, repeated, changes nothing more. */
+  /** Whether repeating the call changes nothing more. */
   idempotentHint?: boolean;
-  /** Whether the call reaches beyond the service, such as to model providers. */
+  /** Whether the call reaches outside the service, for example model providers. */
   openWorldHint?: boolean;
 };
 
-/** `run` gets what `input` has validated. The assistant is told a ServiceError that it throws, to correct the call. */
+/**
+ * `run` gets the validated input. The assistant gets the message of a ServiceError, so that it can correct the call.
+ */
 export type McpTool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> = {
   name: string;
   title: string;

@@ -1,4 +1,3 @@
-// All tools of the MCP endpoint (docs/mcp.md).
 import { blockTools } from './block-tools.ts';
 import { flowTools } from './flow-tools.ts';
 import { modelTools } from './model-tools.ts';

@@ -82,7 +82,10 @@ export const stepTrace = z.strictObject({
   left_out: leftOut,
 });
 
-/** Traces a run with its values cut, or tells how a test run's cases stand. Throws REQUEST_TIMEOUT once its caller has `gone`. */
+/**
+ * Traces a run with its values cut, or describes the cases of a test run. Throws REQUEST_TIMEOUT when its caller has
+ * `gone`.
+ */
 export async function traceRun(
   deps: ApiDeps,
   access: ProjectAccess,
@@ -143,7 +146,9 @@ async function describeRunWithTrace(
   };
 }
 
-/** Lists the block executions of one step, with more of their values than the trace of the run has. Throws as `traceRun` does. */
+/**
+ * Lists the block executions of one step, with longer values than the trace of the run. Throws as `traceRun` does.
+ */
 export async function traceStep(
   deps: ApiDeps,
   access: ProjectAccess,
@@ -159,7 +164,7 @@ export async function traceStep(
   });
 }
 
-/** Lists the blocks of a step by version, for those versions that a run ran. Throws NOT_FOUND when none has the step. */
+/** Lists the blocks of a step for each version that a run used. Throws NOT_FOUND when no version has the step. */
 async function listBlocksOf(
   { definitions }: ApiDeps,
   stepId: string,
@@ -183,8 +188,9 @@ async function listBlocksOf(
 }
 
 /**
- * Does work over a run that the caller may see, once its organization's turn has come to hold what is read for its trace. Any part
- * of the work may meet all of that, so each has a turn of its own, which is left while the object store is awaited.
+ * Runs work over a run that the caller may see, after reserving memory for its trace. Each part of the work has a
+ * permit of its own, because it may touch all of that memory. The permit is released while the object store is
+ * awaited.
  */
 async function holdingTrace<T>(
   deps: ApiDeps,

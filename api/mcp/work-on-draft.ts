@@ -2,8 +2,8 @@ import { takeLargeWork } from '../http/take-bytes.ts';
 import type { McpCall } from './tool.ts';
 
 /**
- * Does work over so many bytes of drafts and versions in a turn of their organization, once that may hold them until the answer is
- * sent. Called outside of transactions. Throws as `takeBytes` does.
+ * Runs work over `bytes` of drafts and versions under the organization's permit, after reserving that memory until
+ * the response is sent. Call it outside of transactions. Throws as `takeBytes` does.
  */
 export async function workOnDraft<T>(
   { deps, gone, holdAnswer }: Pick<McpCall, 'deps' | 'gone' | 'holdAnswer'>,

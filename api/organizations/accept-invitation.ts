@@ -1,4 +1,3 @@
-// POST /invitations/{invitation_id}/accept makes the person who was invited a member.
 import { inTransaction } from '../../db/connect.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { verifiedAddress } from '../auth/email-address.ts';
@@ -17,7 +16,7 @@ import {
   noInvitationFor,
 } from './recorded-invitations.ts';
 
-/** The path for an invitation's id, or for the route. */
+/** Returns the path for an invitation's id, or the route pattern. */
 export function acceptInvitationPath(id: string): string {
   return `/api/v1/invitations/${id}/accept`;
 }

@@ -103,7 +103,7 @@ function listKeys({ db }: ApiDeps): ApiMiddleware {
 function revokeKey(deps: ApiDeps): ApiMiddleware {
   return async function revokeKey(ctx) {
     const { id: projectId, organization_id: organizationId } = ctx.state.project;
-    // PostgreSQL refuses a text with U+0000.
+    // PostgreSQL rejects U+0000 in texts.
     const keyId = (ctx.params.key_id ?? '').replaceAll('\0', '?');
     const key = { organizationId, projectId, keyId };
     const row = await writeAuthorized(deps.db, ctx.state, (tx, author) => endApiKey(tx, author, key));

@@ -18,7 +18,7 @@ import { assistantList } from './schemas.ts';
 import { toAssistant } from './to-assistant.ts';
 
 const ASSISTANTS_PATH = '/api/v1/assistants';
-// A client id may be empty, and an empty cursor reads as none: the id of the last assistant is the cursor.
+// Client ids may be empty, and an empty cursor means none, so the cursor is the assistant's id.
 const listQuery = pageQuery(z.string().regex(UUID_PATTERN, 'must be a nextCursor of this list'));
 const common = { tags: ['Assistants'], security: USERS_ONLY };
 

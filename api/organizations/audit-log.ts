@@ -16,7 +16,7 @@ import { toAuditEntry } from './to-audit-entry.ts';
 
 const FILTER_MAX_CHARS = 512;
 
-// PostgreSQL refuses a text with U+0000; no entry has one.
+// PostgreSQL rejects U+0000 in texts; no entry has one.
 const filterText = z
   .string()
   .max(FILTER_MAX_CHARS)
@@ -77,7 +77,7 @@ function listAuditLog({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Reads a time to the microsecond, which a Date cannot hold and which tells entries apart. */
+/** Reads a time in microseconds, which a Date cannot represent, because several entries may share a millisecond. */
 function toMicroseconds(text: string): bigint {
   const beyond = /\.\d{3}(\d{1,3})/.exec(text)?.[1] ?? '';
   return BigInt(Date.parse(text)) * 1000n + BigInt(beyond.padEnd(3, '0'));

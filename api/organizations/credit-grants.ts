@@ -1,4 +1,3 @@
-// POST /organizations/{org_id}/credits/grants: operators of the service grant credits.
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../flow/credit-amount.ts';

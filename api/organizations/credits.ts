@@ -1,4 +1,4 @@
-// The endpoints of an organization's credits: what it has, and how they came and went.
+// The endpoints of an organization's credits: its balance, its ledger, and grants by operators of the service.
 import type { z } from 'zod';
 import { type CreditAccount, getCreditAccount, setLowBalanceMark } from '../../db/credits/credit-accounts.ts';
 import { type LedgerEntryRow, listLedger } from '../../db/credits/list-ledger.ts';

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/connect.ts';
 import { type Author, recordUserChange } from '../../db/tenants/audit-entries.ts';
 import { disconnect } from '../../db/tenants/connected-assistants.ts';
 
-/** Disconnects an assistant of a user: its tokens are refused until the user consents again. Throws NOT_FOUND. */
+/** Disconnects an assistant of a user: its tokens are rejected until the user consents again. Throws NOT_FOUND. */
 export async function disconnectAssistant(tx: Tx, author: Author, userId: string, id: string) {
   const row = await disconnect(tx, userId, id);
   await recordUserChange(tx, author, {

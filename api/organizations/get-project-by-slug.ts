@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { toProject } from './to-project.ts';
 
-/** The most organizations that the answer names when a slug is ambiguous. */
+/** Maximum number of organizations that the response names when a slug is ambiguous. */
 const SAME_SLUG_MAX = 20;
 export const ofOrganization = z
   .uuid('must be the id of an organization')
@@ -15,7 +15,7 @@ export const ofOrganization = z
   .meta({ description: 'Only the projects of this organization.' });
 export const bySlugQuery = z.strictObject({ organization_id: ofOrganization });
 
-/** Answers the caller’s project with the slug of the path; 409 when several of the caller’s organizations have one. */
+/** Answers with the caller’s project by its slug; 409 when several of the caller’s organizations have one. */
 export function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
   return async function getProjectBySlug(ctx) {
     const { slug = '' } = ctx.params;

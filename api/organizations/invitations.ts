@@ -122,7 +122,7 @@ function revokeOne(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Writes what the inviter may send. It says nothing that the person does not learn anyway, and opens nothing by itself. */
+/** Writes the text for the inviter to send. It contains no secret and grants nothing by itself. */
 function writeMessage(
   { id, email, role, expires_at }: InvitationRow,
   organization: string,

@@ -1,4 +1,4 @@
-// The answer of GET /me.
+// The response of GET /me.
 import { z } from 'zod';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { role } from './schemas.ts';

@@ -1,4 +1,4 @@
-// GET /me tells callers who they are, and the ids and slugs of what they can reach.
+// GET /me: the caller, and the ids and slugs of what the caller can reach.
 import type { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';

@@ -143,8 +143,8 @@ function removeOne(deps: ApiDeps): ApiMiddleware {
 }
 
 /**
- * Locks and answers a member whom the caller may change or remove. Throws NOT_FOUND, FORBIDDEN,
- * or CONFLICT for the last owner.
+ * Locks and returns a member whom the caller may change or remove. Throws NOT_FOUND, FORBIDDEN, or CONFLICT for the
+ * last owner.
  */
 async function lockChangeable(
   tx: Tx,

@@ -74,7 +74,7 @@ export function modelRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-/** Lets members of the organization through that the query names, as if the path did. */
+/** Authorizes the organization in the query like one in the path. */
 function authorizeQueried(deps: ApiDeps): ApiMiddleware {
   const authorize = authorizeOrganization(deps, { role: 'member' });
   return async function authorizeQueried(ctx, next) {

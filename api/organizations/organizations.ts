@@ -1,6 +1,6 @@
-// The management API: organizations, their members, projects, API keys and model keys, and the audit log. Users call it
-// with JWTs; every write is authorized again in its own transaction and recorded in the audit log: by its handler or, where
-// operators make it too, by a function in a file recorded-….ts. This file has the endpoints of organizations.
+// The management API: organizations, members, projects, API keys, model keys and the audit log. Users call it with
+// JWTs. Every write authorizes again in its own transaction and records itself in the audit log. Writes shared with
+// operators are in files recorded-….ts. This file has the endpoints of organizations.
 import type { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember, ORGANIZATIONS_OWNED_MAX, requireFewOwned } from '../../db/tenants/memberships.ts';

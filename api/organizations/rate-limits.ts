@@ -1,4 +1,4 @@
-// GET …/rate-limits: how many requests callers of an organization may send, and how many of its runs may be under way.
+// GET …/rate-limits: an organization's limits for requests and for runs in flight.
 import { z } from 'zod';
 import { findRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
 import { authorizeOrganization } from '../auth/authorize-organization.ts';

@@ -1,4 +1,3 @@
-// Writes about invitations. Each records itself in the audit log; the caller has locked the organization.
 import type { Tx } from '../../db/connect.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import {
@@ -27,7 +26,7 @@ export async function invite(
   return row;
 }
 
-/** Revokes an invitation: nobody can accept it any longer. Throws NOT_FOUND. */
+/** Revokes an invitation. Throws NOT_FOUND. */
 export async function revokeInvitation(
   tx: Tx,
   author: Author,
@@ -41,8 +40,8 @@ export async function revokeInvitation(
 }
 
 /**
- * Makes the user whose verified address is `email` a member; the invitation is used up. Throws NOT_FOUND for an invitation that
- * is unknown, revoked, accepted, expired or for another address, CONFLICT for a member.
+ * Makes the user with the verified address `email` a member, and deletes the invitation. Throws NOT_FOUND for an
+ * invitation that is unknown, revoked, accepted, expired or for another address, and CONFLICT for a member.
  */
 export async function acceptInvitation(
   tx: Tx,
@@ -55,7 +54,7 @@ export async function acceptInvitation(
   const { organization_id: organizationId, role, invited_by, slug, name } = found;
   await lockOrganization(tx, organizationId);
   if (await findRole(tx, organizationId, userId)) throw alreadyMemberOf(name);
-  // It may have been revoked while the lock was waited for.
+  // It may have been revoked while this transaction waited for the lock.
   if (!(await deleteInvitation(tx, organizationId, id))) throw noInvitationFor(email);
   await insertMember(tx, { organizationId, userId, role });
   await recordChange(tx, author, {
@@ -71,7 +70,7 @@ export function invitationNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'The organization has no such invitation.');
 }
 
-/** Makes the same error for invitations that never existed, have ended, or are somebody else's. */
+/** Makes the same error for invitations that never existed, have ended, or are for others. */
 export function noInvitationFor(email: string): ServiceError {
   return new ServiceError(
     'NOT_FOUND',

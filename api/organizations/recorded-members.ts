@@ -1,4 +1,5 @@
-// Writes about members that users make over HTTP and operators with the `weir` command. Each records itself in the audit log.
+// Writes about members, their invitations and assistants, shared by HTTP and the `weir` command. Each records itself
+// in the audit log. The caller has locked the organization.
 
 import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
@@ -19,8 +20,8 @@ export async function addMember(tx: Tx, author: Author, member: Parameters<typeo
 }
 
 /**
- * Changes the role of a member whom the caller has locked; one that has the role already stays as it is. Whoever may no longer
- * invite loses the invitations that are open.
+ * Changes the role of a member whom the caller has locked; does nothing when the role is the same. A member who may
+ * no longer invite loses all open invitations.
  */
 export async function changeRole(tx: Tx, author: Author, member: MemberRow, role: Role): Promise<MemberRow> {
   if (member.role === role) return member;
@@ -34,7 +35,7 @@ export async function changeRole(tx: Tx, author: Author, member: MemberRow, role
   return updateRole(tx, organizationId, userId, role);
 }
 
-/** Removes a member whom the caller has locked, with the invitations by that member. */
+/** Removes a member whom the caller has locked, with that member's invitations. */
 export async function removeMember(tx: Tx, author: Author, member: MemberRow): Promise<void> {
   const { organization_id: organizationId, user_id: userId } = member;
   const details = await revokeInvitationsBy(tx, member);
@@ -42,7 +43,7 @@ export async function removeMember(tx: Tx, author: Author, member: MemberRow): P
   await deleteMember(tx, organizationId, userId);
 }
 
-/** Revokes what a member has invited, and answers details for the audit log. */
+/** Revokes the invitations by a member, and returns details for the audit log. */
 async function revokeInvitationsBy(
   tx: Tx,
   { organization_id, user_id }: MemberRow,

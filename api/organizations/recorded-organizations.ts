@@ -1,5 +1,5 @@
-// Writes about organizations and their credits that users make over HTTP and operators with the `weir` command. Each records
-// itself in the audit log.
+// Writes about organizations, their credits, projects and API keys, shared by HTTP and the `weir` command. Each
+// records itself in the audit log.
 
 import type { Tx } from '../../db/connect.ts';
 import { type Grant, grantCredits, grantStartingCredits } from '../../db/credits/ledger.ts';
@@ -24,8 +24,8 @@ export async function addOrganization(tx: Tx, author: Author, details: Named) {
 }
 
 /**
- * Deletes an organization with its projects, and marks what is under way in them as cancelled: call `cancelDeleted`
- * after the transaction. Throws NOT_FOUND.
+ * Deletes an organization with its projects, and marks everything in flight as cancelled: call `cancelDeleted` after
+ * the transaction. Throws NOT_FOUND.
  */
 export async function removeOrganization(tx: Tx, author: Author, organizationId: string): Promise<Deletion> {
   await deleteOrganization(tx, organizationId);
@@ -43,7 +43,7 @@ export async function removeOrganization(tx: Tx, author: Author, organizationId:
 
 /**
  * Grants credits, once per `key`. Throws NOT_FOUND, VALIDATION_ERROR for an amount that is too large, and
- * IDEMPOTENCY_KEY_REUSED when the key stands for another amount.
+ * IDEMPOTENCY_KEY_REUSED when the key was used for another amount.
  */
 export async function addCredits(
   tx: Tx,
@@ -63,7 +63,7 @@ export function grantKeyReused(credits: number): ServiceError {
   );
 }
 
-/** Gives an organization the credits that new ones start with, unless its maker has had them before. Returns its balance. */
+/** Grants an organization the starting credits, unless its creator has had them before. Returns the balance. */
 export async function addStartingCredits(
   tx: Tx,
   author: Author,

@@ -1,6 +1,3 @@
-// Writes about projects and their API keys that users make over HTTP and operators with the `weir` command. Each records itself
-// in the audit log.
-
 import type { Tx } from '../../db/connect.ts';
 import { insertApiKey, type NewApiKey, revokeApiKey } from '../../db/tenants/api-keys.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
@@ -10,7 +7,7 @@ import { type Cancelled, cancelOfDeleted } from '../../db/upkeep/cancel-of-delet
 export type Named = { name: string; slug: string; description: string };
 
 /**
- * Creates a project, for the user `userId` or, when absent, for an operator. Throws CONFLICT when the slug is taken.
+ * Creates a project for the user `userId` or, without one, for an operator. Throws CONFLICT when the slug is taken.
  */
 export async function addProject(
   tx: Tx,
@@ -29,7 +26,7 @@ export async function addProject(
 export type Deletion = { projectIds: string[]; cancelled: Cancelled };
 
 /**
- * Deletes a project of an organization that the caller has locked, and marks what is under way in it as cancelled: call
+ * Deletes a project of an organization that the caller has locked, and marks everything in flight as cancelled: call
  * `cancelDeleted` after the transaction. Throws NOT_FOUND.
  */
 export async function removeProject(
@@ -62,7 +59,7 @@ export async function addApiKey(
   return insertApiKey(tx, key);
 }
 
-/** Revokes an API key; one that was revoked before stays as it is. Throws NOT_FOUND. */
+/** Revokes an API key; does nothing for a revoked key. Throws NOT_FOUND. */
 export async function endApiKey(
   tx: Tx,
   author: Author,

@@ -5,7 +5,7 @@ import { userIdSchema } from '../auth/user-id.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { pageOf } from '../http/page-schema.ts';
 
-/** Bounds the work of checking the list. */
+/** Limits the work of checking the list. */
 const SCOPES_MAX = 20;
 
 const name = nameSchema;
@@ -16,7 +16,7 @@ const userId = userIdSchema.meta({ description: 'The `sub` of the user’s token
 export const role = z.enum(['owner', 'admin', 'member']);
 export const givenRole = z.enum(['admin', 'member']);
 
-/** The fields of a member that the identity provider tells. */
+/** The fields of a member that come from the identity provider. */
 const person = {
   name: z.string().nullable().meta({
     description:
@@ -26,7 +26,7 @@ const person = {
   emailVerified: z.boolean().meta({ description: 'Whether the identity provider vouches for the address.' }),
 };
 
-/** The body of a PUT. A field that is left out stays as it is. */
+/** The body of a PUT. Omitted fields stay as they are. */
 const named = z
   .strictObject({ name: name.optional(), description: description.optional() })
   .refine((fields) => Object.keys(fields).length > 0, {
@@ -105,7 +105,7 @@ export const createApiKeyRequest = z
       .datetime({ offset: true, error: 'must be a time with its offset, such as 2030-01-31T12:00:00Z' })
       .transform((text) => new Date(text))
       .refine((date) => date.getTime() > Date.now(), { error: 'must be in the future' })
-      // With its offset the time can be in the year 10000, which an answer cannot express.
+      // With an offset the time can fall into the year 10000, which a response cannot express.
       .refine((date) => date.getUTCFullYear() <= 9999, { error: 'must not be after the year 9999 in UTC' })
       .nullish(),
   })

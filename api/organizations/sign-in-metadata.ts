@@ -1,14 +1,16 @@
-// OAuth protected resource metadata (RFC 9728) of the management API: where `weir login` signs users in, and as which client.
 import type { Middleware } from 'koa';
 import type { ApiDeps } from '../deps.ts';
 import { urlAt } from '../mcp/resource-metadata.ts';
 
-/** Answers the path of the metadata: that of the management API, which is the one above the MCP endpoint. */
+/** Returns the path of the metadata for the management API, one level above the MCP endpoint. */
 export function signInMetadataPath(mcpUrl: string): string {
   return `/.well-known/oauth-protected-resource${new URL(apiUrl(mcpUrl)).pathname}`;
 }
 
-/** Serves the metadata, with two fields of our own: the audience of tokens, and the client id of the command line. */
+/**
+ * Serves the metadata for `weir login`, with two fields of our own: the audience of tokens, and the client id of the
+ * command line.
+ */
 export function serveSignInMetadata({ config }: ApiDeps): Middleware {
   return function serveSignInMetadata(ctx) {
     const url = urlAt(config.mcp, ctx.host);

@@ -1,6 +1,6 @@
 import type { ApiKeyRow } from '../../db/tenants/api-keys.ts';
 
-/** Describes an API key as answers and the `weir` command show it. */
+/** Describes an API key for responses and the `weir` command. */
 export function toApiKey(row: ApiKeyRow) {
   return {
     keyId: row.key_id,

@@ -1,6 +1,6 @@
 import type { AssistantRow } from '../../db/tenants/connected-assistants.ts';
 
-/** Describes a connected assistant as answers and the `weir` command show it. */
+/** Describes a connected assistant for responses and the `weir` command. */
 export function toAssistant(row: AssistantRow) {
   return {
     id: row.id,

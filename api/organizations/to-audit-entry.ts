@@ -1,6 +1,6 @@
 import type { AuditEntryRow } from '../../db/tenants/audit-entries.ts';
 
-/** Describes an entry of the audit log as answers and the `weir` command show it. */
+/** Describes an entry of the audit log for responses and the `weir` command. */
 export function toAuditEntry(row: AuditEntryRow) {
   return {
     at: row.at,

@@ -1,6 +1,6 @@
 import type { MemberRow } from '../../db/tenants/memberships.ts';
 
-/** Describes a member as answers and the `weir` command show it. */
+/** Describes a member for responses and the `weir` command. */
 export function toMember(row: MemberRow) {
   return {
     organizationId: row.organization_id,

@@ -2,7 +2,7 @@ import type { Role } from '../../db/schema.ts';
 import type { UserOrganization } from '../../db/tenants/user-organizations.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 
-/** Describes an organization as answers and the `weir` command show it, with the role of the user who asks, if any. */
+/** Describes an organization for responses and the `weir` command, with the caller's role, if any. */
 export function toOrganization(row: Omit<UserOrganization, 'role'> & { role?: Role }) {
   return {
     id: row.id,

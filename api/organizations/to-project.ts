@@ -1,6 +1,6 @@
 import type { ProjectRow } from '../../db/tenants/projects.ts';
 
-/** Describes a project as answers and the `weir` command show it. */
+/** Describes a project for responses and the `weir` command. */
 export function toProject(row: ProjectRow) {
   return {
     id: row.id,

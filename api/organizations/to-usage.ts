@@ -2,10 +2,10 @@ import { CODE } from '../../db/usage/count-usage.ts';
 import type { UsageDimension, UsageRow } from '../../db/usage/find-usage.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 
-/** The request: the dimension of an entry, and the flow that all is about. */
+/** The dimension of an entry, and the flow to which the query is limited. */
 type Asked = { by?: UsageDimension; flowId?: string | undefined };
 
-/** Describes the sums of a row; null where there is no such sum. */
+/** Describes the sums of a row; null for sums that do not apply. */
 export function toUsage(row: UsageRow, { by, flowId }: Asked) {
   const ofModels = by === 'model';
   return {
@@ -22,7 +22,7 @@ export function toUsage(row: UsageRow, { by, flowId }: Asked) {
   };
 }
 
-/** Describes a row with what it is about. */
+/** Describes a row with its subject. */
 export function toUsageEntry(row: UsageRow, asked: Asked & { by: UsageDimension }) {
   return { ...nameOf(row, asked.by), ...toUsage(row, asked) };
 }

@@ -4,7 +4,7 @@ export const DAYS_DEFAULT = 30;
 export const DAYS_MAX = 366;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The days that a query of usage asks for, both included. Throws VALIDATION_ERROR. */
+/** Returns the first and last day of a usage query, both included. Throws VALIDATION_ERROR. */
 export function usageDays({
   from,
   to = dayOf(Date.now()),

@@ -5,7 +5,7 @@ import { fullPageLimit, pageOf } from '../http/page-schema.ts';
 
 import { DAYS_DEFAULT } from './usage-days.ts';
 
-/** The database has no year 0, and no organization has used anything before this day. */
+/** The database has no year 0, and no usage is older than this day. */
 const FIRST_DAY = '1970-01-01';
 
 const day = z.iso

@@ -1,4 +1,4 @@
-// GET …/organizations/{org_id}/usage and GET …/projects/{project_id}/usage: what was used, in sums.
+// GET …/organizations/{org_id}/usage and GET …/projects/{project_id}/usage: sums of what was used.
 import type { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { findUsage, type UsageFilter } from '../../db/usage/find-usage.ts';

@@ -1,4 +1,3 @@
-// The errors for attachments that are refused, as the API reference shows them.
 import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
 import { examplesOf, thrownBy } from '../reference/operations.ts';
 import { mimeIncompatible, registryUnavailable } from './calls/require-image-support.ts';
@@ -8,7 +7,7 @@ import { lookUpFailed } from './run-shapes/look-up-failed.ts';
 const IMAGE = { kind: 'url', url: 'https://images.example/weir.png', mime_type: 'image/png' };
 const refused = (change: object) => thrownBy(() => readAttachment({ ...IMAGE, ...change }, 0));
 
-/** The examples of the 400s, by code. */
+/** Examples of the 400s, by code. */
 export const ATTACHMENT_ERROR_EXAMPLES = examplesOf(
   tooManyAttachments(),
   refused({ kind: 'data' }),
@@ -20,10 +19,10 @@ export const ATTACHMENT_ERROR_EXAMPLES = examplesOf(
   mimeIncompatible({ step_id: 'describe', model: 'demo/chat', mime_type: 'image/png', index: 0 }),
 );
 
-/** The example of a host that could not be looked up. */
+/** Example of a failed host lookup. */
 export const DNS_ERROR_EXAMPLE = examplesOf(
   lookUpFailed('attachments.0.url', 'images.example could not be looked up', { index: 0 }),
 );
 
-/** The example of a model list that is not there yet. */
+/** Example of a model list that is not loaded yet. */
 export const REGISTRY_UNAVAILABLE = examplesOf(registryUnavailable());

@@ -134,7 +134,7 @@ function getValue(deps: ApiDeps, value: BlockValue): ApiMiddleware {
   };
 }
 
-/** Reads values once the organization's turn has come to hold them. */
+/** Reads values after reserving the organization's memory for them. */
 async function readValues(
   deps: ApiDeps,
   ctx: ApiContext,

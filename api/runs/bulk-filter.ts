@@ -1,4 +1,3 @@
-// The bodies of requests about many runs of a project: which ones, and how many of them at a time.
 import { z } from 'zod';
 import { SLUG_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { KEY_ID_PATTERN } from '../auth/api-key.ts';
@@ -7,17 +6,15 @@ import { problem, validationError } from '../http/json-body.ts';
 import { moment } from '../http/query.ts';
 import { executionId, runState } from './run-shapes/answers.ts';
 
-/** The most runs that one such request is about. */
+/** Maximum number of runs in one such request. */
 export const BULK_MAX = 100;
-
-const { mode, environment } = runState.shape;
 
 /** The fields of such a request. */
 export const bulkFilter = z.strictObject({
   flow: z.string().regex(SLUG_PATTERN, 'must be a slug').optional(),
   version: z.int().min(1).max(VERSION_MAX).optional(),
-  mode: mode.optional(),
-  environment: environment.optional(),
+  mode: runState.shape.mode.optional(),
+  environment: runState.shape.environment.optional(),
   key: z.string().regex(KEY_ID_PATTERN, 'must be the key_id of an API key').optional(),
   since: moment.optional(),
   until: moment.optional(),
@@ -39,7 +36,7 @@ export const bulkAnswer = z.object({
   nextCursor: z.string().nullable().meta({ description: 'Send it as `cursor` to go on.' }),
 });
 
-/** Refuses a filter in the address: without it, the request would be about all runs. */
+/** Rejects a filter in the query string: ignoring it would apply the request to all runs. */
 export const refuseQuery: ApiMiddleware = async function refuseQuery(ctx, next) {
   const [parameter] = Object.keys(ctx.query);
   if (parameter === undefined) return next();

@@ -1,4 +1,4 @@
-// POST …/projects/{project_id}/runs/cancel: cancels the runs under way that a filter finds.
+// POST …/projects/{project_id}/runs/cancel: cancels the runs in flight that match a filter.
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { cancelRuns, findCancellable } from '../../db/runs/cancel-runs.ts';
@@ -84,7 +84,8 @@ function cancelMatching(deps: ApiDeps): ApiMiddleware {
     const author = authorOf(ctx.state.principal, ctx.state.requestId);
     const cancelled = await inTransaction(db, async (tx) => {
       const marked = new Set((await cancelRuns(tx, ids)).map(({ id }) => id));
-      // Authorized again, since the body may have taken its time: only now, because runs are locked first (docs/design.md).
+      // Authorized again, because the body may have arrived slowly. After the runs are locked, by the lock order
+      // (docs/design.md).
       await lockOrganization(tx, organizationId);
       await ctx.state.authorizeAgain?.(tx);
       const details = JSON.parse(JSON.stringify({ ...filter, cursor, cancelled: marked.size }));

@@ -1,5 +1,3 @@
-// POST …/flows/{flow_id}/draft/runs starts a run of the draft, for whoever edits it. Callers run versions: their paths refuse v0.
-// …/draft/execute and …/draft/step are in execute.ts and step.ts.
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';

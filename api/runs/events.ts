@@ -24,14 +24,14 @@ import { StreamInterruption } from '../http/stream-interruption.ts';
 import { RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
 import { loadRun } from './load-run.ts';
-import type { News } from './news.ts';
+import type { Updates } from './news.ts';
 import { WAIT_ERRORS } from './run-errors.ts';
 import { runEvents } from './run-shapes/answers.ts';
-import { describeBlockNews } from './run-shapes/block-under-way.ts';
+import { describeBlockUpdate } from './run-shapes/block-under-way.ts';
 import { describeBlockExecution } from './run-shapes/describe-block-execution.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
 import { measureReceipt, readReceipt } from './run-shapes/receipt.ts';
-import { type BlockNews, createBlockTeller } from './run-shapes/tell-blocks.ts';
+import { type BlockUpdate, createBlockEvents } from './run-shapes/tell-blocks.ts';
 import { takeEventBytes } from './take-event-bytes.ts';
 
 const eventId = z.string().regex(/^\d{1,19}$/, 'must be the id of an event of this run');
@@ -48,7 +48,7 @@ const streamQuery = z.strictObject({
 });
 
 /** Lists the endpoint that streams a run. */
-export function eventRoutes(deps: ApiDeps, news: News): Route[] {
+export function eventRoutes(deps: ApiDeps, updates: Updates): Route[] {
   return [
     {
       method: 'get',
@@ -61,7 +61,7 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
         responses: {
           200: {
             description:
-              'Of each block execution block_started and its end, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted. Events without an `id` tell what is under way; a reader who comes back is told again.',
+              'Of each block execution block_started and its end, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted. Events without an `id` show what is in flight; a reader who reconnects gets them again.',
             headers: z.object(rateLimitHeaders),
             content: { 'text/event-stream': { schema: runEvents } },
           },
@@ -79,13 +79,13 @@ export function eventRoutes(deps: ApiDeps, news: News): Route[] {
         loadFlowIds(deps, { deletedToo: true }),
         holdOpen(deps, 'follow'),
         loadRun(deps),
-        streamJob(deps, news),
+        streamJob(deps, updates),
       ],
     },
   ];
 }
 
-function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
+function streamJob(deps: ApiDeps, updates: Updates): ApiMiddleware {
   return async function streamJob(ctx) {
     const { run, principal, flowIds } = ctx.state;
     const query = ctx.state.query as z.infer<typeof streamQuery>;
@@ -98,22 +98,22 @@ function streamJob(deps: ApiDeps, news: News): ApiMiddleware {
       return;
     }
     const after = known === 'none' ? undefined : BigInt(sent);
-    // The stream ends as soon as this process stops: its reader can go on at another one at once.
+    // The stream ends as soon as this process stops: the client can continue with another process.
     const signal = readerSignal(ctx.res, deps.stopping);
     const reader = {
       organizationId: flowIds.organizationId,
       mayRead: () => mayStillRead(deps, principal, flowIds.organizationId),
       signal,
     };
-    const events = follow(deps, news, run, after, reader);
+    const events = follow(deps, updates, run, after, reader);
     ctx.set(EVENT_STREAM_HEADERS);
     ctx.body = createEventStream(run.execution_id, events);
   };
 }
 
 /**
- * Tells where event `after` is in a run. The id of the end is the id of the last block plus one. An id beyond that is of none of
- * its events, but of another run or of a database from before a restore: its reader is told everything.
+ * Returns the position of event `after` in a run. The end's id is that of the last block plus one. A higher id
+ * belongs to another run or to a database from before a restore: the client gets everything.
  */
 async function positionOf({ db }: ApiDeps, run: RunRow, after: bigint): Promise<'none' | 'before' | 'end'> {
   if (after === 0n) return 'before';
@@ -130,7 +130,7 @@ type Reader = { organizationId: string; mayRead(): Promise<boolean>; signal: Abo
 
 async function* follow(
   deps: ApiDeps,
-  news: News,
+  updates: Updates,
   run: RunRow,
   after: bigint | undefined,
   { organizationId, mayRead, signal }: Reader,
@@ -141,14 +141,15 @@ async function* follow(
   yield RETRY;
   if (after === undefined)
     yield formatEvent('0', 'run_started', await describeRun(deps, { ...run, ...STARTED }));
-  const teller = createBlockTeller();
+  const blockEvents = createBlockEvents();
   let lastUnderWay = 0n;
   while (!signal.aborted) {
-    const { underWay, status, blocks, isFull } = await news.share(`${run.execution_id} after ${last}`, () =>
-      readBlocks(deps, run, last),
+    const { underWay, status, blocks, isFull } = await updates.share(
+      `${run.execution_id} after ${last}`,
+      () => readBlocks(deps, run, last),
     );
     for (const block of blocks) {
-      for (const event of teller.end(block)) yield formatNews(event);
+      for (const event of blockEvents.end(block)) yield formatUpdate(event);
       last = BigInt(block.recorded);
       known += 1;
       yield formatEvent(String(last), `block_${block.status}`, describeBlockExecution(block));
@@ -158,7 +159,7 @@ async function* follow(
       const bytes = await measureReceipt(deps.db, run.execution_id);
       const giveBack = await takeEventBytes(deps.largeValues, organizationId, bytes, signal);
       try {
-        const end = await news.share(`${run.execution_id} at its end`, () => readEnd(deps, run));
+        const end = await updates.share(`${run.execution_id} at its end`, () => readEnd(deps, run));
         yield formatEvent(String(last + 1n), `run_${status}`, end);
       } finally {
         giveBack();
@@ -167,21 +168,21 @@ async function* follow(
     }
     const ended = new Set(blocks.map(({ block_key }) => block_key));
     const begun = underWay.filter(({ block_key, settled }) => settled && !ended.has(block_key));
-    for (const event of teller.tell(begun)) yield formatNews(event);
+    for (const event of blockEvents.update(begun)) yield formatUpdate(event);
     for (const { recorded } of begun) if (BigInt(recorded) > lastUnderWay) lastUnderWay = BigInt(recorded);
     const place = { executionId: run.execution_id, after: last, underWay: lastUnderWay };
     const followed = { ...place, organizationId, known };
-    for (let isNews = false; !isNews && !signal.aborted; ) {
-      isNews = await news.wait(followed, heartbeat.dueInMs(), signal);
+    for (let isUpdated = false; !isUpdated && !signal.aborted; ) {
+      isUpdated = await updates.wait(followed, heartbeat.dueInMs(), signal);
       if (!signal.aborted) yield* heartbeat.beat();
     }
   }
   throw new StreamInterruption('stopping');
 }
 
-/** Reads the blocks of a run that are under way, and those that were recorded after the one of `after`. */
+/** Reads the blocks in flight of a run, and the blocks recorded after `after`. */
 async function readBlocks({ db }: ApiDeps, { execution_id: executionId }: RunRow, after: bigint) {
-  // Read first, so that no block is told to begin after its end.
+  // Read first, so that no block begins after its end.
   const underWay = await listBlocksUnderWay(db, executionId);
   return { underWay, ...(await listRecordedBlocks(db, executionId, after)) };
 }
@@ -192,9 +193,9 @@ async function readEnd(deps: ApiDeps, run: RunRow): Promise<object> {
   return { ...(await describeRun(deps, ended)), ...receipt };
 }
 
-function formatNews(event: BlockNews): string {
-  return formatEvent(undefined, event.name, describeBlockNews(event));
+function formatUpdate(event: BlockUpdate): string {
+  return formatEvent(undefined, event.name, describeBlockUpdate(event));
 }
 
-/** The first event shows the run as it started, so that it is the same whenever a reader asks for it. */
+/** The first event shows the run as it started, so that it is always the same. */
 const STARTED = { status: 'started', error: null, finished_at: null, cost_microcredits: 0 } as const;

@@ -1,6 +1,5 @@
-// POST …/execute (docs/running-flows.md). The folder runs/ has all endpoints that start, resume, follow, list, cancel and fork
-// runs. Those that start or resume one check a request (api/calls/accept-*.ts), store it as a call of a run, have the engine
-// start it, and describe how it ended.
+// POST …/execute (docs/running-flows.md). runs/ has the endpoints that start, resume, follow, list, cancel and fork
+// runs. A start or resume is checked and stored (calls/accept-*.ts), started by Temporal, and its end described.
 import { z } from 'zod';
 import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
 import { ServiceError } from '../../flow/errors.ts';

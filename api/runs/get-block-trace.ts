@@ -1,4 +1,3 @@
-// The block execution that a path names, for the endpoints that show it.
 import { z } from 'zod';
 import { type FoundBlock, findBlockTrace } from '../../db/runs/block-traces.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -36,7 +35,7 @@ export const BLOCK_ERRORS = {
   },
 };
 
-/** Gets the block execution of a path and its query. Throws NOT_FOUND. */
+/** Gets the block execution in a path and its query. Throws NOT_FOUND. */
 export async function getBlockTrace({ db }: ApiDeps, { state, params }: ApiContext): Promise<FoundBlock> {
   const { call } = state.query as z.infer<typeof blockQuery>;
   const { key = '' } = params;

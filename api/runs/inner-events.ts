@@ -1,5 +1,5 @@
-// The events of the blocks inside a parallel or loop step. They have no id: a reader who comes back is told again of the step
-// that is under way.
+// Events of the blocks inside a parallel or loop step. They have no id: after a reconnect, the client gets those of
+// the current step again.
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { lastSettled, type listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { listSmallOutputs } from '../../db/runs/list-small-outputs.ts';
@@ -8,25 +8,25 @@ import { iterationsOf } from '../../flow/plan.ts';
 import type { CallIds } from '../../flow/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { JsonText } from '../http/write-json.ts';
-import { describeBlockNews } from './run-shapes/block-under-way.ts';
+import { describeBlockUpdate } from './run-shapes/block-under-way.ts';
 import { toReceipt } from './run-shapes/receipt.ts';
-import { type BlockNews, createBlockTeller } from './run-shapes/tell-blocks.ts';
+import { type BlockUpdate, createBlockEvents } from './run-shapes/tell-blocks.ts';
 
 /**
- * A longer output is left out. A client that merges all outputs by stepId echoes at most these of 200 blocks beside the outputs
- * of steps, and has room for both in a request.
+ * Longer outputs are left out. A client that merges all outputs by stepId echoes up to 200 of them besides the
+ * outputs of steps, and both fit into a request.
  */
 export const INNER_OUTPUT_MAX_BYTES = 16 * 1024;
-/** Outputs that are read at once. */
+/** Outputs that are loaded at once. */
 const AT_ONCE = 64;
 
 export type InnerEvent = { name: string; data: object; isInner: true };
 
-type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
+export type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
- * Creates the teller of one step: it gets the recorded blocks of the call at each look, and yields the events that are new. It
- * returns the last settled `recorded` of the call's blocks under way.
+ * Creates the events of one step: gets the recorded blocks of the call at each check, and yields new events. Returns
+ * the last settled `recorded` of the call's blocks in flight.
  */
 export function createInnerEvents(
   { db }: Pick<ApiDeps, 'db'>,
@@ -36,14 +36,14 @@ export function createInnerEvents(
   take: (bytes: number) => Promise<() => void>,
 ): (blocks: BlockRuns) => AsyncGenerator<InnerEvent, bigint> {
   const branchesOf = new Map(listPlaces(step, []));
-  const teller = createBlockTeller();
+  const blockEvents = createBlockEvents();
   const ended = new Set<string>();
   const isInner = step.type !== 'sequential';
   let looks = 0;
 
-  const format = (news: BlockNews): InnerEvent => {
-    const { step_id, ...block } = describeBlockNews(news);
-    return innerEvent(news.name, step_id, { type: 'sequential', ...block });
+  const format = (update: BlockUpdate): InnerEvent => {
+    const { step_id, ...block } = describeBlockUpdate(update);
+    return innerEvent(update.name, step_id, { type: 'sequential', ...block });
   };
 
   function innerEvent(name: string, stepId: string, data: object): InnerEvent {
@@ -52,13 +52,13 @@ export function createInnerEvents(
     return { name, data: { ...place, ...data }, isInner: true };
   }
 
-  async function* tellEnds(blocks: BlockRuns): AsyncGenerator<InnerEvent> {
+  async function* endEvents(blocks: BlockRuns): AsyncGenerator<InnerEvent> {
     const giveBack = await take(blocks.length * INNER_OUTPUT_MAX_BYTES);
     try {
       const keys = blocks.map(({ block_key }) => block_key);
       const outputs = await listSmallOutputs(db, callId, keys, INNER_OUTPUT_MAX_BYTES);
       for (const block of blocks) {
-        for (const news of teller.end(block)) yield format(news);
+        for (const update of blockEvents.end(block)) yield format(update);
         const output = outputs.get(block.block_key);
         if (!output) continue;
         const { text, bytes } = output;
@@ -76,18 +76,20 @@ export function createInnerEvents(
     }
   }
 
-  return async function* tell(blocks) {
+  return async function* innerEvents(blocks) {
     looks += 1;
-    const news = isInner
+    const added = isInner
       ? blocks.filter(({ step_id, block_key }) => branchesOf.has(step_id) && !ended.has(block_key))
       : [];
-    for (const { block_key } of news) ended.add(block_key);
-    for (let from = 0; from < news.length; from += AT_ONCE) yield* tellEnds(news.slice(from, from + AT_ONCE));
-    // Short steps are spared the query.
+    for (const { block_key } of added) ended.add(block_key);
+    for (let from = 0; from < added.length; from += AT_ONCE)
+      yield* endEvents(added.slice(from, from + AT_ONCE));
+    // Short steps skip the query.
     if (looks === 1) return 0n;
     const underWay = (await listBlocksUnderWay(db, executionId)).filter((row) => row.execution_id === callId);
     const own = underWay.filter((row) => branchesOf.has(row.step_id) && !ended.has(row.block_key));
-    for (const event of teller.tell(own)) if (isInner || event.name === 'block_retrying') yield format(event);
+    for (const event of blockEvents.update(own))
+      if (isInner || event.name === 'block_retrying') yield format(event);
     return lastSettled(underWay);
   };
 }

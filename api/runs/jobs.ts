@@ -45,7 +45,7 @@ import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { refuseIdleOfJob } from './calls/refuse-without-effect.ts';
 import { requireFewOverrides } from './calls/require-valid-overrides.ts';
 import { loadRun } from './load-run.ts';
-import type { News } from './news.ts';
+import type { Updates } from './news.ts';
 import { OUTPUT_ERROR_EXAMPLE, runErrors, WAIT_ERRORS } from './run-errors.ts';
 import type { RunTarget } from './run-paths.ts';
 import { jobAccepted, jobState } from './run-shapes/answers.ts';
@@ -71,7 +71,7 @@ const jobQuery = z.strictObject({
 });
 
 /** Lists the endpoints that start asynchronous runs and report on runs. */
-export function jobRoutes(deps: ApiDeps, news: News): Route[] {
+export function jobRoutes(deps: ApiDeps, updates: Updates): Route[] {
   const start: Route[] = flowPaths('/jobs').map(({ path, versioned }) => ({
     method: 'post',
     path,
@@ -122,7 +122,7 @@ export function jobRoutes(deps: ApiDeps, news: News): Route[] {
       loadFlowIds(deps, { deletedToo: true }),
       readQuery(jobQuery),
       loadRun(deps),
-      waitForEnd(deps, news),
+      waitForEnd(deps, updates),
       getJob(deps),
     ],
   }));
@@ -137,7 +137,7 @@ export function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
   };
 }
 
-/** Reads a job, and starts a run of `ctx.state.flow`. */
+/** The handlers that read a job and start a run of `ctx.state.flow`. */
 export function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
   return [
     receiveBody(deps),
@@ -153,10 +153,7 @@ export function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
   ];
 }
 
-/**
- * Throws TOOLS_REQUIRE_SYNC_EXECUTE before anything else is checked but what makes a body unreadable: its size, its JSON, and
- * whole numbers that would lose digits.
- */
+/** Throws TOOLS_REQUIRE_SYNC_EXECUTE ahead of all other checks except those of an unreadable body. */
 function refuseTools(body: unknown): void {
   if ((body as { tools?: unknown } | null)?.tools != null)
     throw new ServiceError('TOOLS_REQUIRE_SYNC_EXECUTE', TOOLS_REQUIRE_SYNC_EXECUTE);
@@ -180,7 +177,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     const pauses = run.pause !== null;
     const ofOutcome = await measureOutcome(deps.db, ended, { result: run.result, pauses });
     const ofReceipt = receipt ? await measureReceipt(deps.db, run.execution_id) : 0;
-    // Its flow may have to be loaded in a turn at large work, which comes before that at the answer.
+    // Loading its flow may need a permit for large work, so this comes before the permit for the response.
     const described = await describeRun(deps, run);
     const paused = run.pause ? await findAcceptedCall(deps, ended) : undefined;
     const { organizationId } = flowIds;
@@ -188,7 +185,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
     answerJson(ctx, {
       ...described,
       ...(run.result && { result: new JsonText(await readResultText(db, ended, run.result)) }),
-      // For a caller who lost the answer that told of it.
+      // For a caller who lost the response with the pause.
       ...(run.pause && paused && (await describePause({ ...deps, db }, paused, run.pause))),
       ...(await describeProgress(deps, run)),
       ...(receipt && (await readReceipt(deps.db, run.execution_id))),
@@ -196,7 +193,7 @@ function getJob(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Describes what a run does now: the blocks under way, then the deliveries that report its end. */
+/** Describes a run's progress: the blocks in flight, then the deliveries that report its end. */
 async function describeProgress({ db }: ApiDeps, { execution_id: executionId, status, mode }: RunRow) {
   if (status === 'started')
     return { blocksUnderWay: (await listBlocksUnderWay(db, executionId)).map(describeBlockUnderWay) };

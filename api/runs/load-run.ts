@@ -6,7 +6,10 @@ import { linkToTrace } from '../../platform/observability/tracing.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 
-/** Loads a run of the flow of the path, in any version, into `ctx.state.run`. Unknown and foreign runs get the same 404. */
+/**
+ * Loads a run of the flow in the path, in any version, into `ctx.state.run`. Unknown and foreign runs get the same
+ * 404.
+ */
 export function loadRun({ db }: ApiDeps): ApiMiddleware {
   return async function loadRun(ctx, next) {
     const { executionId = '' } = ctx.params;

@@ -1,72 +1,72 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db } from '../../db/connect.ts';
-import { type Followed, findNewsOfRuns } from '../../db/runs/find-news-of-runs.ts';
+import { type Followed, findUpdatedRuns } from '../../db/runs/find-news-of-runs.ts';
 import { createSharedReads } from '../../db/shared-reads.ts';
 
-/** How often the database is asked. Announcing each block instead would slow every commit. */
-const LOOK_MS = 250;
-/** After a look that took long, the next comes this many times as long later, so that all looks take 4% of the time. */
-const REST_TIMES = 24;
-const REST_MAX_MS = 5_000;
+/** Interval of database polls. A notification per block would slow every commit. */
+const POLL_MS = 250;
+/** Pause after a slow poll, as a multiple of its duration, so that polls take 4% of the time. */
+const PAUSE_TIMES = 24;
+const PAUSE_MAX_MS = 5_000;
 
 /**
- * Block executions of an organization's runs that one look reads, about: those that a follower knows are read each time. Its other
- * runs are looked at next.
+ * Approximate number of an organization's block executions that one poll reads, including those that followers know.
+ * The next poll reads its other runs.
  */
-const LOOK_MAX_BLOCKS = 10_000;
+const POLL_MAX_BLOCKS = 10_000;
 
-/** A run that a stream follows, and how many of its block executions the stream knows. */
+/** A run that a stream follows, and the number of its block executions that the stream knows. */
 type Following = Followed & { organizationId: string; known?: number };
 type Waiter = {
   followed: Following;
-  /** When it was last looked for, or came. */
-  lookedAt: number;
-  resolve(isNews: boolean): void;
+  /** The time of the last poll for it, or of its arrival. */
+  polledAt: number;
+  resolve(isUpdated: boolean): void;
   reject(error: unknown): void;
 };
 
-/** News of the runs that streams of this process follow. */
-export type News = {
-  /** Does `read`; those who ask for the same `key` while it is under way share its answer. */
+/** Updates of the runs that streams of this process follow. */
+export type Updates = {
+  /** Runs `read`. Concurrent callers with the same `key` share its result. */
   share<T>(key: string, read: () => Promise<T>): Promise<T>;
   /**
-   * Waits until the followed run has news: resolves with true then, with false after `maxMs` or when the signal aborts.
-   * Rejects when the database fails.
+   * Waits for an update of the followed run: resolves with true then, with false after `maxMs` or when the signal
+   * aborts. Rejects when the database fails.
    */
   wait(followed: Following, maxMs: number, signal: AbortSignal): Promise<boolean>;
 };
 
 /**
- * Looks for news with one query for all streams, which asks once for streams that are equally far, as long as any waits. Of an
- * organization whose runs are much to read, it asks about some at a time, so that each look is short for all.
+ * Polls for updates of all streams with one query while any stream waits. Streams at the same position share a row.
+ * For an organization with much to read, polls some of its runs at a time, so that each poll is short.
  */
-export function createNews(db: Db): News {
+export function createUpdates(db: Db): Updates {
   const waiters = new Set<Waiter>();
-  // A look is for many organizations: it takes turns at connections for none of them, and is not part of a request.
-  const forNobody = AsyncLocalStorage.snapshot();
-  let isLooking = false;
+  // A poll serves many organizations: it queues under none of them, and is not part of a request.
+  const outsideRequests = AsyncLocalStorage.snapshot();
+  let isPolling = false;
 
-  async function look(): Promise<void> {
-    // Those who come during the query are asked about in the next.
+  async function poll(): Promise<void> {
+    // Streams that arrive during the query are polled next time.
     const began = performance.now();
     const asked = chooseFollowed([...Map.groupBy(waiters, toKey).values()]);
-    for (const waiter of asked.flat()) waiter.lookedAt = began;
+    for (const waiter of asked.flat()) waiter.polledAt = began;
     try {
       const followed = asked.flatMap(([first]) => first?.followed ?? []);
-      const places = followed.length > 0 ? await findNewsOfRuns(db, followed) : [];
+      const places = followed.length > 0 ? await findUpdatedRuns(db, followed) : [];
       for (const place of places) for (const waiter of asked[place] ?? []) waiter.resolve(true);
     } catch (error) {
       for (const waiter of asked.flat()) waiter.reject(error);
     }
-    isLooking = false;
-    const restMs = (performance.now() - began) * REST_TIMES;
-    lookAfter(Math.min(Math.max(LOOK_MS, restMs), REST_MAX_MS));
+    isPolling = false;
+    const pauseMs = (performance.now() - began) * PAUSE_TIMES;
+    pollAfter(Math.min(Math.max(POLL_MS, pauseMs), PAUSE_MAX_MS));
   }
 
-  function lookAfter(ms: number): void {
-    if (isLooking || waiters.size === 0) return;
-    isLooking = true;
-    setTimeout(() => void forNobody(look), ms);
+  function pollAfter(ms: number): void {
+    if (isPolling || waiters.size === 0) return;
+    isPolling = true;
+    setTimeout(() => void outsideRequests(poll), ms);
   }
 
   return {
@@ -74,39 +74,39 @@ export function createNews(db: Db): News {
     async wait(followed, maxMs, signal) {
       if (signal.aborted) return false;
       const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-      const waiter = { followed, lookedAt: performance.now(), resolve, reject };
-      const leave = () => resolve(false);
-      const timer = setTimeout(leave, Math.max(0, maxMs));
-      signal.addEventListener('abort', leave, { once: true });
+      const waiter = { followed, polledAt: performance.now(), resolve, reject };
+      const stop = () => resolve(false);
+      const timer = setTimeout(stop, Math.max(0, maxMs));
+      signal.addEventListener('abort', stop, { once: true });
       waiters.add(waiter);
-      lookAfter(LOOK_MS);
+      pollAfter(POLL_MS);
       try {
         return await promise;
       } finally {
         waiters.delete(waiter);
         clearTimeout(timer);
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', stop);
       }
     },
   };
 }
 
-/** Chooses what is asked about: of each organization what was looked for the longest time ago, as much as one look reads. */
+/** Selects what to poll: for each organization the runs polled longest ago, as many as one poll reads. */
 function chooseFollowed(groups: Waiter[][]): Waiter[][] {
-  const lookedAt = ([first]: Waiter[]) => first?.lookedAt ?? 0;
+  const polledAt = ([first]: Waiter[]) => first?.polledAt ?? 0;
   return [...Map.groupBy(groups, ([first]) => first?.followed.organizationId).values()].flatMap((own) => {
     let blocks = 0;
     return own
-      .toSorted((a, b) => lookedAt(a) - lookedAt(b))
+      .toSorted((a, b) => polledAt(a) - polledAt(b))
       .filter((group) => {
-        const hasRoom = blocks < LOOK_MAX_BLOCKS;
+        const hasRoom = blocks < POLL_MAX_BLOCKS;
         if (hasRoom) blocks += 1 + Math.max(...group.map(({ followed }) => followed.known ?? 0));
         return hasRoom;
       });
   });
 }
 
-/** Tells apart what followers wait for. */
+/** Returns the key under which followers share a poll. */
 function toKey({ followed: { executionId, after, underWay } }: Waiter): string {
   return `${executionId} ${after} ${underWay}`;
 }

@@ -1,4 +1,3 @@
-// GET …/jobs/{executionId}/blocks/{key}/output/url: a URL with which a large output is read from the object store itself.
 import { findOutputObject } from '../../db/runs/block-traces.ts';
 import { objectStoreOf } from '../../db/stored-values/object-store-of.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';
@@ -39,7 +38,7 @@ export function outputUrlRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-/** Signs a URL for five minutes: whoever may read the output may hand it on. */
+/** Signs a URL that is valid for five minutes. Readers of the output may pass it on. */
 function getOutputUrl(deps: ApiDeps): ApiMiddleware {
   return async function getOutputUrl(ctx) {
     const row = await getBlockTrace(deps, ctx);

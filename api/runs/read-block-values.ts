@@ -1,4 +1,5 @@
-// What a block execution got, sent and answered, as JSON text: outputs are passed on without being parsed.
+// The input, sent request and output of a block execution, as JSON text. Outputs are not parsed. The sent request is
+// rebuilt from stored data as the worker built it: a stored copy of every prompt would double the size of a run.
 import type { FoundBlock } from '../../db/runs/block-traces.ts';
 import { readOutputText } from '../../db/runs/block-traces.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
@@ -36,7 +37,7 @@ export async function readBlockValue(
   return sent === undefined ? undefined : JSON.stringify(sent);
 }
 
-/** Measures what is read for these values, in bytes: at most so many are in memory before they are answered. */
+/** Returns the maximum memory in bytes for reading these values. */
 export async function measureBlockValues(
   { db, definitions }: ApiDeps,
   row: FoundBlock,
@@ -45,7 +46,7 @@ export async function measureBlockValues(
   const ofInput = row.request_bytes + bytesToLoad(row.input);
   const bytes: { [value in BlockValue]: number } = { input: ofInput, output: row.output_bytes, sent: 0 };
   if (row.processor_type === 'llm' && values.includes('sent')) {
-    // A prompt, or one that replaces it, may read the outputs of all steps that it sees.
+    // A prompt or its override may read the outputs of all steps that the block sees.
     const { steps } = await definitions.get(row.flow_version_id);
     const stepIds = listBlocks({ steps: listVisibleSteps(steps, row.step_id) ?? [] }).map(
       ({ step_id }) => step_id,

@@ -8,8 +8,8 @@ import { cutJson } from '../http/cut-json.ts';
 import { holdStored } from '../http/hold-stored.ts';
 
 /**
- * Reads the result of a run's call, cut to `maxChars` characters of JSON, once its organization may hold the whole of it. Throws
- * RATE_LIMITED when its turn does not come, and REQUEST_TIMEOUT when `gone` aborts first.
+ * Reads the result of a run's call, cut to `maxChars` characters of JSON, after reserving memory for the whole
+ * result. Throws RATE_LIMITED when the memory does not come in time, and REQUEST_TIMEOUT when `gone` aborts first.
  */
 export async function readCutResult(
   deps: Pick<ApiDeps, 'db' | 'largeValues'>,

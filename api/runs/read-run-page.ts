@@ -5,7 +5,9 @@ import type { ApiDeps } from '../deps.ts';
 import { unknownCursor } from '../http/page.ts';
 import type { RunListQuery } from './run-list-query.ts';
 
-/** Reads a page of the runs of a flow, project or organization. Throws VALIDATION_ERROR for a cursor of another list. */
+/**
+ * Reads a page of the runs of a flow, project or organization. Throws VALIDATION_ERROR for a cursor of another list.
+ */
 export async function readRunPage(
   { db }: Pick<ApiDeps, 'db'>,
   scope: RunScope,

@@ -1,5 +1,3 @@
-// The request that a block sent to its processor. It is made again from stored data, as the worker made it: to store a
-// copy of every prompt would double the size of a run.
 import type { Db } from '../../db/connect.ts';
 import type { BlockTraceRow } from '../../db/runs/block-traces.ts';
 import { findOutputsRead } from '../../db/runs/find-outputs-read.ts';
@@ -17,14 +15,14 @@ import type { Registry } from '../../platform/models/registry.ts';
 export type Sent = string | { model: string; messages: SentMessage[]; tools?: string[] };
 type SentMessage = { role: string; content?: unknown; tool_calls?: unknown };
 
-/** The stored data that a request is made again from. */
+/** The stored data from which a request is rebuilt. */
 type Source = {
   input(callId: string): Promise<StoredRunInput>;
   outputs(callId: string, refs: string[]): Promise<Map<string, Stored>>;
   definition: FlowDefinition;
 };
 
-/** Makes the request of a block whose input was `previousOutput`; undefined for a block that sends none. */
+/** Rebuilds the request of a block with the input `previousOutput`; undefined for a block that sends none. */
 export async function readSentRequest(
   { registry, db }: { registry: Registry; db: Db },
   source: Source,
@@ -51,7 +49,7 @@ export async function readSentRequest(
   const { model = '' } = block;
   const request = { block, conversation, attachments };
   const tools = block.processor_config?.tools_enabled ? input.tools : undefined;
-  // A model that is not known was not asked.
+  // An unknown model was not called.
   const hasFormat = registry.find(model)?.json_schema ?? false;
   return {
     model,
@@ -60,7 +58,7 @@ export async function readSentRequest(
   };
 }
 
-/** Shows why a prompt was not built; throws what else went wrong. */
+/** Returns the reason why a prompt was not built; rethrows other errors. */
 function showTooLarge(error: unknown): string {
   if (error instanceof ServiceError && error.code === 'OUTPUT_TOO_LARGE')
     return `[not sent: ${error.message}]`;

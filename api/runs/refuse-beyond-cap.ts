@@ -5,14 +5,13 @@ import { isLastRound, requirePauseAllowed } from './calls/require-iterations.ts'
 import type { AcceptedCall } from './calls/store-call.ts';
 import type { StepEvent } from './step-events.ts';
 
-/** The events that tell nothing of how a step ends. */
+/** The events before a step's result. */
 const BEGINNING = ['run_started', 'block_started', 'block_retrying'];
 
 /**
- * Returns the events of a tool resume, all of them. Where the model may not ask for tools again, waits for its answer first:
- * throws TOOL_ITERATION_LIMIT when it does, because an error is an HTTP error only before the stream begins. The events that
- * were begun are ended when the reader has `gone`: they hold the bytes of the last one, and a stream that nobody has read yet
- * ends nothing.
+ * Returns all events of a tool resume. When the model may not ask for tools again, waits for its answer first and
+ * throws TOOL_ITERATION_LIMIT if it does, because an HTTP error is possible only before the stream begins. Ends the
+ * events when the client has `gone`: they keep memory for the last event, and an unread stream ends nothing.
  */
 export async function refuseBeyondCap(
   deps: ApiDeps,
@@ -40,7 +39,7 @@ export async function refuseBeyondCap(
 
 type PauseData = { pausedAtStep: string; iterationsUsed: number; toolCallMessages: ToolCallMessage[] };
 
-/** Reads events into `begun`, up to the first that tells how the step ended. */
+/** Reads events into `begun`, up to the first event with the step's result. */
 async function readBeginning(events: AsyncGenerator<StepEvent>, begun: StepEvent[]): Promise<undefined> {
   for (;;) {
     const { value, done } = await events.next();

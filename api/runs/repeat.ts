@@ -83,12 +83,12 @@ function errors(how: Repetition) {
     413: how === 'retry' ? examplesOf(tooLarge('topics')) : undefined,
     422: examplesOf(thrownBy(() => requireModelKeys(['openai'], []))),
   });
-  // There is no body to refuse.
+  // There is no body to reject.
   delete answers['415'];
   return answers;
 }
 
-/** Loads the flow of the run into `ctx.state.flow` and `slugs`, in the version that ran, whether it is in production or not. */
+/** Loads the flow of the run into `ctx.state.flow` and `slugs`, in the version that ran. */
 function loadFlowOfRun(deps: ApiDeps): ApiMiddleware {
   return async function loadFlowOfRun(ctx, next) {
     const { org: organization = '', project = '', flow = '' } = ctx.params;

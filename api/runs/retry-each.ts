@@ -1,4 +1,4 @@
-// Retries failed runs one by one, each once, for whoever has found them.
+// Retries of failed runs, one by one, each once; shared by HTTP and the `weir` command.
 import { createHash } from 'node:crypto';
 import { findRepetitions, repeatedAlready } from '../../db/runs/find-repetitions.ts';
 import type { ListedRun } from '../../db/runs/list-runs.ts';
@@ -16,10 +16,10 @@ import { acceptRepeat, requireRepeatable } from './calls/accept-repeat.ts';
 import { flowNotFound, loadRunnableFlow } from './calls/load-flow.ts';
 import { type AcceptedCall, PerhapsStored } from './calls/store-call.ts';
 
-/** The errors after which no other run would be accepted either. */
+/** Errors after which no other run would be accepted either. */
 const STOPPING = [401, 402, 403, 429, 500, 503];
 
-/** For whom runs are retried, and how. `environment`: that of the new runs; absent: of each run. */
+/** Who retries runs, and how. `environment`: that of the new runs; without it, that of each run. */
 export type Retrier = {
   within: ProjectAccess;
   projectId: string;
@@ -27,9 +27,12 @@ export type Retrier = {
   keyId?: string | undefined;
   modelKeys?: ModelKeys | undefined;
   requestId: string;
-  /** Runs that were named one by one are retried also when they were cancelled or run another again. */
+  /** Whether the runs were named one by one: then cancelled runs and repetitions are retried too. */
   named?: boolean;
-  /** Accepts a run when the organization has its turn, and starts it; absent: accepts it at once, and a worker starts it. */
+  /**
+   * Accepts and starts a run under the organization's permit. Without it, the run is accepted at once and a worker
+   * starts it.
+   */
   inTurn?: (flow: LoadedFlow, accept: () => Promise<AcceptedCall>) => Promise<AcceptedCall>;
 };
 
@@ -38,11 +41,14 @@ type Retries = {
   retried: { executionId: string; repeats: string }[];
   refused: Refused[];
   stoppedBy: ServiceError | null;
-  /** The last run before the error that stopped this. */
+  /** The last run before the error that ended the retries. */
   last: string | undefined;
 };
 
-/** Retries the runs one by one, up to an error after which no other of their organization would be accepted (`stoppedBy`). */
+/**
+ * Retries the runs one by one, until an error after which no other run of the organization would be accepted
+ * (`stoppedBy`).
+ */
 export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Retrier): Promise<Retries> {
   const repeated = await findRepetitions(deps.db, idsOf(runs));
   const retries: Retries = { retried: [], refused: [], stoppedBy: null, last: undefined };
@@ -54,7 +60,7 @@ export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Re
     } catch (error) {
       const fields = { repeats: id };
       const refusal = toServiceError(error, { requestId: retrier.requestId, fields, mayWrite: true });
-      // What is wrong with one run, such as a stored request that is lost, is not wrong with the others.
+      // A problem of one run, such as a lost stored request, does not affect the others.
       const isOfRun =
         error instanceof ServiceError && ['INTERNAL_ERROR', 'DNS_UNAVAILABLE'].includes(refusal.code);
       if (STOPPING.includes(STATUS[refusal.code]) && !isOfRun) return { ...retries, stoppedBy: refusal };
@@ -65,7 +71,10 @@ export async function retryEach(deps: AcceptDeps, runs: ListedRun[], retrier: Re
   return retries;
 }
 
-/** Says which of these runs `retryEach` would try to retry, and which it would refuse from the start. Changes nothing. */
+/**
+ * Lists which of these runs `retryEach` would try to retry, and which it would reject from the start. Changes
+ * nothing.
+ */
 export async function sortOutRetries(
   { db }: Pick<AcceptDeps, 'db'>,
   runs: ListedRun[],
@@ -93,7 +102,7 @@ function refusedAs(executionId: string, { code, message }: ServiceError): Refuse
   return { executionId, code, errorMessage: message };
 }
 
-/** Throws CONFLICT for a run that was run again, and whatever `requireLeftAlone` and `requireRepeatable` throw. */
+/** Throws CONFLICT for a run that was repeated, and the errors of `requireLeftAlone` and `requireRepeatable`. */
 function requireRetriable(
   run: ListedRun,
   repeated: Map<string, string>,
@@ -105,7 +114,7 @@ function requireRetriable(
   requireRepeatable(run, 'retry');
 }
 
-/** Throws CONFLICT for a run that somebody has decided about: one that was cancelled, and one that runs another again. */
+/** Throws CONFLICT for a run that was cancelled or is a repetition: somebody has already acted on it. */
 function requireLeftAlone({ repeats, error }: ListedRun): void {
   const instead = 'retry it by its id to repeat it all the same.';
   if (repeats)
@@ -114,14 +123,14 @@ function requireLeftAlone({ repeats, error }: ListedRun): void {
     throw new ServiceError('CONFLICT', `This run was cancelled: ${instead}`);
 }
 
-/** Retries one run, once: two requests at the same time get the same new run. Answers its executionId. */
+/** Retries one run, once: concurrent requests get the same new run. Returns its executionId. */
 async function retryRun(deps: AcceptDeps, run: ListedRun, retrier: Retrier): Promise<string> {
   const { within, projectId, environment = run.environment, keyId, modelKeys, inTurn } = retrier;
   const slugs = { organization: run.organization, project: run.project, flow: run.flow };
   const flow = await loadRunnableFlow(deps, { ...slugs, within, version: run.version });
-  // Another flow may have been given the slug of one that was deleted.
+  // Another flow may have taken the slug of a deleted one.
   if (flow?.flowVersionId !== run.flow_version_id) throw flowNotFound(run.version);
-  // Callers send no keys with a space.
+  // Callers cannot send keys with a space.
   const once = `retry ${run.execution_id}`;
   const request = {
     slugs,

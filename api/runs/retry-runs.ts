@@ -1,4 +1,4 @@
-// POST …/projects/{project_id}/runs/retry: retries the failed runs that a filter finds, each once.
+// POST …/projects/{project_id}/runs/retry: retries the failed runs that match a filter, each once.
 import { z } from 'zod';
 import { listRunPage } from '../../db/runs/list-run-page.ts';
 import { hasRun } from '../../db/runs/list-runs.ts';
@@ -88,8 +88,8 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
     const { runs, next } = await listRunPage(db, { projectId, status: 'failed', ...filter, after: cursor });
     const found = await sortOutRetries(deps, runs);
     const matching = found.matching.length;
-    // Authorized again, since the body may have taken its time. Each run is accepted in a transaction of its own: the entry
-    // comes before the first, so that none is retried without one.
+    // Authorized again, because the body may have arrived slowly. Each run is accepted in its own transaction. The
+    // audit entry comes before the first, so that no run is retried without an entry.
     await writeAuthorized(db, ctx.state, async (tx, author) => {
       if (dryRun) return;
       const details = JSON.parse(JSON.stringify({ ...filter, cursor, matching }));
@@ -122,7 +122,7 @@ function retryRuns(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Makes the function that accepts a run when its organization has a place, and starts it there. */
+/** Makes the function that accepts and starts a run under the organization's permit. */
 function acceptInTurn(
   deps: ApiDeps,
   { principal }: Pick<ApiState, 'principal'>,
@@ -131,7 +131,7 @@ function acceptInTurn(
   return async (flow, accept) => {
     const place = await enterAsCaller(deps, { principal, flow }, signal, { patient: true });
     try {
-      // Each run is found anew, but the caller was let in before the first one, and others may have taken long.
+      // The caller was admitted before the first run, and earlier runs may have taken long.
       await requireStillAllowed(deps, principal, flow.organizationId);
       const call = await accept();
       if (call.outcome) place.end();

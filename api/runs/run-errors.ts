@@ -67,7 +67,7 @@ export const READ_ERRORS: ZodOpenApiResponsesObject = {
   },
 };
 
-/** The errors of endpoints that may be held open until something happens to the run. */
+/** The errors of endpoints that may wait for a run. */
 export const WAIT_ERRORS: ZodOpenApiResponsesObject = {
   ...READ_ERRORS,
   503: {
@@ -85,7 +85,7 @@ export const WAIT_ERRORS: ZodOpenApiResponsesObject = {
   },
 };
 
-/** The errors of everything that begins or continues runs, while the organization may not. */
+/** The errors of starting or continuing runs while the organization may not. */
 export const MAY_NOT_RUN: ZodOpenApiResponsesObject = {
   402: {
     id: 'InsufficientCredits',
@@ -100,7 +100,7 @@ export const MAY_NOT_RUN: ZodOpenApiResponsesObject = {
   },
 };
 
-/** The errors of endpoints that start runs, by status; `more` are the errors of one endpoint beside those. */
+/** The errors of endpoints that start runs, by status; `more`: further errors of one endpoint. */
 export function runErrors(
   more: { [status: number]: ErrorExamples | undefined } = {},
   target: RunTarget = 'production',

@@ -1,4 +1,4 @@
-// The filters of the lists of runs: of a flow, of a project, of an organization.
+// The filters of run lists and of requests about many runs.
 import { z } from 'zod';
 import { idRange } from '../../db/runs/id-range.ts';
 import { toMicrocredits } from '../../flow/credit-amount.ts';
@@ -8,7 +8,7 @@ import { pageLimit } from '../http/page-schema.ts';
 import { moment, queryBoolean, queryNumber } from '../http/query.ts';
 import { runState } from './run-shapes/answers.ts';
 
-/** Fewer characters are the beginning of too many ids. */
+/** Fewer characters match too many ids. */
 const ID_MIN_CHARS = 6;
 
 const { status, mode, environment } = runState.shape;

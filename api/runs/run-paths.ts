@@ -1,4 +1,4 @@
-// What the endpoints that start runs can run: the production version, a published version, or the draft.
+// The targets of endpoints that start runs: the production version, a published version, or the draft.
 import { identifyCaller } from '../auth/identify-caller.ts';
 import { loadProject } from '../auth/load-project.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -13,13 +13,13 @@ export type RunTarget = 'production' | 'version' | 'draft';
 type RunPath = {
   path: string;
   target: RunTarget;
-  /** Lets in who may start such a run. */
+  /** Admits callers who may start such a run. */
   identify: ApiMiddleware[];
   /** Loads the flow in that version into `ctx.state.flow`. */
   load: ApiMiddleware[];
 };
 
-/** Lists the paths of an endpoint that starts runs. Drafts are run by those who may edit them, not by their callers. */
+/** Lists the paths of an endpoint that starts runs. Drafts are run by callers who may edit them. */
 export function runPaths(deps: ApiDeps, suffix: string): RunPath[] {
   const published = flowPaths(suffix).map(({ path, versioned }) => ({
     path,

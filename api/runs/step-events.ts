@@ -1,4 +1,4 @@
-// The events of one call of /step. They are made from its records, so that they are the same whenever they are asked for.
+// The events of one call of /step, made from stored records, so that they are the same on every request.
 import { lastSettled, listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { leaveForObjects } from '../../db/stored-values/leave-for-objects.ts';
 import { loadReferences, measureOutputs, measureValue } from '../../db/stored-values/load-references.ts';
@@ -19,16 +19,16 @@ import { firstCallOf } from './calls/derive-call-id.ts';
 import { describePause } from './calls/describe-outcome.ts';
 import { describePlan } from './calls/require-fresh-tree.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
-import { createInnerEvents, type InnerEvent } from './inner-events.ts';
-import type { News } from './news.ts';
+import { type BlockRuns, createInnerEvents, type InnerEvent } from './inner-events.ts';
+import type { Updates } from './news.ts';
 import { describeRunError } from './run-shapes/describe-run-error.ts';
 import { toReceipt } from './run-shapes/receipt.ts';
 
 export type StepEvent = { name: string; data: object } | InnerEvent | typeof HEARTBEAT;
 
 /**
- * Who reads the events. `take` waits until so many bytes of outputs may be in memory; what it returns gives them back.
- * `takeWork` waits for a turn at parsing so many.
+ * The client of the events. `take` reserves memory for outputs; the returned function releases it. `takeWork`
+ * acquires a permit to parse.
  */
 type Reader = {
   organizationId: string;
@@ -39,15 +39,14 @@ type Reader = {
 };
 
 type EventPlace = { executionId: string; stepId: string; stepIndex: number };
-type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
- * Yields the events. Throws StreamInterruption when the reader's `signal` aborts, or when a heartbeat finds that they may no
- * longer read; the call goes on.
+ * Yields the events. Throws StreamInterruption when the client's `signal` aborts, or when a heartbeat finds that the
+ * client has lost access; the call continues.
  */
 export async function* stepEvents(
   deps: ApiDeps,
-  news: News,
+  updates: Updates,
   run: AcceptedCall,
   ended: Promise<RunOutcome | undefined>,
   reader: Reader,
@@ -73,20 +72,20 @@ export async function* stepEvents(
     const stepIndex = from + offset;
     const place = { executionId, stepId: step.step_id, stepIndex };
     yield { name: 'block_started', data: { ...place, name: step.name, type: step.type } };
-    // A loop looks into its input.
+    // A loop reads its input.
     const inputBytes = step.type === 'sequential' ? 0 : await measureValue(deps.db, run.callId, value);
-    const tellInner = createInnerEvents(deps, run, step, place, reader.take);
+    const innerEvents = createInnerEvents(deps, run, step, place, reader.take);
     let seen = -1;
     for (;;) {
-      // If the call had ended before this look, everything is recorded now.
+      // If the call had ended before this check, everything is recorded now.
       const end = call.outcome;
       blocks = await listBlocksOfCall(deps.db, run.callId);
       const completed = new Set(
         blocks.filter(({ status }) => status === 'completed').map((block) => block.block_key),
       );
-      underWay = yield* tellInner(blocks);
-      // Composing reads the outputs, so it is only done when there is a new one.
-      if (completed.size > seen && (yield* tellCompleted(step, place, completed, inputBytes))) break;
+      underWay = yield* innerEvents(blocks);
+      // Composing reads the outputs, so it happens only after a new one.
+      if (completed.size > seen && (yield* completedEvents(step, place, completed, inputBytes))) break;
       seen = completed.size;
       if (end) {
         yield* endOf(deps, run, reader, end, place, blocks);
@@ -97,7 +96,7 @@ export async function* stepEvents(
     const next = { ...place, nextStepIndex: stepIndex + 1, stepCount: steps.length };
     if (stepIndex + 1 < to) yield { name: 'step_progress', data: next };
     else {
-      // The reader may send the next call only when this one has ended.
+      // The client may send the next call only after this one has ended.
       while (!call.outcome) yield* wait();
       if (call.outcome.status === 'completed' && to < steps.length) yield { name: 'step_paused', data: next };
       else yield* endOf(deps, run, reader, call.outcome, place, blocks);
@@ -105,7 +104,7 @@ export async function* stepEvents(
   }
 
   /** Yields block_completed if the step has completed; returns whether it has. */
-  async function* tellCompleted(
+  async function* completedEvents(
     step: Step,
     place: EventPlace,
     completed: Set<string>,
@@ -132,7 +131,7 @@ export async function* stepEvents(
     }
   }
 
-  /** Waits until there is more to tell, and yields a heartbeat when one is due. */
+  /** Waits for an update, and yields a heartbeat when one is due. */
   async function* wait(): AsyncGenerator<StepEvent, void> {
     const followed = {
       organizationId: reader.organizationId,
@@ -141,14 +140,14 @@ export async function* stepEvents(
       underWay,
       known: blocks.length,
     };
-    await news.wait(followed, heartbeat.dueInMs(), call.over);
+    await updates.wait(followed, heartbeat.dueInMs(), call.over);
     if (call.failure) throw call.failure.error;
     if (reader.signal.aborted) throw new StreamInterruption('stopping');
     if (!call.outcome) yield* heartbeat.beat();
   }
 }
 
-/** Notes how a call ends. `over` aborts when that is known, or when `signal` does. */
+/** Watches for the end of a call. `over` aborts at the end or when `signal` does. */
 function watchEnd(ended: Promise<RunOutcome | undefined>, signal: AbortSignal) {
   const known = new AbortController();
   const call: { over: AbortSignal; outcome?: RunOutcome | undefined; failure?: { error: unknown } } = {
@@ -167,7 +166,7 @@ function watchEnd(ended: Promise<RunOutcome | undefined>, signal: AbortSignal) {
   return call;
 }
 
-/** Yields the last event of the call: how its run failed, pauses or is completed. */
+/** Yields the last event of the call: the run failed, paused or completed. */
 async function* endOf(
   deps: ApiDeps,
   run: AcceptedCall,

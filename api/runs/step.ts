@@ -31,7 +31,7 @@ import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { refuseIdleOfStep } from './calls/refuse-without-effect.ts';
 import { requireFewOverrides } from './calls/require-valid-overrides.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
-import type { News } from './news.ts';
+import type { Updates } from './news.ts';
 import { refuseBeyondCap } from './refuse-beyond-cap.ts';
 import { runErrors } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
@@ -73,7 +73,7 @@ const stepHeaders = idempotencyHeaders.extend({
 });
 
 /** Lists the endpoints that run flows step by step. */
-export function stepRoutes(deps: ApiDeps, news: News): Route[] {
+export function stepRoutes(deps: ApiDeps, updates: Updates): Route[] {
   return runPaths(deps, '/step').map(({ path, target, identify, load }) => ({
     method: 'post',
     path,
@@ -116,12 +116,12 @@ export function stepRoutes(deps: ApiDeps, news: News): Route[] {
       }),
       readIdempotencyKey('step'),
       readModelKeys(deps),
-      step(deps, news),
+      step(deps, updates),
     ],
   }));
 }
 
-/** Waits for a place as `admit` does, unless the call was accepted before: its reader begins no run. */
+/** Acquires a permit as `admit` does, unless the call was accepted before: its client starts no run. */
 function admitNew(deps: ApiDeps): ApiMiddleware {
   const enter = admit(deps);
   return async function admit(ctx, next) {
@@ -129,7 +129,7 @@ function admitNew(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-function step(deps: ApiDeps, news: News): ApiMiddleware {
+function step(deps: ApiDeps, updates: Updates): ApiMiddleware {
   return async function step(ctx) {
     const last = readLastEventId(ctx.get('last-event-id'));
     const run = last
@@ -145,7 +145,7 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
       : last
         ? follow(deps, run, signal)
         : await start(deps, run, takePlace(ctx.state), signal);
-    const events = stepEvents(deps, news, run, ended, {
+    const events = stepEvents(deps, updates, run, ended, {
       organizationId,
       mayRead: () => mayStillRead(deps, principal, organizationId),
       take: (bytes) => takeEventBytes(deps.largeValues, organizationId, bytes, signal),
@@ -159,7 +159,9 @@ function step(deps: ApiDeps, news: News): ApiMiddleware {
   };
 }
 
-/** Starts the workflow of a call. Resolves once it has one, which is before the answer begins; `ended` is its end. */
+/**
+ * Starts the workflow of a call. Resolves once the workflow exists, before the response begins; `ended` is its end.
+ */
 async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined, signal: AbortSignal) {
   const started = startInPlace(deps, run, place);
   const ended = waitForRun(deps, run, started, signal);
@@ -170,14 +172,14 @@ async function start(deps: ApiDeps, run: AcceptedCall, place: Place | undefined,
   return { ended };
 }
 
-/** Waits for the end of a call that was started before: a reader who comes back, however often, starts nothing. */
+/** Waits for the end of an earlier call. A client that reconnects starts nothing. */
 function follow(deps: ApiDeps, run: AcceptedCall, signal: AbortSignal) {
   const ended = waitForRun(deps, run, Promise.resolve({ here: false }), signal);
   ended.catch(() => undefined);
   return { ended };
 }
 
-/** Formats the events, numbered from 1 except inner ones, and leaves out those that the reader has. */
+/** Formats the events, numbered from 1 except inner ones, and leaves out events that the client has. */
 async function* format(
   events: AsyncGenerator<StepEvent>,
   callId: string,
@@ -201,7 +203,10 @@ function readLastEventId(sent: string): { callId: string; number: number } | und
   throw validationError(parsed.error as z.ZodError);
 }
 
-/** Gets the call whose events are asked for again. It must belong to this flow, and to the session and step of the body. */
+/**
+ * Gets the call whose events are requested again. It must belong to this flow, and to the session and step of the
+ * body.
+ */
 async function getCall(
   deps: ApiDeps,
   { flow, body, endLargeWork }: Pick<ApiState, 'flow' | 'body' | 'endLargeWork'>,

@@ -1,4 +1,3 @@
-// The errors for tool calls and steps that are refused, as the API reference shows them (docs/tool-calls.md).
 import { z } from 'zod';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
@@ -37,11 +36,11 @@ const [TOOL] = toolsRequest.tools;
 const MESSAGES = conversation as ToolCallMessage[];
 const PAUSE = { executionId: paused.executionId, step_id: 'ask', iterations: 26 };
 
-/** The error for tools that do not have the shape of tools. */
+/** The error for malformed tools. */
 const refusedTools = (tools: unknown[]) =>
   describeProblems(z.object(toolFields).safeParse({ tools }, PARSE_OPTIONS).error as z.ZodError);
 
-/** The error for a step that cannot be run. */
+/** The error for a step that cannot run. */
 const refusedStep = (request: object, definition = TWO_STEPS) =>
   thrownBy(() => requireStepIndex(definition, { ...firstStepRequest, ...request }, false));
 

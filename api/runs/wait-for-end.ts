@@ -5,24 +5,24 @@ import type { ApiMiddleware } from '../http/context.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { requireStillAllowed } from './calls/require-still-allowed.ts';
 import { runOfFlowNotFound } from './load-run.ts';
-import type { News } from './news.ts';
+import type { Updates } from './news.ts';
 
-/** A caller may have an answer held for this long. */
+/** Maximum time that a request may wait for the end. */
 export const WAIT_MAX_SECONDS = 60;
 
 /**
- * Waits until the run has ended or pauses, for the seconds that the query asks for at most, and loads it anew. Ends at once when
- * the process stops or the caller has gone. Throws what a new request would when the caller may no longer read the run.
+ * Waits until the run has ended or paused, for at most the seconds in the query, and loads it again. Stops waiting
+ * when the process stops or the client has gone. Throws the errors of a new request when the caller has lost access.
  */
-export function waitForEnd(deps: ApiDeps, news: News): ApiMiddleware {
+export function waitForEnd(deps: ApiDeps, updates: Updates): ApiMiddleware {
   return async function waitForEnd(ctx, next) {
     const { wait } = ctx.state.query as { wait: number };
     const { run, flowIds } = ctx.state;
     if (wait > 0 && run.status === 'started') {
       const { organizationId } = flowIds;
       const ended = { organizationId, executionId: run.execution_id, after: RECORDED_MAX };
-      const leave = deps.openRequests.follow(organizationId);
-      await news.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(leave);
+      const release = deps.openRequests.follow(organizationId);
+      await updates.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(release);
       await requireStillAllowed(deps, ctx.state.principal, organizationId);
       const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
       if (!later) throw runOfFlowNotFound();

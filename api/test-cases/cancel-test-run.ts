@@ -9,9 +9,8 @@ import { describeTestRun, type TestRun } from './describe-test-run.ts';
 import { markTestRunCancelled } from './mark-test-run-cancelled.ts';
 
 /**
- * Cancels a test run and the runs of its cases, and answers how it stands; no further case begins. A test run that
- * `had` ended before stays as it is. May be repeated, and is recorded once. Throws NOT_FOUND, in words about `what` the caller
- * asked for.
+ * Cancels a test run and the runs of its cases, and returns its state; no further case begins. Does nothing for an
+ * ended test run. May be repeated; is recorded once. Throws NOT_FOUND with a message about `what`.
  */
 export async function cancelTestRun(
   deps: ApiDeps,
@@ -29,12 +28,12 @@ export async function cancelTestRun(
     await requireVisibleFlow({ db: tx }, flowId, access, what);
     await markTestRunCancelled(tx, author, { id: testRunId, organizationId, flowId });
   });
-  await tellEngine(deps, testRunId);
+  await cancelWorkflows(deps, testRunId);
   return { had: 'not ended', testRun: await describeTestRun(deps, testRunId, flow) };
 }
 
-/** Tells the test run first, so that it begins no further case, then the runs of its cases. */
-async function tellEngine(deps: ApiDeps, testRunId: string): Promise<void> {
+/** Cancels the test run's workflow first, so that no further case begins, then the runs of its cases. */
+async function cancelWorkflows(deps: ApiDeps, testRunId: string): Promise<void> {
   if (!(await cancelTestRunWorkflow(deps, testRunId))) return;
   for (const run of await listTestCaseRunsUnderWay(deps.db, testRunId))
     if (!(await cancelRunWorkflow(deps, run))) return;

@@ -1,4 +1,4 @@
-// Test runs as callers read them.
+// Test runs in responses.
 import { z } from 'zod';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
@@ -105,8 +105,9 @@ function msOf({ started_at, finished_at }: Pick<TestResultRow, 'started_at' | 'f
 }
 
 /**
- * Describes a test run as it stands; of one case with the answer. Throws RATE_LIMITED when the turn to read that does not come, and
- * REQUEST_TIMEOUT when `gone` aborts first. Unless it is needed, an answer that cannot be read is left out.
+ * Describes the state of a test run; of one case with its response. Throws RATE_LIMITED when the memory to read that
+ * does not come in time, and REQUEST_TIMEOUT when `gone` aborts first. Leaves out a response that cannot be read,
+ * unless it is required.
  */
 export async function describeTestRun(
   deps: Pick<ApiDeps, 'db' | 'largeValues'>,

@@ -1,4 +1,3 @@
-// The expectation of a test case: what the answer of its flow must be.
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Expectation } from '../../flow/test-case.ts';
@@ -44,7 +43,7 @@ export const expectation = z
   });
 
 /**
- * Completes an expectation with the name of the model that judges, so that the case means the same tomorrow. Throws
+ * Completes an expectation with the name of the judging model, so that the case keeps its meaning. Throws
  * VALIDATION_ERROR, and SCHEMA_INVALID.
  */
 export async function requireExpectation(

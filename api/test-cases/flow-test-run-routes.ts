@@ -1,4 +1,3 @@
-// POST …/flows/{flow_id}/test-runs runs test cases on the draft; GET …/test-runs/{test_run_id} tells how they stand.
 import { z } from 'zod';
 import { listTestRuns } from '../../db/test-runs/list-test-runs.ts';
 import { findTestRun } from '../../db/test-runs/test-results.ts';

@@ -2,7 +2,9 @@ import type { Tx } from '../../db/connect.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 
-/** Marks a test run and the runs of its cases as cancelled, unless it has ended or was marked. Answers whether this did it. */
+/**
+ * Marks a test run and the runs of its cases as cancelled, unless it has ended or is marked. Returns whether it did.
+ */
 export async function markTestRunCancelled(
   tx: Tx,
   author: Author,

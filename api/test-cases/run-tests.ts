@@ -1,4 +1,4 @@
-// run_test_case and run_all_tests run the draft of a flow as callers would run it, and judge the answers.
+// run_test_case and run_all_tests: run the draft of a flow like a caller, and judge the responses.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { inTransaction } from '../../db/connect.ts';
@@ -26,18 +26,18 @@ import { toRetryLater } from '../http/retry-later.ts';
 import { requireMayRun } from '../runs/calls/require-may-run.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 
-/** Less than the 60 s that MCP clients wait by default. */
+/** Less than the default timeout of MCP clients, 60 s. */
 export const TOOL_WAIT_MS = 45_000;
-/** How long the answer of a test case may then take to be read. */
+/** Time to read the response of a test case afterwards. */
 const ANSWER_WAIT_MS = 5_000;
 
 export const NO_TEST_CASES =
   'The flow has no test cases: create one first, with create_test_case (MCP) or POST …/test-cases.';
 
-/** How long to wait for the end, and the signal that aborts when nobody waits any more, or the process stops. */
+/** How long to wait for the end, and the signal that aborts when the client has gone or the process stops. */
 type Wait = { waitMs?: number; gone?: AbortSignal };
 
-/** Runs one case; answers its result, or how it stands after `waitMs`. */
+/** Runs one case. Returns its result, or its state after `waitMs`. */
 export async function runTestCase(
   deps: ApiDeps,
   caller: Caller,
@@ -49,7 +49,7 @@ export async function runTestCase(
   return runTests(deps, caller, flow, [testCaseId], wait);
 }
 
-/** Runs all cases of a flow; answers their results, or how they stand after `waitMs`. */
+/** Runs all cases of a flow. Returns their results, or their states after `waitMs`. */
 export async function runAllTests(
   deps: ApiDeps,
   caller: Caller,
@@ -72,7 +72,7 @@ async function runTests(
 ): Promise<TestRun> {
   const { db } = deps;
   const { flowId, organizationId } = flow;
-  // It counts the time in line, too.
+  // Includes the time in the queue.
   const over = waitMs > 0 && AbortSignal.any([AbortSignal.timeout(waitMs), gone]);
   const bytes = await measureDraft(db, flowId);
   const draft = await holdStored(deps, organizationId, bytes, () => loadDraftOf(db, flowId));
@@ -81,9 +81,9 @@ async function runTests(
   const most = flow.runsUnderWayMax ?? deps.config.runsUnderWayMax;
   const testRunId = randomUUID();
   const tests = testCaseIds.map((testCaseId) => ({ executionId: createTimedId(), testCaseId }));
-  const leave = over ? deps.openRequests.call(organizationId) : () => undefined;
-  await startAndWait().finally(leave);
-  // The tests were run and charged: whoever waited for them is told, and soon.
+  const release = over ? deps.openRequests.call(organizationId) : () => undefined;
+  await startAndWait().finally(release);
+  // The tests were run and charged, so the caller gets the response, and soon.
   return describeTestRun(deps, testRunId, flow, {
     needsAnswer: false,
     gone: AbortSignal.timeout(ANSWER_WAIT_MS),
@@ -102,9 +102,9 @@ async function runTests(
         const flowVersionId = await snapshotDraft(tx, flowId, draft);
         const testRun = { id: testRunId, flowId, flowVersionId, startedBy: caller.author.actor, tests };
         if (!(await insertTestRun(tx, testRun).catch(refuse))) return;
-        // Perhaps the organization was suspended while the request waited for its place, as a key may have been revoked.
+        // The organization may have been suspended while the request was queued.
         requireMayRun(now);
-        // Its cases are runs that are under way too. Once it is accepted, none of them is refused.
+        // Its cases are runs in flight too. Once it is accepted, none of them is rejected.
         await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(refuse);
         const change = { organizationId, action: 'test_run.start', resourceId: testRunId };
         await recordChange(tx, caller.author, { ...change, details: { flow_id: flowId } });
@@ -121,7 +121,7 @@ async function runTests(
   }
 }
 
-/** Waits until the test run has ended, in whatever way: the result is in its rows. Gives up when `over` aborts. */
+/** Waits until the test run has ended; the result is in its rows. Gives up when `over` aborts. */
 async function waitForTestRun({ client }: ApiDeps, testRunId: string, over: AbortSignal): Promise<void> {
   if (over.aborted) return;
   await Promise.race([untilClosed(client, testRunId, over), once(over, 'abort')]).catch(() => undefined);

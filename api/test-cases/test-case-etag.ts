@@ -1,7 +1,7 @@
 import type { TestCaseRow } from '../../db/test-runs/test-cases.ts';
 import { etagOf } from '../http/etag.ts';
 
-/** Computes the strong ETag of a stored test case: equal cases have equal ETags. */
+/** Computes the strong ETag of a stored test case. */
 export function testCaseETag({
   name,
   input,

@@ -33,7 +33,7 @@ import { testCaseList, testCaseRecord, testCaseRequest } from './test-case-schem
 
 const CASES_PATH = `${FLOWS_PATH}/:flow_id/test-cases`;
 const CASE_PATH = `${CASES_PATH}/:test_case_id`;
-// PostgreSQL refuses a text with U+0000; no name has one.
+// PostgreSQL rejects U+0000 in texts; no name has one.
 const listQuery = pageQuery(z.string().regex(/^[^\0]*$/, 'must not hold U+0000'));
 const common = { tags: ['Tests'] };
 const saved = (description: string) =>
@@ -199,7 +199,7 @@ function remove(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Holds the bytes of the answer to a write, which has what was sent, before it is made. */
+/** Reserves memory for the response before the write; the response repeats the request. */
 async function holdAnswer({ largeValues }: ApiDeps, ctx: ApiContext): Promise<void> {
   const bytes = Buffer.byteLength(JSON.stringify(ctx.state.body));
   await ctx.state.leaveLargeWork(() =>
@@ -212,7 +212,7 @@ async function caseOfPath(deps: ApiDeps, ctx: ApiContext): Promise<TestCaseRow> 
   return getCase(deps, id, ctx.params.test_case_id ?? '');
 }
 
-/** Gets a case of a flow. Throws the same NOT_FOUND for cases of other flows and for ids that do not exist. */
+/** Gets a case of a flow. Throws the same NOT_FOUND for cases of other flows and for unknown ids. */
 export async function getCase({ db }: ApiDeps, flowId: string, id: string): Promise<TestCaseRow> {
   const row = UUID_PATTERN.test(id) ? await findTestCase(db, id) : undefined;
   if (row?.flow_id !== flowId) throw notVisible('test case');

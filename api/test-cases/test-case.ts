@@ -1,6 +1,6 @@
-// Test cases of flows and test runs: the functions behind the MCP tools of the same names and the endpoint that cancels a
-// test run. They take the caller (api/auth/caller.ts) and the tool's input, and answer the tool's output. This file
-// creates, replaces, lists and deletes test cases.
+// Test cases of flows: the functions behind the MCP tools of the same names and the HTTP endpoints. They take the
+// caller (api/auth/caller.ts) and the tool's input, and return the tool's output. This file creates, replaces, lists
+// and deletes test cases.
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
@@ -52,7 +52,7 @@ export const listedTestCase = z.strictObject({
   expectation: parsedJson,
 });
 
-/** Lists the test cases of a flow, with long values cut. They are read as by `workInParts`. Throws RATE_LIMITED. */
+/** Lists the test cases of a flow, with long values cut. Reads them as in `workInParts`. Throws RATE_LIMITED. */
 export async function describeTestCases(
   deps: Pick<ApiDeps, 'db' | 'largeValues'>,
   { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
@@ -74,7 +74,7 @@ export async function describeTestCases(
   return described;
 }
 
-/** Creates a test case, or replaces the flow's case of that name, unless the header If-None-Match names that one. */
+/** Creates a test case, or replaces the flow's case of that name, unless If-None-Match names it. */
 export async function createTestCase(
   deps: ApiDeps,
   caller: Caller,
@@ -104,8 +104,8 @@ export async function createTestCase(
 }
 
 /**
- * Replaces a test case of the flow, name and all. Throws NOT_FOUND, CONFLICT when another case has the name, and
- * PRECONDITION_FAILED when it is not the case that the header If-Match names.
+ * Replaces a test case of the flow, including its name. Throws NOT_FOUND, CONFLICT when another case has the name,
+ * and PRECONDITION_FAILED when If-Match names another state.
  */
 export async function changeTestCase(
   deps: ApiDeps,
@@ -128,7 +128,10 @@ export async function changeTestCase(
   });
 }
 
-/** Checks a case before its flow is locked, and completes its expectation. Throws VALIDATION_ERROR, and SCHEMA_INVALID. */
+/**
+ * Checks a case before its flow is locked, and completes its expectation. Throws VALIDATION_ERROR, and
+ * SCHEMA_INVALID.
+ */
 async function checkTestCase(
   deps: ApiDeps,
   organizationId: string,
@@ -148,7 +151,7 @@ async function checkTestCase(
   return { flowId, name, input, expectation: expected };
 }
 
-/** Deletes a test case, only the one that the header If-Match names; the results of its runs stay. */
+/** Deletes a test case if it matches If-Match. The results of its runs stay. */
 export async function deleteTestCase(
   deps: ApiDeps,
   caller: Caller,

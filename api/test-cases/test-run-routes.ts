@@ -1,4 +1,4 @@
-// POST …/test-runs/{test_run_id}/cancel stops the tests of a flow, and their costs.
+// The endpoints of test runs: run cases on the draft, list and read test runs, cancel one.
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { toCaller } from '../auth/caller.ts';
 import { identifyCaller } from '../auth/identify-caller.ts';

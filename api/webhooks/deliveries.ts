@@ -1,6 +1,6 @@
-// Webhook administration (docs/webhooks.md). The files of this folder are the endpoints with which the
-// members of an organization look at deliveries, send them again, and rotate the signing secret; the worker makes the
-// attempts. GET …/webhooks/deliveries and …/webhooks/deliveries/{deliveryId} show deliveries.
+// Webhook administration (docs/webhooks.md): endpoints with which members of an organization look at deliveries, send
+// them again, and rotate the signing secret. The worker makes the attempts. This file: GET …/webhooks/deliveries and
+// …/webhooks/deliveries/{deliveryId}.
 import { z } from 'zod';
 import { listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
@@ -116,7 +116,10 @@ function getOne({ db }: ApiDeps): ApiMiddleware {
   };
 }
 
-/** The project of a key that only reads. Users and keys with the scope `webhooks` see all deliveries of the organization. */
+/**
+ * Returns the project of a read-only key. Users and keys with the scope `webhooks` see all deliveries of the
+ * organization.
+ */
 function onlyProjectOf(principal: Principal): string | undefined {
   if (principal.kind === 'user' || principal.key.scopes.includes('webhooks')) return undefined;
   return principal.projectId;

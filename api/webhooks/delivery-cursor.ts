@@ -1,16 +1,18 @@
-// Cursors of deliveries: times whose digits after the milliseconds tell deliveries of the same millisecond apart.
 import type { DeliveryPlace } from '../../db/webhooks/deliveries.ts';
 
-/** The digits of a cursor's second after the point: first its milliseconds, then the place within that millisecond. */
+/** The fraction of a cursor's seconds: first the milliseconds, then the sequence number within that millisecond. */
 const MS_DIGITS = 3;
 const SEQ_DIGITS = 15;
 
-/** Makes the cursor of a place. */
+/**
+ * Makes the cursor of a delivery: a time, whose digits after the milliseconds order deliveries of the same
+ * millisecond.
+ */
 export function toCursor({ createdAt, seq }: DeliveryPlace): string {
   return createdAt.toISOString().replace('Z', `${String(seq).padStart(SEQ_DIGITS, '0')}Z`);
 }
 
-/** Reads a cursor, or any other time. */
+/** Parses a cursor or any other time. */
 export function parsePlace(text: string): DeliveryPlace {
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
   const beyond = fraction.slice(MS_DIGITS, MS_DIGITS + SEQ_DIGITS).padEnd(SEQ_DIGITS, '0');

@@ -1,7 +1,7 @@
 import { errorAnswer, examplesOf } from '../reference/operations.ts';
 import { deliveryNotFound } from './delivery-not-found.ts';
 
-/** The error answers of endpoints about one delivery. */
+/** The error responses of endpoints about one delivery. */
 export const DELIVERY_ERRORS = {
   404: {
     id: 'DeliveryNotFound',

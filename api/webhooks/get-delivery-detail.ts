@@ -6,8 +6,8 @@ import { deliveryNotFound } from './delivery-not-found.ts';
 import { toDeliveryRecord } from './to-delivery-record.ts';
 
 /**
- * Gets a delivery of the organization with its last attempts; with `projectId`, only one of that project. An operator has no
- * `access`. Throws NOT_FOUND.
+ * Gets a delivery of the organization with its last attempts; with `projectId`, only one of that project. An operator
+ * has no `access`. Throws NOT_FOUND.
  */
 export async function getDeliveryDetail(
   db: Db,

@@ -1,5 +1,5 @@
-// GET /webhooks/listen and POST /webhooks/listen/{requestId}: `weir listen --forward-to` receives the webhooks of a local
-// service over a stream, and says what the receiver on its machine answered (docs/webhooks.md, On your machine).
+// GET /webhooks/listen and POST /webhooks/listen/{requestId}: `weir listen --forward-to` receives the webhooks of a
+// local service over a stream, and sends back the local receiver's response (docs/webhooks.md, On your machine).
 import { createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
@@ -46,7 +46,7 @@ const receiverAnswer = z
   .meta({ id: 'ReceiverAnswer' });
 const recorded = z.object({ recorded: z.literal(true) }).meta({ id: 'ReceiverAnswerRecorded' });
 
-/** Lists the endpoints of listeners; there are none where listeners are off. */
+/** Lists the endpoints of listeners; none where listeners are off. */
 export function webhookListenerRoutes(deps: ApiDeps): Route[] {
   const { listeners } = deps;
   if (!listeners) return [];
@@ -101,7 +101,7 @@ export function webhookListenerRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-/** Lets API keys through: the address of a listener belongs to one. */
+/** Admits API keys only: the address of a listener belongs to a key. */
 const requireKey: ApiMiddleware = async (ctx, next) => {
   if (ctx.state.principal.kind !== 'key') throw keyRequired();
   await next();
@@ -156,7 +156,7 @@ function giveAnswer(deps: ApiDeps, listeners: WebhookListeners): ApiMiddleware {
   };
 }
 
-/** Names the host of an API key's listener: always the same, and not to be guessed from the key's id. */
+/** Returns the host name of an API key's listener: stable, and not guessable from the key's id. */
 function listenerHost({ config }: ApiDeps, { key }: KeyPrincipal): string {
   const hmac = createHmac('sha256', config.apiKeyPepper).update(`listener ${key.key_id}`);
   return `${hmac.digest('hex').slice(0, LABEL_HEX_DIGITS)}.${LISTENER_DOMAIN}`;

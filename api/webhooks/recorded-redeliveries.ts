@@ -1,5 +1,5 @@
-// Webhooks sent on request, by users over HTTP and by operators with the `weir` command. Each is in the audit log. Whoever
-// calls these starts the deliveries after the transaction; a worker starts those that nobody does.
+// Webhooks sent on request, over HTTP and by the `weir` command. Each records itself in the audit log. The caller
+// starts the deliveries after the transaction; otherwise a worker does.
 import { randomUUID } from 'node:crypto';
 import type { Tx } from '../../db/connect.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
@@ -10,7 +10,7 @@ import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/del
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { deliveryNotFound } from './delivery-not-found.ts';
 
-/** The most deliveries that one request sends again. */
+/** Maximum number of deliveries that one request sends again. */
 export const RECOVERED_MAX = 1_000;
 
 /** Begins a new round of a delivery, whatever its status. Throws NOT_FOUND. */
@@ -31,8 +31,8 @@ export async function redeliverDelivery(
 }
 
 /**
- * Begins a new round of the deliveries made in a period that failed, RECOVERED_MAX at most, and queues them for their turns. The
- * rest is sent `after` the `next` place. Without `until`, the period has no end: this process's clock may be behind the database's.
+ * Begins a new round for failed deliveries of a period, at most RECOVERED_MAX, and queues them. Returns the `next`
+ * position for `after`. Without `until`, the period has no end: this process's clock may be behind the database's.
  */
 export async function recoverDeliveries(
   tx: Tx,
@@ -69,7 +69,7 @@ export async function recoverDeliveries(
   return { calls, next };
 }
 
-/** Adds the delivery of a made-up event; one with this id that is there already stays as it is. */
+/** Adds the delivery of a test event; does nothing when the id exists. */
 export async function addTestDelivery(
   tx: Tx,
   author: Author,

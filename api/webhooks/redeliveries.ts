@@ -1,4 +1,4 @@
-// POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test send webhooks on request.
+// POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test: webhooks on request.
 import type { z } from 'zod';
 import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
 import { createTimedId } from '../../db/timed-id.ts';
@@ -131,7 +131,7 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Starts a stored delivery, and answers its record. */
+/** Starts a stored delivery and returns its record. */
 async function startDelivery(deps: ApiDeps, call: DeliveryCall) {
   await tryStartDelivery(deps, call);
   const row = await findDelivery(deps.db, call.organizationId, call.deliveryId);

@@ -109,7 +109,7 @@ function rotateSecret(deps: ApiDeps): ApiMiddleware {
       resourceId: organizationId,
       details: { grace },
     };
-    // When the write is repeated after a lost answer, only the first try may have seen it.
+    // After a lost response the write is repeated, and only the first try may have seen the value.
     let previous: string | null = null;
     const secret = await repeatLostWrite(() =>
       writeAuthorized(deps.db, ctx.state, async (tx, author) => {

@@ -1,6 +1,6 @@
 import type { DeliveryRow } from '../../db/webhooks/deliveries.ts';
 
-/** Makes the delivery record that callers read. */
+/** Describes a delivery for responses. */
 export function toDeliveryRecord(row: DeliveryRow) {
   return {
     id: row.id,

@@ -1,9 +1,9 @@
 import pg from 'pg';
 
-/** Requests that are not taken within this time are given up: the database is silent, or too busy to let anyone in. */
+/** Time limit of a cancel request: the database is silent, or too busy to accept it. */
 const CANCEL_TIMEOUT_MS = 5_000;
 
-/** The parts of an open connection that the type definitions of `pg` leave out. */
+/** The parts of an open connection that the type definitions of `pg` lack. */
 type Opened = pg.Client & { processID: number; secretKey: number; sslNegotiation: string };
 type Raw = pg.Connection & {
   connect(port: number | string, host?: string): void;
@@ -12,9 +12,10 @@ type Raw = pg.Connection & {
 };
 
 /**
- * Asks PostgreSQL to end the statement that `client` waits for, on a connection of its own with the same TLS. Resolves once
- * the request is taken, after 5 s at the latest, and never rejects. `client` stays open until then: a pooler passes the request
- * on to the server that works for `client` at that moment. It is not used again, or another statement could be hit.
+ * Asks PostgreSQL to cancel the statement of `client`, over a new connection with the same TLS settings. Resolves
+ * once the request is taken, at most after 5 s, and never rejects. Keep `client` open until then, because a pooler
+ * forwards the request to the server that works for `client` at that moment. Do not use `client` again: the request
+ * could hit its next statement.
  */
 export function cancelStatement(client: pg.Client): Promise<void> {
   const { host, port, ssl, sslNegotiation, processID, secretKey } = client as Opened;
@@ -24,7 +25,7 @@ export function cancelStatement(client: pg.Client): Promise<void> {
     const giveUp = () => void connection.stream.destroy();
     const timer = setTimeout(giveUp, CANCEL_TIMEOUT_MS);
     connection.on('error', giveUp);
-    // PostgreSQL answers by closing the connection.
+    // PostgreSQL responds by closing the connection.
     connection.once('end', () => {
       clearTimeout(timer);
       resolve();

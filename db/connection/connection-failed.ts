@@ -1,27 +1,25 @@
-// db/connection is between the driver and the queries: it tells outages from faults, and waits out short ones.
+// Errors of PostgreSQL and its driver: outages, faults, and conflicts to repeat.
 import pg from 'pg';
 import { findAddressRefusal } from './find-address-refusal.ts';
 
 /**
- * How the database is away:
- * `unreachable`: no connection could be opened, and nothing was sent;
- * `lost`: the connection was lost during a statement, which may have been carried out;
- * `silent`: nothing was answered in time, and the statement may still be carried out;
- * `slow`: one statement took too long while others are answered; it is cancelled, and may have been carried out;
- * `refused`: the database answered that it cannot serve at the moment, and did nothing.
+ * The kind of outage. `unreachable`: no connection could be opened, and nothing was sent. `lost`: the connection was
+ * lost during a statement, which may have been executed. `silent`: no response in time; the statement may still be
+ * executed. `slow`: one statement took too long while others get responses; it was cancelled, and may have been
+ * executed. `refused`: the database cannot serve at the moment, and did nothing.
  */
 type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'slow' | 'refused';
 
 /**
- * The database is away, or took too long over a statement; `cause` is the driver's error. Every other error of a query is a
- * fault, not an outage.
+ * The database is down, or a statement took too long; `cause` is the driver's error. Every other error of a query is
+ * a fault.
  */
 export class ConnectionFailed extends Error {
   override readonly name = 'ConnectionFailed';
   readonly failure: ConnectionFailure;
-  /** Whether the database refuses to write, and may answer what only reads. */
+  /** Whether the database rejects writes but may serve reads. */
   readonly refusesWrites: boolean;
-  /** Whether the statement may have been carried out all the same. */
+  /** Whether the statement may have been executed. */
   readonly mayBeCarriedOut: boolean;
 
   constructor(failure: ConnectionFailure, cause: unknown) {
@@ -32,7 +30,7 @@ export class ConnectionFailed extends Error {
   }
 }
 
-/** The message of `pg` for a statement that took too long. A silent database is noticed before. */
+/** The message of `pg` for a slow statement. A silent database is detected earlier. */
 const STATEMENT_TIMED_OUT = 'Query read timeout';
 
 /** The messages of `pg` for a connection that took too long. */
@@ -64,7 +62,7 @@ export function toQueryFailure(error: unknown, lost: boolean): unknown {
   return lost ? new ConnectionFailed('lost', error) : error;
 }
 
-/** Turns the error of a connection that could not be opened into ConnectionFailed. Waiting does not mend a wrong password. */
+/** Turns the error of opening a connection into ConnectionFailed: `refused` for a wrong password or database. */
 export function toConnectFailure(error: unknown): ConnectionFailed {
   if (error instanceof Error && CONNECTION_TIMED_OUT.includes(error.message))
     return new ConnectionFailed('silent', error);
@@ -81,7 +79,7 @@ function describeFailure(failure: ConnectionFailure, cause: unknown): string {
   return `The database is ${failure === 'refused' ? 'refusing service' : failure}: ${describe(cause)}`;
 }
 
-/** The AggregateError of a host with several addresses has no message of its own. */
+/** The AggregateError of a host with several addresses has no message. */
 function describe(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(describe).join('; ');
   return cause instanceof Error ? cause.message : String(cause);

@@ -11,16 +11,19 @@ export const READ_ONLY = 'does not accept writes: default_transaction_read_only 
 export const NO_ROOM = 'has no room left on its disk';
 export type WriteRefusal = typeof NOT_MIGRATED | typeof STANDBY | typeof READ_ONLY | typeof NO_ROOM;
 
-/** Keeps more rows than fit into memory, so that PostgreSQL writes a temporary file: reads alone succeed on a full disk. */
+/**
+ * Keeps more rows than fit into memory, so that PostgreSQL writes a temporary file: on a full disk, reads alone
+ * succeed.
+ */
 const PROBE = `
   select set_config('work_mem', '64kB', true);
   select count(*) from generate_series(1, 10000);
   select current_setting('transaction_read_only') = 'on' as read_only, pg_is_in_recovery() as standby`;
 
 /**
- * Finds why the database takes no writes: it is a standby or read-only, its disk is full, or it lacks one of `migrations`;
- * undefined when it takes them. Throws when it does not answer within `timeoutMs`. Uses a connection of its own: a pool that
- * is in use does not mean that the database is away.
+ * Finds why the database takes no writes: it is a standby, read-only, its disk is full, or it lacks one of
+ * `migrations`. Undefined when it takes writes. Throws without a response within `timeoutMs`. Uses its own
+ * connection: a busy pool does not mean an outage.
  */
 export async function findWriteRefusal(
   connectionString: string,
@@ -47,13 +50,13 @@ export async function findWriteRefusal(
   }
 }
 
-/** Whether all of these were applied. What newer releases have applied does not matter. */
+/** Whether all of these were applied. Migrations of newer releases do not matter. */
 async function hasApplied(client: pg.Client, migrations: string[]): Promise<boolean> {
   try {
     const applied = await listAppliedMigrations(client);
     return migrations.every((name) => applied.includes(name));
   } catch (error) {
-    // A user who may use the tables of the service alone.
+    // A user with access to the tables of the service alone.
     if (error instanceof pg.DatabaseError && error.code === NO_RIGHT) return true;
     throw error;
   }

@@ -1,14 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import { inSpan, isTracing } from '../../platform/observability/tracing.ts';
 
-/** The service has some hundreds of statements; those with lists of values vary with their length. */
+/** The service has some hundreds of statements. Statements with lists of values vary with their length. */
 const summaries = new LRUCache<string, string>({ max: 2_000 });
-/** Where a statement names a table or function that it reads or writes; not the ends of `for update` and `do update set`. */
+/**
+ * The position of a table or function that a statement reads or writes; not the ends of `for update` and `do update
+ * set`.
+ */
 const TARGET =
   /\b(insert into|(?<!for |key |do )update|delete from|from|join)\s+(?:only\s+)?"?(?!select\b|lateral\b)([a-z_]+)/gi;
 const WORDS_MAX = 6;
 
-/** Sends a statement in a span that says what it does to which tables; never its values. */
+/** Runs a statement in a span with its operation and tables, but never its values. */
 export function inStatementSpan<T>(sql: string, send: () => Promise<T>): Promise<T> {
   if (!isTracing()) return send();
   let summary = summaries.get(sql);

@@ -5,7 +5,7 @@ import {
   connectionWaits,
 } from '../../platform/observability/metrics/process-metrics.ts';
 
-/** Has the connections of a pool, and those who wait for one, be metrics until the returned function is called. */
+/** Reports the connections of a pool, and its queue, as metrics until the returned function is called. */
 export function measurePool(pool: pg.Pool, countWaiting: () => number): () => void {
   const stops = [
     connectionCount.observe(() => [

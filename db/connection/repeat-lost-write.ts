@@ -5,9 +5,9 @@ import { isTransactionConflict } from './is-transaction-conflict.ts';
 const DELAYS_MS = [50, 200, 500];
 
 /**
- * Repeats an idempotent write whose connection was lost, or that PostgreSQL rolled back in favour of another. In the first case
- * it may have been carried out, and repeating it must change nothing. It does not wait for a database that is away; the pool
- * has done that. Only for writes that nothing else repeats after a lost connection.
+ * Repeats an idempotent write whose connection was lost or that PostgreSQL rolled back. A lost write may have been
+ * executed, so repeating it must change nothing. Does not wait for an outage; the pool has done that. Only for writes
+ * that nothing else repeats.
  */
 export async function repeatLostWrite<T>(write: () => Promise<T>): Promise<T> {
   for (const delay of DELAYS_MS) {

@@ -1,5 +1,5 @@
 // The only place that waits out a short outage of the database: for a connection, and for a SELECT.
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { log } from '../../platform/observability/log.ts';
@@ -13,48 +13,49 @@ import { isTransactionConflict } from './is-transaction-conflict.ts';
 import { measurePool } from './measure-pool.ts';
 import type { SilenceDetector } from './silence-detector.ts';
 
-/** Longer than PostgreSQL takes to restart, and short enough to answer a request within 6 s. */
-const PATIENCE_MS = 3_500;
+/** Longer than a restart of PostgreSQL, and short enough to answer a request within 6 s. */
+const OUTAGE_WAIT_MS = 3_500;
 const DELAY_MIN_MS = 50;
 const DELAY_MAX_MS = 500;
-/** A database that takes longer to say whether it takes writes does not take them yet. */
+/** A database without a response by then does not take writes yet. */
 const WRITE_CHECK_TIMEOUT_MS = 3_000;
-/** How often a statement outside a transaction is repeated that PostgreSQL rolled back in favour of another. */
+/** Maximum number of repeats of a rolled-back statement outside a transaction. */
 const CONFLICTS_MAX = 3;
 
 /**
- * Begins a transaction that PostgreSQL ends once nothing has come from this process for so long: one that is frozen, or whose host
- * was lost, would hold its locks without limit. Set with each begin, which also holds behind a pooler: those refuse parameters of
- * a session that they do not know, or hand out its connection for each transaction.
+ * Begins a transaction that PostgreSQL ends after a time without statements: a frozen or lost process would hold its
+ * locks without limit. Set with each begin, because poolers reject unknown session parameters, or change the
+ * connection with each transaction.
  */
 const BEGIN = `begin; set local idle_in_transaction_session_timeout = '30s'`;
 
-/** Characters of a long statement that the log has. */
+/** Characters of a long statement in the log. */
 const LOGGED_SQL_MAX_LENGTH = 1_000;
 
-/** A connection with the turn it was taken in. */
+/** A connection with its permit. */
 type Taken = { client: pg.PoolClient; release(broken?: boolean): void };
 
-/** The database as borrowed connections know it. */
+/** The database as borrowed connections see it. */
 type Link = {
   silence: SilenceDetector;
   takesWrites(): Promise<boolean>;
   isLost(client: pg.ClientBase): boolean;
-  /** Takes a connection, waiting for the database until then (of `performance.now()`). */
+  /** Takes a connection, waiting for the database until then (`performance.now()`). */
   waitToTake(until: number): Promise<Taken>;
 };
 
 /**
- * Wraps `pool` for Kysely. While the database is away it rejects with ConnectionFailed. It waits up to 3.5 s for a connection.
- * When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another connection. A statement
- * outside a transaction that PostgreSQL rolled back in favour of another is repeated up to three times; nothing else that has
- * begun ever is. Weir's own functions that write are called by SELECT too, and bear being repeated. A statement that is given up
- * is cancelled; until PostgreSQL has been asked to, its connection and its turn are not free.
+ * Wraps `pool` for Kysely. While the database is down, it rejects with ConnectionFailed. It waits up to 3.5 s for a
+ * connection. When a connection is lost during a SELECT or the begin of a transaction, it repeats that on another
+ * one. A statement outside a transaction that PostgreSQL rolled back is repeated up to three times. Nothing else is
+ * repeated. SELECTs of Weir's own writing functions may be repeated safely. A statement that is given up is
+ * cancelled; its connection and permit are free once PostgreSQL has taken the cancel request.
  */
 export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): PostgresPool {
   const lost = new WeakSet<pg.ClientBase>();
   const takeTurn = createConnectionTurns(pool.options.max);
-  // Without this listener an idle connection that the server closes would end the process; the next query replaces it.
+  // Without this listener an idle connection that the server closes would end the process. The next query replaces
+  // it.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => lost.add(client));
@@ -102,7 +103,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       const isKnown = error instanceof ConnectionFailed || error instanceof ConnectionShareUsed;
       throw isKnown ? error : toConnectFailure(error);
     } finally {
-      // A connection that comes after its caller has given up goes back.
+      // A connection that comes after its caller has given up is released.
       if (!given) taking.then((taken) => taken.release()).catch(() => undefined);
     }
   }
@@ -114,7 +115,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
       } catch (error) {
         const mayPass = error instanceof ConnectionFailed && error.failure === 'unreachable';
         if (!mayPass || performance.now() + delay > until) throw error;
-        await setTimeout(delay);
+        await sleep(delay);
       }
     }
   }
@@ -123,7 +124,7 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
 
   return {
     options: pool.options,
-    connect: async () => createBorrowed(await waitToTake(performance.now() + PATIENCE_MS), link),
+    connect: async () => createBorrowed(await waitToTake(performance.now() + OUTAGE_WAIT_MS), link),
     end() {
       stopMeasuring();
       return pool.end();
@@ -131,14 +132,14 @@ export function createResilientPool(pool: pg.Pool, silence: SilenceDetector): Po
   };
 }
 
-/** Creates what Kysely is lent: `taken`, and another connection after it where a statement is repeated. */
+/** Creates the connection for Kysely: `taken`, and another connection when a statement is repeated. */
 function createBorrowed(
   taken: Taken,
   { silence, takesWrites, isLost, waitToTake }: Link,
 ): PostgresPoolClient {
   let held: Taken | undefined = taken;
   let broken: ConnectionFailed | undefined;
-  /** Whether PostgreSQL may still work on a statement. A commit is not to be cancelled: it may wait for another server. */
+  /** Whether PostgreSQL may still execute a statement. A commit is not cancelled: it may wait for another server. */
   let mayGoOn = false;
 
   async function ask(sql: string, parameters: readonly unknown[]) {
@@ -148,7 +149,7 @@ function createBorrowed(
       const answer = await inStatementSpan(sql, () =>
         silence.watch(client.query(sql === 'begin' ? BEGIN : sql, [...parameters])),
       );
-      silence.hear();
+      silence.noteResponse();
       databaseOutage.works(takesWrites);
       return answer;
     } catch (error) {
@@ -174,7 +175,7 @@ function createBorrowed(
 
   async function query(sql: string, parameters: readonly unknown[] = []) {
     const inTransaction = held?.client.getTransactionStatus() !== 'I';
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + OUTAGE_WAIT_MS;
     for (let conflicts = 0; ; conflicts += 1) {
       try {
         return await ask(sql, parameters);
@@ -195,7 +196,7 @@ function createBorrowed(
 /** Functions of PostgreSQL that may do more than read, such as pg_notify. */
 const WRITING_FUNCTION = /\b(?:pg_(?!current_snapshot\b|snapshot_xmin\b)\w+|nextval|setval)\s*\(/i;
 
-/** Whether a statement bears being repeated: SELECTs do, except of functions that write. */
+/** Whether a statement may be repeated: SELECTs may, except of writing functions. */
 function isRepeatable(sql: string): boolean {
   return sql === 'begin' || (/^\s*select\b/i.test(sql) && !WRITING_FUNCTION.test(sql));
 }

@@ -1,41 +1,41 @@
-// Tells a silent database (frozen, or cut off without an error) from a slow one.
+// Distinguishes a silent database (frozen, or cut off without an error) from a slow one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ConnectionFailed } from './connection-failed.ts';
 
-/** When a statement takes longer, the detector asks whether the database is there at all. */
+/** When a statement takes longer, the detector checks whether the database responds at all. */
 const SLOW_MS = 1_000;
-/** The database is silent when a new connection takes longer, and nothing else is answered meanwhile. */
+/** The database is silent when a new connection takes longer, and no statement gets a response meanwhile. */
 const SILENT_MS = 3_000;
-/** Times are counted in this many parts, so that a blocked event loop, which adds one part at most, is not taken for silence. */
+/** Time is counted in this many parts. A blocked event loop adds one part at most, so it is not taken for silence. */
 const PARTS = 3;
 
 export type SilenceDetector = {
-  /** Settles as `work` does; rejects with ConnectionFailed within 4 s when the database is silent. */
+  /** Settles as `work` does. Rejects with ConnectionFailed within 4 s when the database is silent. */
   watch<T>(work: Promise<T>): Promise<T>;
-  /** Takes note that the database has answered: it is there, however slowly it lets new connections in. */
-  hear(): void;
+  /** Notes a response of the database: it is not silent, however slowly it accepts connections. */
+  noteResponse(): void;
 };
 
-/** Creates a detector that asks with connections of its own, one at a time, and only when something takes long. */
+/** Creates a detector that uses its own connections, one at a time, and only while something takes long. */
 export function createSilenceDetector(url: string): SilenceDetector {
-  let asking: Promise<boolean> | undefined;
+  let checking: Promise<boolean> | undefined;
   let silent = false;
-  let heard = Promise.withResolvers<true>();
+  let responded = Promise.withResolvers<true>();
 
-  /** Whether the database answers anything: at once, or false after 3 s. */
+  /** Whether the database responds at all: true at once, or false after 3 s. */
   async function answers(): Promise<boolean> {
-    asking ??= ask(url, heard.promise).finally(() => {
-      asking = undefined;
-      heard = Promise.withResolvers();
+    checking ??= check(url, responded.promise).finally(() => {
+      checking = undefined;
+      responded = Promise.withResolvers();
     });
-    silent = !(await asking);
+    silent = !(await checking);
     return !silent;
   }
 
   return {
-    hear() {
-      if (asking) heard.resolve(true);
+    noteResponse() {
+      if (checking) responded.resolve(true);
     },
     // This surrounds every query: plain timers cost a tenth of promised ones.
     watch: (work) =>
@@ -56,24 +56,24 @@ export function createSilenceDetector(url: string): SilenceDetector {
           clearTimeout(timer);
         };
         work.then(resolve, reject).finally(settle);
-        // A database that was silent a moment ago is asked at once.
+        // After a recent silence, checks at once.
         if (silent) doubt();
         else look(PARTS);
       }),
   };
 }
 
-/** Whether a new connection is answered, or `heard` resolves, before the database counts as silent. */
-async function ask(url: string, heard: Promise<true>): Promise<boolean> {
+/** Whether a new connection gets a response, or `responded` resolves, before the database counts as silent. */
+async function check(url: string, responded: Promise<true>): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2 * SILENT_MS });
   client.on('error', () => undefined);
   const over = new AbortController();
-  // A refusal is an answer too; the statement itself will get it.
+  // A rejection is a response too; the statement itself will get it.
   const answered = client.connect().catch(() => undefined);
   try {
     return await Promise.race([
       answered.then(() => true),
-      heard,
+      responded,
       pass(SILENT_MS, over.signal).then(() => false),
     ]);
   } finally {
@@ -82,7 +82,7 @@ async function ask(url: string, heard: Promise<true>): Promise<boolean> {
   }
 }
 
-/** Waits so long, in parts. */
+/** Waits, in parts. */
 export async function pass(ms: number, signal: AbortSignal): Promise<void> {
   for (let part = 0; part < PARTS; part += 1) await sleep(ms / PARTS, undefined, { signal });
 }

@@ -1,9 +1,8 @@
-// What an organization has, and from when on that is little.
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { organizationNotFound } from '../tenants/organizations.ts';
 
-/** Amounts are in microcredits; `reserved` is part of the balance, and set aside for model calls under way. */
+/** Amounts are in microcredits. `reserved` is part of the balance, reserved for model calls in flight. */
 export type CreditAccount = { balance: number; reserved: number; lowBalanceMark: number | null };
 
 /** Gets the account of an organization. Throws NOT_FOUND. */
@@ -27,7 +26,7 @@ export async function getCreditAccount(db: Db | Tx, organizationId: string): Pro
   return account;
 }
 
-/** Sets the mark below which an organization's balance is low, or takes it away; returns whether it was another. */
+/** Sets or removes the mark below which an organization's balance is low; returns whether it changed. */
 export async function setLowBalanceMark(
   tx: Tx,
   organizationId: string,

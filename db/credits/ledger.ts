@@ -1,15 +1,16 @@
-// db/credits holds the balances of organizations: the ledger of grants and charges, and reservations for calls under way.
+// db/credits holds the balances of organizations: the ledger of grants and charges, and reservations for model calls
+// in flight.
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { organizationNotFound } from '../tenants/organizations.ts';
 
-/** `granted`: whether it was made now; otherwise it was made before, and `microcredits` is what it granted then. */
+/** `granted`: whether it was made now. Otherwise it was made before, with `microcredits`. */
 export type Grant = { granted: boolean; microcredits: number; balanceMicrocredits: number };
 
 /**
- * Adds `microcredits` (a positive integer) to an organization's balance, once per `entryKey`: a repeated grant answers
- * `granted: false`, what the first one granted and the current balance. Throws NOT_FOUND, and VALIDATION_ERROR for an amount
- * that is not a positive integer or would make the balance inexact.
+ * Adds `microcredits` (a positive integer) to an organization's balance, once per `entryKey`: a repeated grant
+ * returns `granted: false`, the first grant's amount and the current balance. Throws NOT_FOUND, and VALIDATION_ERROR
+ * for an amount that is not a positive integer or would make the balance inexact.
  */
 export function grantCredits(
   db: Db | Tx,
@@ -18,7 +19,7 @@ export function grantCredits(
   entryKey: string,
 ): Promise<Grant> {
   return inTransaction(db, async (tx) => {
-    // The lock makes grants wait for each other, so that no key is used twice.
+    // Concurrent grants wait for this lock, so that no key is used twice.
     const organization = await tx
       .selectFrom('organization')
       .select('balance_microcredits')
@@ -63,7 +64,7 @@ export function grantCredits(
   });
 }
 
-/** Gives starting credits to an organization that a user has made; undefined when this user has had them before. */
+/** Grants starting credits to an organization created by a user; undefined when this user has had them before. */
 export async function grantStartingCredits(
   tx: Tx,
   organizationId: string,

@@ -1,15 +1,14 @@
-// Reads an organization's ledger, newest first.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isCallOf } from '../runs/run-columns.ts';
 
-/** Absent fields match every entry; `executionId` is that of a run. */
+/** Absent fields match every entry; `executionId` is the id of a run. */
 type LedgerFilter = {
   kind?: 'grant' | 'charge' | undefined;
   executionId?: string | undefined;
   since?: Date | undefined;
   until?: Date | undefined;
-  /** The id of the last entry of the page before. */
+  /** The id of the last entry of the previous page. */
   after?: string | undefined;
   limit: number;
 };
@@ -18,7 +17,10 @@ type LedgerFilter = {
 const AFTER_GRANT = sql`substr(entry.entry_key, 7)`;
 const AFTER_CALL = sql`substr(entry.entry_key, 45)`;
 
-/** Lists entries, with the run that each was charged for as `execution_id`; once that is deleted, the call that was charged. */
+/**
+ * Lists the entries of a ledger, newest first, each with its run as `execution_id`, or with its call when the run was
+ * deleted.
+ */
 export async function listLedger(db: Db, organizationId: string, filter: LedgerFilter) {
   const { kind, executionId, since, until, after, limit } = filter;
   const conditions = [
@@ -27,7 +29,7 @@ export async function listLedger(db: Db, organizationId: string, filter: LedgerF
     ...(executionId === undefined ? [] : [sql`entry.entry_key in (${selectCharges(executionId)})`]),
     ...(since === undefined ? [] : [sql`entry.created_at >= ${since}`]),
     ...(until === undefined ? [] : [sql`entry.created_at < ${until}`]),
-    // Compared in the database, whose times are finer than a Date.
+    // Compared in the database, whose times are more precise than a Date.
     ...(after === undefined
       ? []
       : [
@@ -55,7 +57,7 @@ export async function listLedger(db: Db, organizationId: string, filter: LedgerF
 }
 export type LedgerEntryRow = Awaited<ReturnType<typeof listLedger>>[number];
 
-/** Selects the keys of what a run was charged for, by its blocks. */
+/** Selects the keys of a run's charges, by its blocks. */
 function selectCharges(executionId: string) {
   return sql`
     select 'charge/' || block.execution_id || '/' || block.block_key

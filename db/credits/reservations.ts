@@ -1,4 +1,4 @@
-// Sets aside what model calls may cost before they are made, so that parallel calls never spend the same credits.
+// Reserves the maximum cost of model calls before they are made, so that parallel calls never spend the same credits.
 import { sql } from 'kysely';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
@@ -10,15 +10,15 @@ import { callNotFound } from '../stored-values/run-not-found.ts';
 
 export type Reservation = BlockId & {
   organizationId: string;
-  /** The cost of the block's model calls so far, with the most that the next one may cost. */
+  /** The cost of the block's model calls so far, plus the maximum cost of the next. */
   microcredits: number;
-  /** The most that the whole run may cost. */
+  /** The maximum cost of the whole run. */
   maxMicrocredits?: number | undefined;
 };
 
 type Answer = {
   refusal: 'missing' | 'cancelled' | 'ended' | 'failed' | 'maximum' | 'balance' | 'recorded' | null;
-  /** The recorded error of a block that failed and was charged, or answered before. */
+  /** The recorded error of a block that failed after a charge or a model response. */
   failure: { code: ErrorCode; message: string } | null;
   /** Spent by the whole run so far, and reserved for its other blocks. */
   spent: number;
@@ -28,13 +28,13 @@ type Answer = {
   reservedAt: string;
 };
 
-/** The `reserved_at` of what a statement reserves: the time of its transaction. */
+/** The `reserved_at` of a statement: the time of its transaction. */
 const RESERVED_AT = sql`now()::text as "reservedAt"`;
 
 /**
- * Reserves credits for one block execution, in place of its earlier reservation, and returns the time of that, with which it
- * is released. Throws INSUFFICIENT_CREDITS, MAX_CREDITS_REACHED, CANCELLED for a run that may spend no more, RUN_NOT_FOUND,
- * and the recorded error of a block that failed and was charged: asking its model again would spend more.
+ * Reserves credits for one block execution, replacing its earlier reservation. Returns the reservation's time, with
+ * which it is released. Throws INSUFFICIENT_CREDITS, MAX_CREDITS_REACHED, CANCELLED for a run that may spend no more,
+ * RUN_NOT_FOUND, and the recorded error of a block that failed and was charged: another model call would spend more.
  */
 export async function reserveCredits(db: Db, wanted: Reservation): Promise<string> {
   const { callId, blockKey, organizationId, microcredits, maxMicrocredits: maximum } = wanted;
@@ -47,15 +47,15 @@ export async function reserveCredits(db: Db, wanted: Reservation): Promise<strin
 
 type ModelCallBegun = { sent: boolean; secret: string | null; again: boolean | null; reservedAt: string };
 
-/** The block execution was recorded by another attempt meanwhile: its output is in the database. */
+/** Another attempt has recorded the block execution meanwhile: its output is in the database. */
 export class BlockRecorded extends Error {}
 
 /**
- * Begins a request to a model of `provider` (a prefix): finds whether its call brought a key for it (`sent`), else the stored
- * key of the organization, encrypted; when there is neither, reserves credits as `reserveCredits` does. Throws what that does,
- * the recorded error of a block that failed after an answer, whoever paid for that, and BlockRecorded. `again`: whether the block
- * had a reservation already: one that an earlier attempt or request has left, or that of this request, whose statement is
- * repeated when the connection is lost before the answer.
+ * Begins a request to a model of `provider` (a prefix). Finds whether its call sent a key for it (`sent`), otherwise
+ * the stored key of the organization, encrypted, otherwise reserves credits as `reserveCredits` does. Throws the same
+ * errors, the recorded error of a block that failed after a response, whoever paid, and BlockRecorded. `again`:
+ * whether the block already had a reservation, from an earlier attempt or from this request when its statement is
+ * repeated after a lost connection.
  */
 export async function beginModelCall(
   db: Db,
@@ -98,7 +98,7 @@ function throwIfRefused(
   }
 }
 
-/** The error for a model call that may cost more than the organization has; amounts are in microcredits. */
+/** The error for a model call that may cost more than the balance. Amounts are in microcredits. */
 export function balanceTooLow(available: number, cost: number): ServiceError {
   return new ServiceError(
     'INSUFFICIENT_CREDITS',
@@ -107,8 +107,8 @@ export function balanceTooLow(available: number, cost: number): ServiceError {
 }
 
 /**
- * Releases the reservation that an attempt at a block execution made at `reservedAt`, unless another attempt has reserved in
- * its place: that one goes on.
+ * Releases the reservation that an attempt at a block execution made at `reservedAt`, unless another attempt has
+ * replaced it.
  */
 export async function releaseReservation(
   db: Db,
@@ -124,9 +124,9 @@ export async function releaseReservation(
 }
 
 /**
- * Releases reservations that killed workers left, of calls that have ended or paused. While its call goes on, a reservation
- * is kept however old it is: a model may take hours to answer, and an answer waits for the database as long as that is away.
- * One that somebody is changing at the moment is left to the next time.
+ * Releases reservations of killed workers whose calls have ended or paused. While its call is in flight, a
+ * reservation is kept however old it is: a model may take hours, and so may an outage of the database. Skips locked
+ * rows until the next time.
  */
 export async function releaseLeftReservations(db: Db): Promise<void> {
   await sql`

@@ -4,8 +4,8 @@ import { listBlocks } from '../../flow/plan.ts';
 import type { Db, Tx } from '../connect.ts';
 
 /**
- * Stores a draft as it is, once per content, for its runs and test runs to refer to. Returns its flow_version_id. In a
- * transaction, the snapshot is not deleted before that has ended.
+ * Stores the present draft, once per content, for runs and test runs to refer to. Returns its flow_version_id. In a
+ * transaction, the snapshot is not deleted before the end.
  */
 export async function snapshotDraft(db: Db | Tx, flowId: string, draft: FlowDefinition): Promise<string> {
   const { definition, digest } = digestDraft(draft);
@@ -25,13 +25,13 @@ export async function snapshotDraft(db: Db | Tx, flowId: string, draft: FlowDefi
       )
       .returning('id')
       .executeTakeFirst();
-    // One that was there may be deleted before it is found.
+    // An existing snapshot may be deleted before it is found.
     const snapshot = inserted ?? (await selectSnapshot(db, flowId, digest).forKeyShare().executeTakeFirst());
     if (snapshot) return snapshot.id;
   }
 }
 
-/** Finds the snapshot of a draft as it is. Returns its flow_version_id; undefined when none was stored. */
+/** Finds the snapshot of the present draft. Returns its flow_version_id; undefined when none was stored. */
 export async function findSnapshot(
   db: Db,
   flowId: string,

@@ -28,9 +28,9 @@ export function findFlowForRun(
 }
 
 /**
- * Finds a flow whose runs a caller may read, published or not; with a `version`, only when the flow has that one. With an
- * `executionId`, it may also be a deleted flow that had the slug, whose run that is: its runs stay, and of its versions only
- * those of runs, which the path of a repeated run need not name.
+ * Finds a flow whose runs a caller may read, published or not; with a `version`, only when the flow has it. With an
+ * `executionId`, also finds the deleted flow that had the slug and this run. A deleted flow keeps only versions with
+ * runs, so the path of a repeated run need not name one.
  */
 export function findFlowOfRuns(
   db: Db,
@@ -62,7 +62,7 @@ export function findFlowOfRuns(
     .executeTakeFirst();
 }
 
-/** Selects the flow with these slugs and the deleted ones that had them. */
+/** Selects the flow with these slugs, and deleted flows that had them. */
 function selectFlows(db: Db, query: FlowQuery) {
   return db
     .selectFrom('flow')

@@ -20,12 +20,15 @@ function visibleFlows(db: Db | Tx, flowId: string, access: ProjectAccess) {
     .where(hasProjectAccess(access));
 }
 
-/** Finds a flow, without its draft, and what its organization may run, unless it is deleted or the caller cannot access it. */
+/**
+ * Finds a flow, without its draft, and its organization's limits for runs, unless the flow is deleted or the caller
+ * has no access.
+ */
 export function findVisibleFlow(db: Db, flowId: string, access: ProjectAccess) {
   return visibleFlows(db, flowId, access).executeTakeFirst();
 }
 
-/** Finds a flow in the same way, and locks it: nobody deletes or changes it before the transaction ends. */
+/** Finds and locks a flow in the same way, until the transaction ends. */
 export function lockVisibleFlow(
   tx: Tx,
   flowId: string,

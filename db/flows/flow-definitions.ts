@@ -8,25 +8,25 @@ import { createSharedCache } from '../../platform/limits/shared-cache.ts';
 import type { Db } from '../connect.ts';
 import { createSharedReads } from '../shared-reads.ts';
 
-/** Bytes of memory, about, that the definitions cached by one process take. */
+/** Approximate memory for cached definitions in one process, in bytes. */
 const CACHED_MAX_BYTES = 128 * 1024 * 1024;
 /** Measured: an empty object in a list, which has two of these characters, takes 64 bytes. */
 const MARK_BYTES = 32;
 
 export type FlowDefinitions = {
-  /** Loads the definition of a flow version, which never changes, by the version's id. A large one waits for its turn. */
+  /** Loads the definition of a flow version, which is immutable, by the version's id. A large one needs a permit. */
   get(flowVersionId: string): Promise<FlowDefinition>;
-  /** Returns such a definition where it is loaded. */
+  /** Returns a definition that is loaded already. */
   peek(flowVersionId: string): FlowDefinition | undefined;
-  /** Measures such a definition as JSON, in bytes, without loading it. */
+  /** Returns the size of a definition as JSON, in bytes, without loading it. */
   measure(flowVersionId: string): Promise<number>;
-  /** Counts the blocks of a flow version, and stores the number in its row, where that can be written. */
+  /** Counts the blocks of a flow version, and stores the number in its row when possible. */
   countBlocks(flowVersionId: string): Promise<number>;
 };
 
 /**
- * Creates the cache of definitions that API and worker of one process share. Organizations share its room, and take turns at
- * `work` for what they read into it.
+ * Creates the cache of definitions that the API and the worker of one process share. Organizations share its memory,
+ * and acquire permits at `work` for loading.
  */
 export function createFlowDefinitions(
   db: Db,
@@ -40,7 +40,7 @@ export function createFlowDefinitions(
     const { organizationId, text, chars } = await findText(db, flowVersionId);
     const endTurn = await work.take(organizationId, chars);
     try {
-      // One that is large is read in its turn, so that those that wait are not held in memory.
+      // A large definition is read under the permit, so that queued ones occupy no memory.
       const json = text ?? (await getText(db, flowVersionId));
       const definition: FlowDefinition = JSON.parse(json);
       cache.set(organizationId, flowVersionId, definition, estimateBytes(json));
@@ -83,7 +83,7 @@ export function createFlowDefinitions(
   };
 }
 
-/** Finds whose a definition is and how many characters it has, with its text where that is not large. */
+/** Finds the organization of a definition and its length in characters, and includes the text unless it is large. */
 function findText(db: Db, flowVersionId: string) {
   const chars = sql<number>`length(flow_version.definition::text)`;
   return db
@@ -110,7 +110,7 @@ async function getText(db: Db, flowVersionId: string): Promise<string> {
 }
 
 /**
- * Estimates the memory of a definition: of its text, twice, since those of its schemas are kept as well, and of its values, which
+ * Estimates the memory of a definition: its text twice, because its schemas are kept as text, and its values, which
  * may take twenty times as much.
  */
 function estimateBytes(json: string): number {

@@ -1,4 +1,4 @@
-// Flows, as members of the organization see and edit them. Their drafts, which may have megabytes, are loaded apart.
+// Flows as members of the organization see and edit them. Drafts, which may have megabytes, are loaded separately.
 import { sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -56,7 +56,7 @@ function designsOf(db: Db | Tx, userId: string) {
 }
 export type FlowDesign = NonNullable<Awaited<ReturnType<typeof findFlowDesign>>>;
 
-/** Finds a flow; undefined when there is none or the user cannot see it. */
+/** Finds a flow and locks it with the user's membership, until the transaction ends. */
 export function findFlowDesign(db: Db | Tx, userId: string, flowId: string) {
   return designsOf(db, userId).where('flow.id', '=', flowId).executeTakeFirst();
 }
@@ -90,7 +90,7 @@ export function findFlowHead(db: Db, projectId: string, flowId: string) {
     .executeTakeFirst();
 }
 
-/** Finds such a flow without its draft and locks it: nobody else changes it before the transaction ends. */
+/** Finds such a flow without its draft and locks it until the transaction ends. */
 export function lockFlowOfProject(
   tx: Tx,
   projectId: string,
@@ -105,7 +105,7 @@ export function lockFlowOfProject(
 
 const draftBytes = sql<number>`octet_length(flow.draft::text)`;
 
-/** Measures the draft of a flow as JSON, in bytes; 0 when there is no such flow. */
+/** Returns the size of a draft as JSON, in bytes; 0 without such a flow. */
 export async function measureDraft(db: Db, flowId: string): Promise<number> {
   const row = await db
     .selectFrom('flow')
@@ -115,7 +115,7 @@ export async function measureDraft(db: Db, flowId: string): Promise<number> {
   return row?.bytes ?? 0;
 }
 
-/** Lists the flows of a project by slug, from the one after the slug `after`, with the bytes of their drafts. */
+/** Lists the flows of a project by slug, starting after the slug `after`, with the sizes of their drafts in bytes. */
 export function listFlowDesigns(
   db: Db,
   userId: string,

@@ -1,4 +1,4 @@
-// Flows without their drafts, as lists show them.
+// Flows in lists, without their drafts.
 import { sql } from 'kysely';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -6,7 +6,7 @@ import { statusOfRun } from '../runs/run-columns.ts';
 import { readableJson } from '../stored-values/readable-json.ts';
 import { isSameAsDraft } from './is-same-as-draft.ts';
 
-/** Selects the flows of a project: how the draft of each stands to its versions, and the run that began last. */
+/** Selects the flows of a project, with how the draft relates to the versions, and the latest run. */
 function summariesOf(db: Db | Tx, projectId: string) {
   return db
     .selectFrom('flow')
@@ -72,7 +72,7 @@ export function findFlowSummary(db: Db | Tx, projectId: string, flowId: string) 
   return summariesOf(db, projectId).where('flow.id', '=', flowId).executeTakeFirst();
 }
 
-/** Lists the flows of a project by slug, from the one after the slug `after`; with a `search`, those that have it. */
+/** Lists the flows of a project by slug, starting after the slug `after`; with a `search`, only matching flows. */
 export function listFlowSummaries(
   db: Db,
   projectId: string,

@@ -1,4 +1,4 @@
-// Flows and their drafts; versions.ts beside it has what was published of them.
+// Flows and their drafts. Published versions are in versions.ts.
 import { sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -6,7 +6,7 @@ import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { pickChanges } from '../tenants/organizations.ts';
 import { lockProject } from '../tenants/projects.ts';
 
-/** Flows of an organization that are not deleted: a list of its runs looks into each. */
+/** Maximum number of flows of an organization that are not deleted: a list of its runs reads each. */
 export const FLOWS_MAX = 5_000;
 
 const COLUMNS = [
@@ -129,7 +129,7 @@ export async function updateDraft(
   if (result.numUpdatedRows === 0n) throw flowIdNotFound();
 }
 
-/** Sets the name and the description, where given, and answers whether that changed any. Throws NOT_FOUND. */
+/** Sets the name and the description, where given, and returns whether anything changed. Throws NOT_FOUND. */
 export async function updateNames(
   tx: Tx,
   flowId: string,
@@ -157,7 +157,10 @@ export function flowIdNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such flow.');
 }
 
-/** Marks a flow as deleted and answers its slug, which is free: no further run is accepted, its rows stay. Throws NOT_FOUND. */
+/**
+ * Marks a flow as deleted and returns its slug, which is free: new runs are rejected, its rows stay. Throws
+ * NOT_FOUND.
+ */
 export async function deleteFlow(tx: Tx, flowId: string): Promise<string> {
   const row = await tx
     .updateTable('flow')

@@ -1,7 +1,7 @@
 import type { Tx } from '../connect.ts';
 import { type FlowRow, findFlowBySlug } from './flows.ts';
 
-/** Finds a flow and locks it: nobody else changes it before the transaction ends. */
+/** Finds a flow and locks it until the transaction ends. */
 export async function lockFlowBySlug(tx: Tx, projectId: string, slug: string): Promise<FlowRow | undefined> {
   await tx
     .selectFrom('flow')

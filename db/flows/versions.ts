@@ -4,14 +4,14 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { flowIdNotFound } from './flows.ts';
 
-/** The most versions a flow may have: each publication reads how much room they take, under the flow's lock. */
+/** Maximum number of versions of a flow: each publication reads their sizes, under the flow's lock. */
 export const VERSIONS_MAX = 10_000;
-/** The most bytes that the versions of a flow may take in the database, where they are compressed. */
+/** Maximum size of a flow's versions in the database, compressed, in bytes. */
 export const VERSIONS_MAX_BYTES = 256 * 1024 * 1024;
 
 /**
- * Publishes the draft as the next version and returns its number; `publishedBy` is an actor of the audit log. Throws NOT_FOUND,
- * and CONFLICT when the flow has as many versions as it may, or they take as much room as they may.
+ * Publishes the draft as the next version and returns its number. `publishedBy` is an actor of the audit log. Throws
+ * NOT_FOUND, and CONFLICT at the maximum number or size of versions.
  */
 export function publishVersion(
   db: Db | Tx,
@@ -54,7 +54,7 @@ export function publishVersion(
   });
 }
 
-/** Finds the number of the newest version, which is how many there are; 0 when there is none. */
+/** Finds the number of the newest version, which is their count; 0 without versions. */
 async function findNewest(tx: Tx, flowId: string): Promise<number> {
   const { newest } = await tx
     .selectFrom('flow_version')
@@ -111,7 +111,9 @@ export async function setProductionVersion(db: Db | Tx, flowId: string, version:
   if (result.numUpdatedRows === 0n) throw versionNotFound(version);
 }
 
-/** Lists the published versions of a flow, newest first, without their definitions: with `page`, those `before` a version. */
+/**
+ * Lists the published versions of a flow, newest first, without definitions; with `page`, those `before` a version.
+ */
 export function listVersions(
   db: Db | Tx,
   flowId: string,
@@ -131,7 +133,7 @@ export function listVersions(
 
 const definitionBytes = sql<number>`octet_length(definition::text)`;
 
-/** Measures the definition of a published version as JSON, in bytes; 0 when there is no such version. */
+/** Returns the size of a published version's definition as JSON, in bytes; 0 without such a version. */
 export async function measureVersion(db: Db, flowId: string, version: number): Promise<number> {
   const row = await db
     .selectFrom('flow_version')

@@ -16,7 +16,7 @@ import { isBeingDeleted } from '../stored-values/store-output.ts';
 import { outputBytes, outputObject, readStoredOutput } from '../stored-values/stored-outputs.ts';
 import { isCallOf } from './run-columns.ts';
 
-/** The trace of one block execution, with either an `output` or an `error`. Costs are in microcredits. */
+/** One block execution, with either an `output` or an `error`. Costs are in microcredits. */
 export type BlockRun = {
   callId: string;
   blockKey: string;
@@ -24,9 +24,11 @@ export type BlockRun = {
   name: string;
   processorType: ProcessorType;
   input: Value;
-  /** Serialized JSON, as bytes where it is large; when `paused`, the conversation up to where the model asked for tools. */
+  /**
+   * Serialized JSON, as bytes when it is large; when `paused`, the conversation up to the model's request for tools.
+   */
   output?: string | Buffer;
-  /** Where the output was written instead. */
+  /** The stored object of the output, when it is not in the row. */
   stored?: StoredObject | undefined;
   paused?: boolean;
   error?: { code: ErrorCode; message: string };
@@ -34,24 +36,25 @@ export type BlockRun = {
   promptTokens?: number;
   completionTokens?: number;
   costMicrocredits?: number;
-  /** Whether credits were set aside for it; for blocks that ask models this is not needed. */
+  /** Whether credits were reserved for it; not needed for blocks with model calls. */
   reserved?: boolean;
   attempts: number;
-  /** By `performance.now()` of this process: the database tells the time, since clocks of machines differ. */
+  /**
+   * From `performance.now()` of this process: the database provides the time, because the clocks of machines differ.
+   */
   startedAt: number;
 };
 
-/** The organization that pays for a block execution, and the most that the run may cost. */
+/** The organization that pays for a block execution, and the maximum cost of the run. */
 export type Payer = { organizationId: string; maxMicrocredits?: number | undefined };
 
 /**
- * Records a block execution, charges for it and releases its reservation, once: a block that is recorded as completed, or as
- * failed after it was charged or its model had answered, stays as it is. Returns whether this call recorded it. With a `result`
- * it also records that the run has completed with that, or throws CANCELLED when the run was asked to cancel.
- *
- * The charge, which is recorded as the cost, is at most the reservation; it takes neither the balance below zero nor the run
- * over its maximum. Blocks that ask models or have a cost are not recorded once the run has ended, and not charged once it was
- * asked to cancel: a completed one throws CANCELLED then. Throws RUN_NOT_FOUND when the run was deleted.
+ * Records a block execution, charges for it and releases its reservation, once. Does nothing for a block recorded as
+ * completed, or as failed after a charge or a model response. Returns whether this call recorded it. With a `result`,
+ * also completes the run, or throws CANCELLED when the run was asked to cancel. The charge, which becomes the
+ * recorded cost, is at most the reservation. It takes neither the balance below zero nor the run over its maximum.
+ * Blocks with model calls or costs are not recorded after the run's end, and not charged after a cancel request: a
+ * completed one then throws CANCELLED. Throws RUN_NOT_FOUND when the run was deleted.
  */
 export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result?: Value): Promise<boolean> {
   const { recorded, cancelled } = await record(db, payer, run, result).catch((error: unknown) => {
@@ -64,7 +67,9 @@ export async function recordBlockRun(db: Db, payer: Payer, run: BlockRun, result
 
 type Recorded = { recorded: boolean; cancelled: boolean };
 
-/** The parameters of `record_block_run`. The output is the last one: pg copies what precedes a value that needs more room. */
+/**
+ * The parameters of `record_block_run`. The output is last: pg copies everything before a value that needs more room.
+ */
 const PARAMETERS = [
   'execution_id',
   'block_key',
@@ -85,15 +90,15 @@ const PARAMETERS = [
   'maximum',
   'output',
 ] as const;
-/** Every block sends one of these, so they are put together once. */
+/** Every block sends one of these, so they are built once. */
 const RECORD = recordStatement(0);
 const RECORD_AND_LINK = recordStatement(3, ', link_output($1, $2, $3)');
 
-/** Returns the statement whose first parameters, as many as `before`, are those of `link`. */
+/** Returns the statement whose first `before` parameters are those of `link`. */
 function recordStatement(before: number, link = ''): string {
   const values = PARAMETERS.map((name, index) => `p_${name} => $${before + index + 1}`);
   const latencyMs = `$${before + PARAMETERS.indexOf('latency_ms') + 1}::integer`;
-  // By the database's clock, on which readers wait for blocks that are on their way: a worker's may be behind or ahead.
+  // By the database's clock, which readers use for blocks in flight. A worker's clock may differ.
   values.push(`p_started_at => clock_timestamp() - ${latencyMs} * interval '1 millisecond'`);
   values.push('p_finished_at => clock_timestamp()');
   return `select recorded, cancelled${link} from record_block_run(${values.join(', ')})`;
@@ -114,7 +119,7 @@ async function record(db: Db, payer: Payer, run: BlockRun, result: Value | undef
     prompt_tokens: run.promptTokens ?? 0,
     completion_tokens: run.completionTokens ?? 0,
     cost_microcredits: run.costMicrocredits ?? 0,
-    // Never rounded up, or it would seem to have begun before what it waited for.
+    // Never rounded up: it would seem to have begun before its dependencies ended.
     latency_ms: Math.floor(performance.now() - run.startedAt),
     attempts: run.attempts,
     result: result ? JSON.stringify(result) : null,
@@ -140,14 +145,17 @@ function measure(run: BlockRun, { status, latency_ms: ms }: { status: string; la
 }
 
 /**
- * Whether recording a block execution charges for it, or releases what was reserved for it, and so locks its organization's
- * balance. Code for which credits were reserved may cost nothing, when it crashes its process for instance.
+ * Whether recording a block execution charges or releases credits, and so locks the organization's balance. Code with
+ * reserved credits may cost nothing, for example when it crashes its process.
  */
 export function isCharged(run: Pick<BlockRun, 'processorType' | 'costMicrocredits' | 'reserved'>): boolean {
   return run.processorType === 'llm' || run.reserved === true || (run.costMicrocredits ?? 0) > 0;
 }
 
-/** Loads the recorded output of a block, or the conversation of a paused one; `bytes` as JSON. Throws the error of a failed one. */
+/**
+ * Loads the recorded output of a block, or the conversation of a paused one; `bytes` as JSON. Throws the error of a
+ * failed block.
+ */
 export async function loadBlockOutput(
   db: Db,
   callId: string,
@@ -167,7 +175,7 @@ export async function loadBlockOutput(
   return { output, bytes: bytes ?? 0, paused: status === 'paused', finishedAt };
 }
 
-/** The columns of a block execution that callers and operators read. */
+/** The columns of a block execution for callers and operators. */
 export const BLOCK_RUN_COLUMNS = [
   'block_run.block_key',
   'block_run.step_id',
@@ -184,8 +192,8 @@ export const BLOCK_RUN_COLUMNS = [
 ] as const;
 
 /**
- * Lists the block executions of all calls of a run in the order they started, without inputs and outputs; given
- * `untilCallId`, up to those of that call.
+ * Lists the block executions of all calls of a run in the order they started, without inputs and outputs; with
+ * `untilCallId`, up to that call.
  */
 export function listBlockRuns(db: Db, executionId: string, untilCallId?: string) {
   if (untilCallId === executionId)
@@ -204,7 +212,7 @@ export function listBlockRuns(db: Db, executionId: string, untilCallId?: string)
     .execute();
 }
 
-/** The memory of one block execution that is listed, about: as a row, and as JSON in an answer. */
+/** Approximate memory of one listed block execution: as a row, and as JSON in a response. */
 export const BLOCK_RUN_BYTES = 1_000;
 
 /** Counts the block executions of all calls of a run. */

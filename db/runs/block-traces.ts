@@ -50,8 +50,8 @@ export function listBlockInputs(db: Db, executionId: string) {
 }
 
 /**
- * Finds a block execution of a run, of those of one call when given; else the last one with this key. With its input, and
- * the size of the call's request and of its output as JSON (0: no output).
+ * Finds a block execution of a run: of one call when given, otherwise the last one with this key. Includes its input,
+ * and the sizes of the call's request and of its output as JSON (0: no output).
  */
 export function findBlockTrace(db: Db, executionId: string, blockKey: string, callId?: string) {
   return selectTraces(db, executionId)
@@ -65,7 +65,7 @@ export function findBlockTrace(db: Db, executionId: string, blockKey: string, ca
 }
 export type FoundBlock = NonNullable<Awaited<ReturnType<typeof findBlockTrace>>>;
 
-/** Reads the output of a block execution as JSON text; undefined when it has none. */
+/** Reads the output of a block execution as JSON text; undefined without one. */
 export async function readOutputText(db: Db, { callId, blockKey }: BlockId): Promise<string | undefined> {
   const row = await db
     .selectFrom('block_run')
@@ -77,7 +77,7 @@ export async function readOutputText(db: Db, { callId, blockKey }: BlockId): Pro
   return row?.output ?? undefined;
 }
 
-/** Finds the object that has the output of a block execution; undefined when it is in the database, or there is none. */
+/** Finds the stored object of an output; undefined when the output is in the database or missing. */
 export async function findOutputObject(
   db: Db,
   { callId, blockKey }: BlockId,
@@ -101,7 +101,7 @@ function selectTraces(db: Db, executionId: string) {
     .where(isCallOf(executionId));
 }
 
-/** Measures what is read for a trace of a run: the requests, blocks and outputs of all its calls, in bytes of JSON. */
+/** Returns the size of a run's trace: the requests, blocks and outputs of all its calls, in bytes of JSON. */
 export async function measureTrace(db: Db, executionId: string): Promise<number> {
   const outputs = sql`(
     select coalesce(sum(coalesce(${outputBytes}, 0) + ${BLOCK_RUN_BYTES}), 0)
@@ -115,7 +115,10 @@ export async function measureTrace(db: Db, executionId: string): Promise<number>
   return bytes;
 }
 
-/** Loads the input of a block execution, and the first `maxChars` of its output's JSON with its length (0: no output). */
+/**
+ * Loads the input of a block execution, and the first `maxChars` of its output's JSON with the total length (0: no
+ * output).
+ */
 export async function loadBlockValues(
   db: Db,
   { execution_id, block_key }: Pick<BlockTraceRow, 'execution_id' | 'block_key'>,

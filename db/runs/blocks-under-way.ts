@@ -1,5 +1,6 @@
-// Blocks under way, as callers see them. A row is written once a block takes long or was refused, and deleted with its end; one
-// that its worker left behind is not shown once the block is recorded or the call has ended, and is deleted then by a duty.
+// Blocks in flight, for callers. A row is written once a block takes long or was rejected, and deleted at its end. A
+// row left behind by a worker is hidden once the block is recorded or the call has ended, and deleted by a scheduled
+// job.
 import { sql } from 'kysely';
 import type { ProcessorType } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
@@ -15,14 +16,14 @@ export type BlockAttempt = {
   name: string;
   processorType: ProcessorType;
   attempts: number;
-  /** By `performance.now()` of this process. */
+  /** From `performance.now()` of this process. */
   startedAt: number;
 };
 
-/** A provider's refusal of an attempt, after which the next one is due. */
+/** A provider's rejection of an attempt, and the time until the next. */
 export type Refusal = { message: string; retryInMs: number };
 
-/** Shows that an attempt is under way, or that it was refused. A later attempt keeps the words of the last refusal. */
+/** Shows that an attempt is in flight or was rejected. A later attempt keeps the message of the last rejection. */
 export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refusal): Promise<void> {
   const { callId, blockKey, stepId, name, processorType, attempts, startedAt } = attempt;
   const state = {
@@ -46,7 +47,7 @@ export async function showAttempt(db: Db, attempt: BlockAttempt, refusal?: Refus
     .execute();
 }
 
-/** Shows a block no longer. */
+/** Hides a block. */
 export async function hideBlock(db: Db, { callId, blockKey }: BlockId): Promise<void> {
   await db
     .deleteFrom('block_under_way')
@@ -95,13 +96,13 @@ export async function isBlockHeld(db: Db, { callId, blockKey }: BlockId): Promis
   return row !== undefined;
 }
 
-/** Whether no block that ended before this one began can appear in listRecordedBlocks any more. */
+/** Whether no block that ended before this one began can still appear in listRecordedBlocks. */
 export function isUnderWaySettled() {
   return sql<boolean>`(block_under_way.recorded < pg_snapshot_xmin(pg_current_snapshot())
     or block_under_way.started_at < now() - ${UNSETTLED_SECONDS} * interval '1 second')`;
 }
 
-/** Whether a row is shown: its worker may have left it behind. `call` is the name of the row of its call in the query. */
+/** Whether a row is shown: its worker may have left it behind. `call`: the alias of the call's row in the query. */
 export function isUnderWay(call: 'run' | 'call') {
   return sql<boolean>`(${sql.ref(call)}.status = 'started' and not exists (
     select from block_run
@@ -110,7 +111,7 @@ export function isUnderWay(call: 'run' | 'call') {
   ))`;
 }
 
-/** Deletes up to `limit` rows that are not shown any more, since their workers have left them behind; returns how many. */
+/** Deletes up to `limit` rows that workers have left behind; returns the number. */
 export async function deleteLeftBlocks(db: Db, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from block_under_way where ctid = any (array(
@@ -120,7 +121,7 @@ export async function deleteLeftBlocks(db: Db, limit: number): Promise<number> {
   return Number(numAffectedRows);
 }
 
-/** Lists the blocks of all calls of a run that are under way, in the order they started. */
+/** Lists the blocks in flight of all calls of a run, in the order they started. */
 export function listBlocksUnderWay(db: Db, executionId: string) {
   return db
     .selectFrom('block_under_way')

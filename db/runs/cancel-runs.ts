@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, CANCELLED_CHANNEL, HAS_NOT_ENDED } from './run-cancellation.ts';
 
-/** A run that was marked as cancelled, with where it belongs. */
+/** A run that was marked as cancelled, and its tenants. */
 type CancelledRun = { id: string; organizationId: string; projectId: string };
 
-/** Finds those of these runs that have not ended and were not cancelled. */
+/** Filters these runs to those that have not ended and were not cancelled. */
 export async function findCancellable(db: Db, executionIds: string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('run')
@@ -18,11 +18,11 @@ export async function findCancellable(db: Db, executionIds: string[]): Promise<S
 }
 
 /**
- * Marks those of these runs as cancelled that have not ended and were not cancelled before, with their calls, as
+ * Marks those of these runs as cancelled that have not ended and were not cancelled, with their calls, as
  * `requestCancel` does for one. Returns them.
  */
 export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<CancelledRun[]> {
-  // Locked by a statement of its own: from here on none of their calls begins or ends.
+  // Locked by its own statement: from here on none of their calls begins or ends.
   const { rows: locked } = await sql<{ id: string }>`
     select execution_id as id from run
     where execution_id = any (${executionIds}::uuid[]) and continues is null
@@ -45,7 +45,7 @@ export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<Cancel
   return rows;
 }
 
-/** Announces cancelled runs to workers, which cancel their workflows once the transaction is committed. */
+/** Notifies workers of cancelled runs. They cancel the workflows once the transaction is committed. */
 export async function announceCancelled(tx: Tx, executionIds: string[]): Promise<void> {
   await sql`select pg_notify(${CANCELLED_CHANNEL}, id) from unnest(${executionIds}::text[]) as id`.execute(
     tx,

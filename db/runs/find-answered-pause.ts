@@ -4,8 +4,8 @@ import type { Db } from '../connect.ts';
 import { isCallOf } from './run-columns.ts';
 
 /**
- * Finds the pause that a resume has answered, of which these calls are the tries, the first one first, and the call that
- * paused. Undefined when the run has had another call since.
+ * Finds the pause that a resume has answered, and the call that paused. `callIds`: the tries of the resume, in order.
+ * Undefined when the run has had another call since.
  */
 export async function findAnsweredPause(
   db: Db,
@@ -24,7 +24,7 @@ export async function findAnsweredPause(
     )
     .where(isCallOf(executionId))
     .where('execution_id', 'not in', tries)
-    // A session's own row is not a call, and begins with its first one.
+    // A session's own row is not a call, and begins with its first call.
     .where(sql<boolean>`(run.mode <> 'step' or run.continues is not null)`)
     .orderBy('started_at', 'desc')
     .limit(1)

@@ -5,8 +5,8 @@ import { isSettled } from './list-recorded-blocks.ts';
 import { statusOfRun } from './run-columns.ts';
 
 /**
- * A run, the `recorded` of the last of its block executions that is known, and for followers of blocks under way the last
- * `recorded` of those. A follower of the end alone has RECORDED_MAX for both.
+ * A followed run: the `recorded` of its last known block execution and, for followers of blocks in flight, of its
+ * last known block in flight. A follower of the end alone has RECORDED_MAX for both.
  */
 export type Followed = { executionId: string; after: bigint; underWay?: bigint };
 
@@ -14,14 +14,14 @@ export type Followed = { executionId: string; after: bigint; underWay?: bigint }
 export const RECORDED_MAX = 2n ** 64n - 1n;
 
 /**
- * Finds those of the followed runs of which there is more to tell: a later block of listRecordedBlocks, a change of
- * listBlocksUnderWay, or the end. Returns their places in the list. A run that has been deleted counts too.
+ * Finds the followed runs with updates: a later block of listRecordedBlocks, a change of listBlocksUnderWay, or the
+ * end. Returns their indexes in the list. A deleted run counts too.
  */
-export async function findNewsOfRuns(db: Db, followed: readonly Followed[]): Promise<number[]> {
+export async function findUpdatedRuns(db: Db, followed: readonly Followed[]): Promise<number[]> {
   const ids = followed.map(({ executionId }) => executionId);
   const afters = followed.map(({ after }) => String(after));
   const underWay = followed.map((run) => String(run.underWay ?? RECORDED_MAX));
-  // Looking for blocks reads all those of the run that are recorded.
+  // Searching for blocks reads all recorded blocks of the run.
   const isOfBlocks = sql`followed.after < ${String(RECORDED_MAX)}::xid8`;
   const { rows } = await sql<{ place: number }>`
     select place::int

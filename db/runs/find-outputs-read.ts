@@ -15,18 +15,18 @@ import { outputBytes } from '../stored-values/stored-outputs.ts';
 import type { Continuation } from '../tables/run-input.ts';
 
 type Outputs = { [stepId: string]: Json };
-/** The outputs of earlier steps that a block reads by their names; `bytes` is the memory that reading them may take. */
+/** The outputs of earlier steps that a block reads by name; `bytes`: the maximum memory for reading them. */
 export type OutputsRead = {
   bytes: number;
-  /** Throws OUTPUT_TOO_LARGE. `facts` keeps what was found out about loops for other blocks of the call. */
+  /** Throws OUTPUT_TOO_LARGE. `facts` caches facts about loops for other blocks of the call. */
   load(resolve: (value: Value) => Promise<Json>, facts?: Facts): Promise<Outputs>;
 };
 
 const NOTHING: OutputsRead = { bytes: 0, load: async () => ({}) };
 
 /**
- * Finds the outputs of earlier steps that a block reads by their names: of steps that its call ran as they are stored, of steps
- * before those as the caller sent them with the call.
+ * Finds the outputs of earlier steps that a block reads by name: stored ones of steps that its call ran, and those
+ * that the caller sent with the call.
  */
 export async function findOutputsRead(
   db: Db,
@@ -70,7 +70,7 @@ export async function findOutputsRead(
   };
 }
 
-/** Measures the stored outputs of these blocks as JSON, by the keys of the blocks. */
+/** Returns the sizes of the stored outputs of these blocks as JSON, by block key. */
 async function measureByKey(
   db: Db,
   callId: string,
@@ -82,7 +82,7 @@ async function measureByKey(
     .selectFrom('block_run')
     .select(['block_key', sql<number>`coalesce(${outputBytes}, 0)`.as('bytes')])
     .where('execution_id', '=', callId)
-    // Keys alone are looked up by the primary key; for prefixes, all keys of the call are read.
+    // Keys alone use the primary key; prefixes read all keys of the call.
     .where(prefixes.length === 0 ? isOne : sql<boolean>`(${isOne} or block_key ^@ any(${prefixes}::text[]))`)
     .where('status', '=', 'completed')
     .execute();

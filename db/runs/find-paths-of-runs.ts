@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-/** Finds the path, org/project/flow, of each of these runs that is still there. */
+/** Finds the paths, org/project/flow, of those of these runs that still exist. */
 export async function findPathsOfRuns(db: Db, executionIds: string[]): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('run')

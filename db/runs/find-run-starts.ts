@@ -2,12 +2,15 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CALL_IDS, isOfCancelledRun, versionOfRun } from './run-columns.ts';
 
-/** Finds a call by its id, with its state and what its workflow is started from, but for the definition: that may be large. */
+/**
+ * Finds a call by its id, with its state and the data to start its workflow, except the definition, which may be
+ * large.
+ */
 export function findCall(db: Db, callId: string) {
   return selectCalls(db, [callId]).executeTakeFirst();
 }
 
-/** Finds calls by their ids, with their state and all that their workflows are started from. */
+/** Finds calls by their ids, with their state and the data to start their workflows. */
 export async function findRunStarts(db: Db, callIds: string[]) {
   if (callIds.length === 0) return [];
   return selectCalls(db, callIds).select('flow_version.definition').execute();

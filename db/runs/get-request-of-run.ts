@@ -3,8 +3,8 @@ import { runNotFound } from '../stored-values/run-not-found.ts';
 import { inputBytes } from '../stored-values/stored-inputs.ts';
 
 /**
- * Gets the request that began a run, with its callback and the providers for which it brought keys. `bytes`: the size of its
- * input as JSON, which is not among them. Throws RUN_NOT_FOUND.
+ * Gets the request that began a run, with its callback and the providers for which it sent keys. `bytes`: the size of
+ * its input as JSON, which is not included. Throws RUN_NOT_FOUND.
  */
 export async function getRequestOfRun(db: Db, executionId: string) {
   return db

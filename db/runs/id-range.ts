@@ -1,7 +1,7 @@
-/** An id of a run, without its digits. */
+/** The id of a run, without its digits. */
 const SHAPE = '········-····-····-····-············';
 
-/** Returns the first and the last id that begin with `text`; undefined when no id does. */
+/** Returns the first and the last id that begin with `text`; undefined when there is none. */
 export function idRange(text: string): { first: string; last: string } | undefined {
   const isBeginning = [...text].every((char, index) =>
     SHAPE[index] === '-' ? char === '-' : index < SHAPE.length && /[0-9a-f]/i.test(char),

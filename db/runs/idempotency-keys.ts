@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { IdempotencyKeyTable } from '../schema.ts';
 
-/** How long a key stands for its run; after that it starts a new one. */
+/** How long a key is kept; afterwards it starts a new run. */
 export const IDEMPOTENCY_KEY_HOURS = 24;
 
 const EXPIRED = sql<boolean>`idempotency_key.created_at <= now() - ${sql.lit(IDEMPOTENCY_KEY_HOURS)} * interval '1 hour'`;
@@ -18,8 +18,8 @@ export type IdempotencyKey = {
 };
 
 /**
- * Finds the id of the call that was accepted under the key; undefined when there is none or the key has expired. Throws
- * IDEMPOTENCY_KEY_REUSED when the key was used with another request.
+ * Finds the id of the call that was accepted under the key; undefined when there is none or the key has expired.
+ * Throws IDEMPOTENCY_KEY_REUSED when the key was used with another request.
  */
 export async function findKeyedRun(
   db: Db,
@@ -45,8 +45,8 @@ export function keyReused(): ServiceError {
 }
 
 /**
- * Inserts calls under a key that stands for `callId` from now on, all or none, in a transaction of its own, with `insert`. Waits
- * for a request that is using the same key; false when the key stands for another run by then.
+ * Inserts calls and their key for `callId`, all or none, in a transaction of its own, with `insert`. Waits for a
+ * concurrent request with the same key; false when the key then belongs to another run.
  */
 export function insertKeyed(
   db: Db,
@@ -72,7 +72,7 @@ export function insertKeyed(
   });
 }
 
-/** Deletes up to `limit` expired keys, the oldest first; returns how many. Several processes may share the work. */
+/** Deletes up to `limit` expired keys, the oldest first; returns the number. Several processes may share the work. */
 export async function deleteExpiredKeys(db: Db, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from idempotency_key where ctid = any (array(

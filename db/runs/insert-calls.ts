@@ -13,9 +13,9 @@ import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
 import { requireSessionRoom } from './require-session-room.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
 
-/** A row of `run` to insert: a call that begins or goes on with a run, or a step-through session. */
+/** A row of `run` to insert: a call that begins or continues a run, or a step-through session. */
 export type NewCall = {
-  /** The call's own id; the run's executionId where the call begins it. */
+  /** The call's own id; the run's executionId when the call begins the run. */
   callId: string;
   organizationId: string;
   projectId: string;
@@ -24,24 +24,27 @@ export type NewCall = {
   mode: RunMode;
   environment: Environment;
   input: StoredRunInput;
-  /** How many calls of the organization's runs may be under way, this one included; 0 or absent: any number. */
+  /** Maximum number of the organization's runs in flight, including this one; 0 or absent: no limit. */
   underWayMax?: number;
-  /** The providers for which the request brought a key. */
+  /** The providers for which the request sent a key. */
   modelKeyProviders?: string[] | undefined;
-  /** The key_id of the API key that the request came with. */
+  /** The key_id of the request's API key. */
   keyId?: string | undefined;
   /** The id of the request that began the call. */
   requestId?: string | undefined;
   callback?: { url: string; events: WebhookEvent[] } | undefined;
-  /** The run that this one does again, from the step with the index `from` of the plan. `once`: unless another has. */
+  /**
+   * The run that this one repeats, starting at the step with the index `from` of the plan. `once`: only if no other
+   * has.
+   */
   repeats?: { executionId: string; from: number; once?: boolean } | undefined;
-  /** `in_progress`: a step-through session, which only its calls carry out. */
+  /** `in_progress`: a step-through session, which only its calls execute. */
   status?: 'started' | 'in_progress';
   /**
-   * The run that this call goes on with, and the steps it runs, `from` up to `to` (exclusive) of the plan. `concludes`: whether
-   * the end of the call is the end of the run. `after`, for a resume: the call whose pause it ends, null for the first one;
-   * with `again`, the resume that failed and is tried again.
-   * `sessionInput`: the input of a step-through session from here on.
+   * The run that this call continues, and the steps it runs, `from` up to `to` (exclusive) of the plan. `concludes`:
+   * whether the end of the call is the end of the run. `after`, for a resume: the call whose pause it ends, null for
+   * the first one; with `again`, the failed resume that is tried again. `sessionInput`: the input of a step-through
+   * session from here on.
    */
   continues?:
     | {
@@ -57,13 +60,12 @@ export type NewCall = {
 };
 
 /**
- * Inserts calls, all or none and once. From here on each is accepted: its workflow finishes it, or the reconciler starts that
- * again. A session comes before its first call. Returns whether the calls are new. A repetition, a resume and a later call of a
- * session need a transaction: throws EXECUTION_ID_INVALID or CONFLICT when the pause is over, or the session was cancelled or
- * has no room for a further call, EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile, FLOW_NOT_FOUND when
- * the project was, VersionDeleted when the version was, and RATE_LIMITED when the organization has too many runs under way.
- *
- * With inputs that were `stored` elsewhere it needs a transaction, too, and may throw InputBeingDeleted.
+ * Inserts calls, all or none and once. From here on each is accepted: its workflow finishes it, or the reconciler
+ * starts that again. A session comes before its first call. Returns whether the calls are new. A repetition, a resume
+ * and a later call of a session need a transaction. Throws EXECUTION_ID_INVALID or CONFLICT when the pause is over,
+ * or the session was cancelled or is full; EXECUTION_ID_INVALID or RUN_NOT_FOUND when the run was deleted meanwhile;
+ * FLOW_NOT_FOUND when the project was; VersionDeleted when the version was; and RATE_LIMITED when the organization
+ * has too many runs in flight. With `stored` inputs it needs a transaction, too, and may throw InputBeingDeleted.
  */
 export async function insertCalls(
   db: Db | Tx,
@@ -118,7 +120,7 @@ export async function insertCalls(
   return true;
 }
 
-/** Lets one repetition of a run be stored at a time. Throws CONFLICT when one is that is to be the only one. */
+/** Serializes the repetitions of a run. Throws CONFLICT for a second one with `once`. */
 async function lockRepeated(
   db: Db | Tx,
   callId: string,
@@ -135,7 +137,7 @@ async function lockRepeated(
   if (earlier !== undefined && earlier !== callId) throw repeatedAlready(earlier);
 }
 
-/** Lets a session, also one that had ended, go on with a call. Of two resumes of one pause, only the first may. */
+/** Continues a session, even an ended one, with a call. Of two resumes of one pause, only the first may. */
 async function continueSession(
   db: Db | Tx,
   call: string,
@@ -168,16 +170,16 @@ function toColumn(input: StoredRunInput, stored: StoredInputs): string | null {
 }
 
 /**
- * The version was found at the beginning of the request, and deleted before its run was stored: the snapshot of a draft, or a
- * published version of a flow that was deleted.
+ * The version was found at the beginning of the request and deleted before its run was stored: the snapshot of a
+ * draft, or a published version of a deleted flow.
  */
 export class VersionDeleted extends Error {
   override readonly name = 'VersionDeleted';
 }
 
 /**
- * Makes the handler for errors of inserting calls: says when the organization's quota is used up, and when the project, the
- * version or the run that they go on with was deleted.
+ * Makes the handler for errors of inserting calls: the quota is used up, or the project, version or continued run was
+ * deleted.
  */
 function refuseCalls(calls: NewCall[]) {
   return (error: unknown): never => {
@@ -192,7 +194,7 @@ function refuseCalls(calls: NewCall[]) {
   };
 }
 
-/** Claims the pause of a run for a resume: of several, the first one gets it. A run that failed waits for its caller again. */
+/** Claims the pause of a run for a resume; the first of several gets it. A failed run waits for its caller again. */
 async function claimPause(
   db: Db | Tx,
   resumedBy: string,

@@ -1,6 +1,6 @@
 import type { Db } from '../connect.ts';
 
-/** Whether `weir operator runs retry` has stored a call, whose start that leaves to workers. */
+/** Whether `weir operator runs retry` has stored a call, which workers then start. */
 export async function isOperatorsRetry(db: Db, callId: string): Promise<boolean> {
   const row = await db
     .selectFrom('run')

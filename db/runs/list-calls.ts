@@ -3,8 +3,8 @@ import type { Db } from '../connect.ts';
 import { isCallOf } from './run-columns.ts';
 
 /**
- * Lists the calls of a run, the last one first, each with the steps it ran, `from` up to `to` (exclusive), and the keys of its
- * completed blocks.
+ * Lists the calls of a run, the last one first, each with the steps it ran, `from` up to `to` (exclusive), and the
+ * keys of its completed blocks.
  */
 export async function listCalls(db: Db, executionId: string) {
   const rows = await db

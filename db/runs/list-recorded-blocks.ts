@@ -4,21 +4,23 @@ import { runNotFound } from '../stored-values/run-not-found.ts';
 import { BLOCK_RUN_COLUMNS, selectBlockRuns } from './block-runs.ts';
 import { statusOfRun } from './run-columns.ts';
 
-/** For this long, a row with a smaller id than a visible one may still be on its way into the database. */
+/** For this long, a row with a smaller number than a visible one may still be uncommitted. */
 export const UNSETTLED_SECONDS = 5;
 
-/** Whether no block execution of a smaller `recorded` can appear after this one. */
+/** Whether no block execution with a smaller `recorded` can still appear. */
 export function isSettled() {
   return sql<boolean>`(block_run.recorded < pg_snapshot_xmin(pg_current_snapshot())
     or block_run.finished_at < now() - ${UNSETTLED_SECONDS} * interval '1 second')`;
 }
 
-/** Block executions that are listed at a time: a run may have thousands, and each of its followers holds those it has not sent. */
+/**
+ * Block executions listed at a time: a run may have thousands, and each of its followers keeps unsent ones in memory.
+ */
 const PAGE_MAX = 250;
 
 /**
- * Lists the block executions of a run that were recorded after the one whose `recorded` is `after`, in that order, with the
- * status of the run: about 250 of them, and whether there may be more (`isFull`). Throws RUN_NOT_FOUND.
+ * Lists about 250 block executions of a run after the number `after`, in the order they were recorded, with the
+ * status of the run and whether there may be more (`isFull`). Throws RUN_NOT_FOUND.
  */
 export async function listRecordedBlocks(db: Db, executionId: string, after: bigint) {
   const rows = await db
@@ -43,7 +45,7 @@ export async function listRecordedBlocks(db: Db, executionId: string, after: big
           .where('block_run.recorded', '>', sql<string>`${after.toString()}::xid8`)
           .where((block) => block.or([block(statusOfRun(), '<>', 'started'), isSettled()]))
           .orderBy('block_run.recorded')
-          // Of a restored run, many may have the same number, after which the next ones are asked for.
+          // After a restore many may have the same number, and the next page starts after a number.
           .fetch(PAGE_MAX, 'with ties')
           .as('block_run'),
       (join) => join.onTrue(),
@@ -64,7 +66,10 @@ export async function listRecordedBlocks(db: Db, executionId: string, after: big
   };
 }
 
-/** Lists the block executions of one call in the order they started, each with its `recorded` and whether it is settled. */
+/**
+ * Lists the block executions of one call in the order they started, each with its `recorded` and whether it is
+ * settled.
+ */
 export function listBlocksOfCall(db: Db, callId: string) {
   return selectBlockRuns(db)
     .select('block_run.recorded')
@@ -73,7 +78,7 @@ export function listBlocksOfCall(db: Db, callId: string) {
     .execute();
 }
 
-/** Returns the `recorded` of the last settled row; 0 when there is none. */
+/** Returns the `recorded` of the last settled row; 0 without one. */
 export function lastSettled(rows: readonly { recorded: string; settled: boolean }[]): bigint {
   return rows.reduce(
     (last, { recorded, settled }) => (settled && BigInt(recorded) > last ? BigInt(recorded) : last),

@@ -11,14 +11,14 @@ export const LOOKED_THROUGH_MAX = 500;
 /** After so many block executions, whose costs are added up, no further run is looked at. */
 export const BLOCKS_MAX = 20_000;
 
-/** `place`: 1 for the newest. `blocks`: how many block executions there are up to this run. */
+/** `place`: 1 for the newest. `blocks`: the number of block executions up to this run. */
 type Seen = { place: number; id: string; cost: number; blocks: number };
 
 /**
- * Lists a page of runs as `listRuns` does, of those that have cost at least `minMicrocredits` and failed with `errorCode`.
- * `next`: the run after which the next page begins; null on the last page. A page looks at a bounded number of block executions,
- * and, where no index finds the runs that match (by their cost, by their error, by key and version together, of drafts), of runs:
- * it may hold fewer than `limit`, or none, with a `next` all the same.
+ * Lists a page of runs as `listRuns` does, limited to runs that cost at least `minMicrocredits` and failed with
+ * `errorCode`. `next`: the run after which the next page begins; null on the last page. A page scans a limited number
+ * of block executions and, when no index finds the matching runs (by cost, by error, by key and version together, of
+ * drafts), of runs: it may have fewer than `limit` runs, or none, and still a `next`.
  */
 export async function listRunPage(
   db: Db,
@@ -67,11 +67,11 @@ async function lookThrough(db: Db, filter: RunFilter, hasCosts: boolean) {
   return rows;
 }
 
-/** Selects the newest runs that a filter finds by index, with their costs where asked; it ends where they have many blocks. */
+/** Selects the newest runs that a filter finds by index, with costs where asked; ends after many blocks. */
 function walk(filter: RunFilter, hasCosts: boolean): RawBuilder<Seen> {
   // Without costs, an index alone has the number of blocks.
   const cost = hasCosts ? sql`coalesce(sum(block_run.cost_microcredits), 0)::bigint` : sql`0::bigint`;
-  // Subqueries of one run each, which are never carried out by a walk over all runs.
+  // Subqueries of one run each, so that no plan scans all runs.
   return sql`(
     with recursive page as materialized (
       select array(${selectRunPage(filter)}) as ids

@@ -1,12 +1,12 @@
-// Lists runs: of every organization for operators, and of a flow, project or organization for its callers.
+// Lists of runs: of every organization for operators, and of a flow, project or organization for callers.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { costOfRun, hasParkedCall, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
 /**
- * Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits, which is added up however many
- * blocks they have: a page for callers is `listRunPage`.
+ * Lists runs, newest first, each with all its calls and the cost of their blocks in microcredits, however many there
+ * are. A page for callers is `listRunPage`.
  */
 export async function listRuns(db: Db, filter: RunFilter) {
   return (await selectRunsIn(db, selectRunPage(filter)).execute()).map(withoutEarlierEnd);
@@ -32,7 +32,7 @@ function selectRunsIn(db: Db, ids: RawBuilder<unknown>) {
 /** All runs of one flow, project or organization. */
 export type RunScope = { flowId: string } | { projectId: string } | { organizationId: string };
 
-/** Tells whether a run is one of those. */
+/** Whether a run is in this scope. */
 export async function hasRun(db: Db, scope: RunScope, executionId: string): Promise<boolean> {
   const [column, id] =
     'flowId' in scope
@@ -59,7 +59,7 @@ export async function findListedRun(db: Db, executionId: string) {
   return row && withoutEarlierEnd(row);
 }
 
-/** Selects runs with what their callers see, but for their cost. */
+/** Selects runs with the columns for callers, except their cost. */
 export function selectRuns(db: Db) {
   return db
     .selectFrom('run')

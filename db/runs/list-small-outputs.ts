@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { outputBytes } from '../stored-values/stored-outputs.ts';
 
-/** Lists the sizes of recorded outputs of a call, in bytes of JSON, and the JSON text of those of up to `maxBytes`. */
+/** Lists the sizes of a call's recorded outputs, in bytes of JSON, and the JSON text of outputs up to `maxBytes`. */
 export async function listSmallOutputs(
   db: Db,
   callId: string,

@@ -1,6 +1,6 @@
 import type { Db } from '../connect.ts';
 
-/** Lists those of the calls that are stored. */
+/** Filters these calls to stored ones. */
 export async function listStoredCalls(db: Db, callIds: string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('run')

@@ -6,12 +6,12 @@ import {
 } from '../../platform/observability/metrics/run-metrics.ts';
 import type { RunMode } from '../schema.ts';
 
-/** Measures how long a call has waited for its first block. */
+/** Records how long a call has waited for its first block. */
 export function measureBegin(mode: RunMode, startedAt: Date): void {
   timeToFirstBlock.record(secondsSince(startedAt), { mode });
 }
 
-/** Measures the recorded end or pause of a call. */
+/** Records the end or pause of a call as a metric. */
 export function measureEnd(mode: RunMode, startedAt: Date, outcome: RunOutcome): void {
   const code = outcome.status === 'failed' ? outcome.error.code : undefined;
   const isCancelled = code === 'CANCELLED';

@@ -3,12 +3,12 @@ import { ServiceError } from '../../flow/errors.ts';
 import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import type { Db, Tx } from '../connect.ts';
 
-/** Block executions of a session, beyond which no further call begins: ten times what one call may have. */
+/** Maximum number of block executions of a session before its next call: ten times those of one call. */
 export const SESSION_BLOCKS_MAX = 20_000;
 
 /**
- * Throws CONFLICT when a session has no room for this further call, whose session is locked. A call counts as what it may still
- * execute while it is under way, and at least as one.
+ * Throws CONFLICT when a session has no room for this further call. The caller has locked the session. A call in
+ * flight counts as what it may still execute, and each call as at least one.
  */
 export async function requireSessionRoom(db: Db | Tx, executionId: string, callId: string): Promise<void> {
   const { blocks } = await db

@@ -3,14 +3,18 @@ import { CANCELLED } from '../../flow/run.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { CALL_IDS, hasLaterCallUnderWay } from './run-columns.ts';
 
-/** Whether a run is under way or waits for its caller, worded as in the index `run_open_by_project`. */
+/** Whether a run is in flight or waits for its caller, worded as in the index `run_open_by_project`. */
 export const IS_OPEN = sql<boolean>`run.status in ('started', 'tool_calls_required', 'in_progress')`;
 
-/** Whether a run can be cancelled: it is open, or a session that has ended with one call while another is under way. */
+/**
+ * Whether a run can be cancelled: it is open, or a session that has ended with one call while another is in flight.
+ */
 export const HAS_NOT_ENDED = sql<boolean>`(${IS_OPEN} or ${hasLaterCallUnderWay()})`;
 
 const IS_STARTED = sql<boolean>`run.status = 'started'`;
-/** The assignments of `update run` that mark a run as cancelled, and end it unless its own row is that of a call under way. */
+/**
+ * The assignments of `update run` that mark a run as cancelled, and end it unless its own row is a call in flight.
+ */
 export const CANCELLATION = sql`
   cancel_requested_at = coalesce(run.cancel_requested_at, now()),
   status = case when ${IS_STARTED} then run.status else 'failed' end,
@@ -20,9 +24,9 @@ export const CANCELLATION = sql`
   pause = null`;
 
 /**
- * Marks a run that has not ended, and its calls under way, as cancelled: from here on nothing is charged for them and none of
- * their workflows is started. A run that waits for its caller ends with this. Answers false when the run had ended, or does not
- * exist.
+ * Marks a run that has not ended, and its calls in flight, as cancelled: from here on they are not charged, and none
+ * of their workflows is started. Ends a run that waits for its caller. Returns false when the run had ended or does
+ * not exist.
  */
 export function requestCancel(db: Db | Tx, executionId: string): Promise<boolean> {
   return inTransaction(db, async (tx) => {
@@ -31,7 +35,7 @@ export function requestCancel(db: Db | Tx, executionId: string): Promise<boolean
   });
 }
 
-/** Does what `requestCancel` does to a run that the transaction has locked. */
+/** Cancels a run as `requestCancel` does, after the transaction has locked it. */
 async function markCancelled(tx: Tx, executionId: string): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     update run set ${CANCELLATION} where execution_id = ${executionId} and ${HAS_NOT_ENDED}`.execute(tx);
@@ -45,7 +49,7 @@ async function markCancelled(tx: Tx, executionId: string): Promise<boolean> {
   return numAffectedRows > 0n;
 }
 
-/** Locks a run: from here on none of its calls begins or ends, so that a statement sees which are under way. */
+/** Locks a run: from here on none of its calls begins or ends, so that a statement sees which are in flight. */
 function lockRun(tx: Tx, executionId: string) {
   return tx
     .selectFrom('run')
@@ -56,12 +60,12 @@ function lockRun(tx: Tx, executionId: string) {
     .executeTakeFirst();
 }
 
-/** The channel on which the ids of runs are announced whose workflows a worker is to cancel at once. */
+/** The channel for ids of runs whose workflows a worker should cancel at once. */
 export const CANCELLED_CHANNEL = 'weir_run_cancelled';
 
 /**
- * Marks a run as cancelled, for callers who cannot reach the engine: workers hear of it when the transaction is committed.
- * Answers its organization; undefined when it had ended, was cancelled before, or does not exist.
+ * Marks a run as cancelled for callers without a Temporal connection: workers are notified when the transaction is
+ * committed. Returns its organization; undefined when the run had ended, was cancelled, or does not exist.
  */
 export async function cancelFromAfar(tx: Tx, executionId: string): Promise<string | undefined> {
   const run = await lockRun(tx, executionId);
@@ -70,7 +74,7 @@ export async function cancelFromAfar(tx: Tx, executionId: string): Promise<strin
   return run.cancel_requested_at ? undefined : run.organization_id;
 }
 
-/** Lists the calls of these runs that are under way, whose workflows are to be cancelled. */
+/** Lists the calls in flight of these runs, whose workflows are to be cancelled. */
 export function listUnderWay(db: Db, executionIds: string[]) {
   return db
     .selectFrom('run')
@@ -105,7 +109,7 @@ export async function isCancelRequested(db: Db, callId: string): Promise<boolean
   return row !== undefined;
 }
 
-/** Lists up to `limit` calls of any run that are under way although they were marked as cancelled. */
+/** Lists up to `limit` calls of any run that are in flight although they were marked as cancelled. */
 export function listMarkedUnderWay(db: Db, limit: number) {
   return db
     .selectFrom('run')

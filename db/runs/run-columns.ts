@@ -1,4 +1,4 @@
-// Columns of queries over `run` that describe a run with all its calls, as its caller knows it.
+// Columns of queries over `run` that describe a run with all its calls, as callers see it.
 import { type ExpressionBuilder, sql } from 'kysely';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
 import type { PausePoint } from '../../flow/tool-calls.ts';
@@ -10,7 +10,7 @@ export const CALL_IDS = [
   sql<string>`coalesce(run.continues, run.execution_id)`.as('executionId'),
 ] as const;
 
-/** Whether a row of `run` is a call of the run with this id: the first one, or one that goes on with it. */
+/** Whether a row of `run` is a call of the run with this id: the first one, or one that continues it. */
 export function isCallOf(executionId: string) {
   return sql<boolean>`(run.execution_id = ${executionId} or run.continues = ${executionId})`;
 }
@@ -44,8 +44,8 @@ export function costOfRun(eb: ExpressionBuilder<Schema, 'run'>) {
 }
 
 /**
- * Whether a later call of a run that was not cancelled is under way. A session may have ended with one call while another is: its
- * calls may overlap.
+ * Whether a later call of a run that was not cancelled is in flight. The calls of a session may overlap: it may have
+ * ended with one while another is in flight.
  */
 export function hasLaterCallUnderWay() {
   return sql<boolean>`((run.mode = 'step' or run.status = 'tool_calls_required')
@@ -54,12 +54,12 @@ export function hasLaterCallUnderWay() {
     ))`;
 }
 
-/** The status of a run: one that waited for its caller, or ended, is under way again while a later call of it is. */
+/** The status of a run. A run that waited or ended is in flight again while a later call is. */
 export function statusOfRun() {
   return sql<RunStatus>`case when ${hasLaterCallUnderWay()} then 'started' else run.status end`;
 }
 
-/** Takes from a run that is under way how an earlier call of its session ended. */
+/** Removes the end of an earlier call of its session from a run in flight. */
 export function withoutEarlierEnd<Row extends { status: RunStatus }>(row: Row): Row {
   return row.status === 'started' ? { ...row, result: null, error: null, finished_at: null } : row;
 }
@@ -72,7 +72,7 @@ export function hasParkedCall() {
   ))`;
 }
 
-/** The place where a run waits for its caller's tools, in its last call. */
+/** The point where a run waits for its caller's tools, in its last call. */
 export function pauseOfRun() {
   return sql<PausePoint | null>`case when run.status in ('tool_calls_required', 'in_progress') then (
     select last.pause from run last where last.execution_id = coalesce(run.concluded_by, run.execution_id)

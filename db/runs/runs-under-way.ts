@@ -1,11 +1,11 @@
-// The quota of runs that an organization may have under way. It is counted when a run is stored: nothing is kept that could drift.
+// The quota of an organization's runs in flight. It is counted when a run is stored, so that no counter can drift.
 import { type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import type { Db, Tx } from '../connect.ts';
 
-/** Counts the runs under way of each organization that has some, by its id. */
+/** Counts the runs in flight of each organization that has some, by its id. */
 export async function countRunsUnderWay(db: Db): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('run')
@@ -17,14 +17,18 @@ export async function countRunsUnderWay(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.organization_id, row.count]));
 }
 
-/** Makes the id of the organization, to insert a run with; the statement fails while `most` of its runs are under way. */
+/**
+ * Returns the id of the organization, for inserting a run; the statement fails while `most` of its runs are in
+ * flight.
+ */
 export function withinQuota(organizationId: string, callId: string | null, most: number): RawBuilder<string> {
   return sql`organization_within_quota(${organizationId}::uuid, ${callId}::uuid, ${most})`;
 }
 
 /**
- * Throws RATE_LIMITED while `most` runs of the organization are under way, or cases of its other test runs wait to become
- * runs; 0: never. Test runs of an organization are accepted one after the other, so that each sees the cases of those before it.
+ * Throws RATE_LIMITED while `most` runs of the organization are in flight, counting cases of its other test runs that
+ * are still to run; 0: no limit. Test runs of an organization are accepted one after the other, so that each sees the
+ * cases of the earlier ones.
  */
 export async function requireQuotaOfTests(
   tx: Tx,
@@ -51,7 +55,7 @@ export function isOverQuota(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.constraint === 'runs_under_way_max';
 }
 
-/** Counts the refusal, and makes its error. */
+/** Counts the rejection and makes its error. */
 export function overQuota(most: number): ServiceError {
   countRefusal('runs_under_way');
   return new ServiceError(

@@ -1,5 +1,5 @@
-// db/runs holds runs, their calls, block executions and Idempotency-Keys. Each row of the table `run` is a call; the run's id is
-// that of its first call, or of its session.
+// db/runs holds runs, their calls, block executions and Idempotency-Keys. Each row of the table `run` is a call. The
+// run's id is the id of its first call, or of its session.
 import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -11,8 +11,9 @@ import { measureEnd } from './measure-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 
 /**
- * Records how a call ended or where it paused, and with it the state of its run, unless that has gone on with a later call. A
- * call that was asked to cancel ends as cancelled. Returns the recorded outcome; undefined when the call had ended already.
+ * Records how a call ended or paused, and the state of its run, unless a later call has continued the run. A call
+ * that was asked to cancel ends as cancelled. Returns the recorded outcome; undefined when the call had ended
+ * already.
  */
 export async function finishRun(
   db: Db | Tx,
@@ -33,17 +34,17 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
   const { status } = outcome;
   const ending = {
     status,
-    // The run began by the database's clock too.
+    // The start is by the database's clock too.
     finished_at: status === 'tool_calls_required' ? null : sql<Date>`statement_timestamp()`,
     result: status === 'completed' ? JSON.stringify(outcome.result) : null,
     error: status === 'failed' ? JSON.stringify(outcome.error) : null,
   };
   const pause = status === 'tool_calls_required' ? JSON.stringify(outcome.pause) : null;
-  // A step-through session goes on after a pause, and after every step but the last.
+  // A step-through session continues after a pause, and after every step but the last.
   const open = sql<boolean>`ended.mode = 'step' and
     (${status} = 'tool_calls_required' or ${status} = 'completed' and not ended.concludes)`;
   const ended = await db
-    // The run before its later call, as those who cancel it lock them.
+    // The run before its later call, in the order in which cancellation locks them.
     .with('root', (query) =>
       query
         .selectFrom('run')
@@ -81,7 +82,7 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
         })
         .whereRef('run.execution_id', '=', 'ended.continues')
         .where('run.cancel_requested_at', 'is', null)
-        // A later call of a session may have gone on with it, or ended it, before this one has ended.
+        // A later call of a session may have continued or ended it before this one has ended.
         .where((eb) =>
           eb.or([
             eb('run.concluded_by', 'is', null),
@@ -98,13 +99,13 @@ async function recordOutcome(db: Db | Tx, callId: string, outcome: RunOutcome): 
 }
 
 /**
- * A call as activities need it. `completed`: its completed or paused blocks; `cancelled`: it was asked to cancel; `ended`: its
- * end is recorded; `awaited`: its caller waits for its end.
+ * A call for activities. `completed`: its completed or paused blocks; `cancelled`: it was asked to cancel; `ended`:
+ * its end is recorded; `awaited`: its caller waits for its end.
  */
 export type RunContext = {
   organizationId: string;
   flowVersionId: string;
-  /** The id of the request that began the call; null where none did. */
+  /** The id of the request that began the call; null without one. */
   requestId: string | null;
   input: StoredRunInput;
   completed: Set<string>;
@@ -123,7 +124,7 @@ export function isAwaited(mode: RunMode): boolean {
   return mode === 'execute' || mode === 'step';
 }
 
-/** Gets the context of a call. Throws RUN_NOT_FOUND, and whatever `readInput` throws. */
+/** Gets the context of a call. Throws RUN_NOT_FOUND, and the errors of `readInput`. */
 export async function getRunContext(db: Db, callId: string): Promise<RunContext> {
   const row = await db
     .selectFrom('run')
@@ -154,7 +155,7 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
   };
 }
 
-/** Finds the stored request of a call. Throws what `readInput` throws. */
+/** Finds the stored request of a call. Throws the errors of `readInput`. */
 export async function findRunInput(db: Db, callId: string): Promise<StoredRunInput | undefined> {
   const row = await db
     .selectFrom('run')
@@ -164,14 +165,14 @@ export async function findRunInput(db: Db, callId: string): Promise<StoredRunInp
   return row && readInput(db, callId, row);
 }
 
-/** Gets the stored request of a call. Throws RUN_NOT_FOUND, and what `readInput` throws. */
+/** Gets the stored request of a call. Throws RUN_NOT_FOUND, and the errors of `readInput`. */
 export async function getRunInput(db: Db, callId: string): Promise<StoredRunInput> {
   const input = await findRunInput(db, callId);
   if (!input) throw callNotFound(callId);
   return input;
 }
 
-/** Finds a run of the flow as its caller knows it, with the number of its version and its cost so far. */
+/** Finds a run of the flow as callers see it, with the number of its version and its cost so far. */
 export async function findRun(db: Db, flowId: string, executionId: string) {
   const row = await db
     .selectFrom('run')
@@ -202,7 +203,7 @@ export async function findRun(db: Db, flowId: string, executionId: string) {
 }
 export type RunRow = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 
-/** Finds the flow of a run. Whether the user may see the flow is for the caller of this function to check. */
+/** Finds the flow of a run. The caller of this function checks whether the user may see the flow. */
 export async function findFlowOfRun(db: Db, executionId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('run')
@@ -213,7 +214,7 @@ export async function findFlowOfRun(db: Db, executionId: string): Promise<string
   return row?.flow_id;
 }
 
-/** Finds how a call ended or paused; undefined while it is under way. */
+/** Finds how a call ended or paused; undefined while it is in flight. */
 export async function findOutcome(db: Db, callId: string): Promise<RunOutcome | undefined> {
   const row = await db
     .selectFrom('run')
@@ -224,9 +225,9 @@ export async function findOutcome(db: Db, callId: string): Promise<RunOutcome | 
 }
 
 /**
- * Reads the outcome of a call from its row; undefined while it is under way. The first call of a resumed run ended with its
- * pause: the rest of its row describes the run's later calls. A cancellation takes the pause from that row alone: a later call
- * of a run that was cancelled (`isOfCancelled`) has kept its own, which nobody can resume.
+ * Reads the outcome of a call from its row; undefined while it is in flight. The first call of a resumed run ended
+ * with its pause; the rest of its row describes the run's later calls. A cancellation removes the pause from that row
+ * alone: a later call of a cancelled run (`isOfCancelled`) keeps its own, which nobody can resume.
  */
 export function toOutcome(
   row: Pick<Selectable<RunTable>, 'status' | 'result' | 'error' | 'pause' | 'concluded_by'> & {

@@ -1,4 +1,4 @@
-// Finds a page of a list of runs without walking over runs that are not on it.
+// Finds a page of a list of runs without scanning other runs.
 import { type RawBuilder, sql } from 'kysely';
 import {
   type Environment,
@@ -17,14 +17,14 @@ const ENVIRONMENTS: Environment[] = ['live', 'test'];
 /** Absent fields match every run; organization, project and flow are slugs. */
 export type RunFilter = {
   flowId?: string | undefined;
-  /** Runs of deleted projects do not match these two, nor do those of deleted flows, unless they are asked for as `open`. */
+  /** Runs of deleted projects never match these two. Runs of deleted flows match only with `open`. */
   projectId?: string | undefined;
   organizationId?: string | undefined;
   organization?: string | undefined;
   project?: string | undefined;
   flow?: string | undefined;
   status?: RunStatus | undefined;
-  /** true: only runs that have not ended; with a status, `open` changes nothing. Not together with `id`. */
+  /** true: only runs that have not ended; no effect with a status. Not together with `id`. */
   open?: boolean | undefined;
   /** true: only runs that wait for an operator. */
   parked?: boolean | undefined;
@@ -32,9 +32,11 @@ export type RunFilter = {
   stuck?: boolean | undefined;
   mode?: RunMode | undefined;
   environment?: Environment | undefined;
-  /** A published one: a list looks for runs of drafts as `listRunPage` says. */
+  /** A published version; for runs of drafts see `listRunPage`. */
   version?: number | undefined;
-  /** The key_id of the API key that started the run. Together with `version` a list walks: see `listRunPage`. */
+  /**
+   * The key_id of the API key that started the run. Together with `version`, a list scans runs: see `listRunPage`.
+   */
   key?: string | undefined;
   /** The beginning of the executionId. */
   id?: string | undefined;
@@ -42,7 +44,7 @@ export type RunFilter = {
   since?: Date | undefined;
   /** Started before this time. */
   until?: Date | undefined;
-  /** executionId of the last run of the page before. */
+  /** executionId of the last run of the previous page. */
   after?: string | undefined;
   limit: number;
 };
@@ -65,9 +67,9 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
 }
 
 /**
- * Selects the newest runs of each flow. With a filter these are the newest of each combination of status, mode and environment
- * that it leaves, which an index finds by itself, whatever else the flow has: one walk in order of time would cross all runs of
- * the flow to find the few that match.
+ * Selects the newest runs of each flow. With a filter, selects the newest of each remaining combination of status,
+ * mode and environment, which an index finds whatever else the flow has. One scan in order of time would cross all
+ * runs of the flow to find the few that match.
  */
 function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
   const { status, open, mode, environment, version, key } = filter;
@@ -95,7 +97,7 @@ function selectNewest(filter: RunFilter, newest: RawBuilder<unknown>) {
     cross join lateral (${run(ofKind)}) as page`;
 }
 
-/** A run that waited for its caller, or ended, counts as started while a later call of it is. Selects those not yet selected. */
+/** Selects runs that waited or ended and count as started because a later call is; without runs selected before. */
 function selectResumed(filter: RunFilter) {
   const left =
     filter.status === 'started'
@@ -104,7 +106,7 @@ function selectResumed(filter: RunFilter) {
   return selectAmong(filter, selectContinued(filter), left);
 }
 
-/** Selects the runs of which a later call is under way that was not cancelled. */
+/** Selects the runs with a later call in flight that was not cancelled. */
 function selectContinued(filter: RunFilter) {
   return sql`
     select call.continues from run as call
@@ -113,8 +115,8 @@ function selectContinued(filter: RunFilter) {
 }
 
 /**
- * Whether a run counts as its own row says. Only one that goes on with later calls may not: the ids of these are found once for
- * all, and the rest is in the indexes.
+ * Whether a run counts as its own row says. Only runs with later calls may differ: their ids are found once, and the
+ * rest is in the indexes.
  */
 function standsAsRecorded(filter: RunFilter) {
   const { status } = filter;
@@ -134,19 +136,21 @@ function selectStuckRuns(filter: RunFilter) {
     select "executionId" from (${selectStuckCalls(isCallIn(filter, 'run'))}) as stuck`);
 }
 
-/** Has PostgreSQL find these ids once, before it looks for their runs: it might find them again for each run of a flow. */
+/**
+ * Makes PostgreSQL find these ids once, before their runs: otherwise it might find them again for each run of a flow.
+ */
 function selectFirst(ids: RawBuilder<unknown>) {
   return sql`select unnest(array(${ids}))`;
 }
 
-/** Whether a call is one of the flows that the filter names; the projects are for the index `run_open_by_project`. */
+/** Whether a call belongs to a flow of the filter. The projects are for the index `run_open_by_project`. */
 function isCallIn(filter: RunFilter, call: 'run' | 'call') {
   const flows = selectFlows(filter);
   return sql`${sql.ref(call)}.flow_id in (${flows})
     and ${sql.ref(call)}.project_id = any (array(select distinct project_id from flow where id in (${flows})))`;
 }
 
-/** A run that is among these is under way, whatever its first call waited for. */
+/** These runs are in flight, whatever their first calls waited for. */
 function selectAmongStarted(filter: RunFilter, ids: RawBuilder<unknown>) {
   const { status, id = '' } = filter;
   const isAsked = sql`${status === undefined || status === 'started'}::boolean`;
@@ -191,7 +195,7 @@ function wasStarted({ since, until, after }: RunFilter) {
   const conditions = [
     ...(since === undefined ? [] : [sql`run.started_at >= ${since}`]),
     ...(until === undefined ? [] : [sql`run.started_at < ${until}`]),
-    // Compared in the database, whose times are finer than a Date.
+    // Compared in the database, whose times are more precise than a Date.
     ...(after === undefined
       ? []
       : [

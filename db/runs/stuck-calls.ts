@@ -1,4 +1,5 @@
-// Calls of runs that make no progress, as far as the database tells: that no worker has parked, cancelled or gone on with.
+// Stuck calls, as far as the database can tell: calls without progress that no worker has parked, cancelled or
+// continued.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isUnderWay } from './blocks-under-way.ts';
@@ -7,7 +8,7 @@ export const STUCK_REASONS = ['parked', 'cancelling', 'retrying', 'losing_worker
 
 const QUIET = sql`now() - interval '2 minutes'`;
 const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
-/** Blocks are tried more than once in good times too. */
+/** Blocks sometimes need several attempts without being stuck. */
 const ATTEMPTS_MIN = 4;
 /** Calls are looked at for one list, those that started first. */
 export const LOOKED_AT_MAX = 5_000;
@@ -16,17 +17,19 @@ export type StuckRun = {
   executionId: string;
   reason: (typeof STUCK_REASONS)[number];
   since: Date;
-  /** The block under way that was tried most often; the next three are about it. */
+  /** The block in flight with the most attempts; the next three fields describe it. */
   block: string | null;
   attempts: number | null;
   lastError: string | null;
   nextAttemptAt: Date | null;
 };
 
-/** A run that the database alone shows to be stuck, whatever the engine says. */
+/** A run that the database alone shows to be stuck, whatever Temporal says. */
 export type CertainlyStuckRun = StuckRun & { reason: Exclude<StuckRun['reason'], 'waiting'> };
 
-/** Selects the calls under way for which `which` holds, and which make no progress, each with the reason and the id of its run. */
+/**
+ * Selects the calls in flight that match `which` and make no progress, each with the reason and the id of its run.
+ */
 export function selectStuckCalls(which: RawBuilder<unknown>) {
   return sql`
     select coalesce(run.continues, run.execution_id) as "executionId", stuck.* from (
@@ -52,14 +55,16 @@ export function selectStuckCalls(which: RawBuilder<unknown>) {
     where stuck.reason is not null and (stuck.reason <> 'waiting' or stuck.since < ${QUIET})`;
 }
 
-/** Finds out why these runs make no progress, those left out that do. A run with several such calls has one of the reasons. */
+/**
+ * Finds why these runs make no progress, without runs that do. A run with several stuck calls has one of the reasons.
+ */
 export async function findStuckRuns(db: Db, executionIds: string[]): Promise<Map<string, StuckRun>> {
   const ids = sql`any (${executionIds}::uuid[])`;
   const { rows } = await selectStuckCalls(sql`(execution_id = ${ids} or continues = ${ids})`).execute(db);
   return new Map((rows as StuckRun[]).map((run) => [run.executionId, run]));
 }
 
-/** Lists up to `limit` runs of each reason but `waiting`, of which the engine knows more. */
+/** Lists up to `limit` runs of each reason except `waiting`, about which Temporal knows more. */
 export async function listStuckRuns(db: Db, limit: number): Promise<CertainlyStuckRun[]> {
   const ids = sql`
     (select execution_id from run where parked_at is not null and status = 'started' order by parked_at limit ${limit})

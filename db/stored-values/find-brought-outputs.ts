@@ -3,19 +3,19 @@ import type { Db } from '../connect.ts';
 import { readableJson } from './readable-json.ts';
 import { inputBytes } from './stored-inputs.ts';
 
-/** Inputs that are looked through in one statement. */
+/** Inputs that one statement searches. */
 const CALLS_AT_ONCE = 10;
-/** No further inputs are looked through after so many bytes of JSON: some ten of the largest. */
+/** No further inputs are searched after this many bytes of JSON: some ten of the largest. */
 const LOOKED_THROUGH_BYTES = 128 * 1024 * 1024;
-/** A smaller input counts as this much: 2,000 of them are looked through. */
+/** Minimum size charged per input, so that at most 2,000 are searched. */
 const INPUT_MIN_BYTES = 64 * 1024;
 
 /** A key with an escape becomes one that no step has. */
 const READABLE = readableJson('run.input');
 
 /**
- * Tells of which of these steps the callers of calls brought outputs (`brought`), without reading their inputs into this process.
- * Goes through the calls in their order, and leaves out those after the first 128 MiB of inputs. `brought` is null where the
+ * Finds for which of these steps callers sent outputs with their calls (`brought`), without loading the inputs.
+ * Searches the calls in order, and leaves out calls after the first 128 MiB of inputs. `brought` is null when the
  * input is in the object store; `bytes` is its size.
  */
 export async function findBroughtOutputs(

@@ -19,15 +19,15 @@ import { measureInput, readInputText } from './stored-inputs.ts';
 import { outputBytes, outputObject, readStoredOutput } from './stored-outputs.ts';
 
 /**
- * Loads what references in the values of a call stand for, as JSON text: outputs of completed blocks, the run's message, the
- * input of a call that goes on with a run. Throws RUN_NOT_FOUND when one is not stored (any more), and OUTPUT_TOO_LARGE instead
- * of reading more than OUTPUTS_READ_MAX_BYTES.
+ * Loads the values of references of a call as JSON text: outputs of completed blocks, the run's message, the input of
+ * a call that continues a run. Throws RUN_NOT_FOUND when a value is not stored (any more), and OUTPUT_TOO_LARGE
+ * instead of reading more than OUTPUTS_READ_MAX_BYTES.
  */
 export async function loadTexts(db: Db, callId: string, refs: string[]): Promise<Map<string, StoredText>> {
   const stored = new Map<string, StoredText>();
   const keys = refs.filter(isBlockKey);
   if (keys.length < refs.length) {
-    // PostgreSQL finds no member in a text with U+0000 or half a surrogate pair.
+    // PostgreSQL cannot extract members from JSON with U+0000 or a lone surrogate.
     const input = Buffer.from(await readInputText(db, callId));
     for (const ref of refs)
       if (ref === MESSAGE_REF) stored.set(ref, toText(findMember(input, 'message')));
@@ -45,7 +45,7 @@ export async function loadTexts(db: Db, callId: string, refs: string[]): Promise
   return stored;
 }
 
-/** Loads what references stand for as `loadTexts` does, and parses it. */
+/** Loads and parses the values of references as `loadTexts` does. */
 export async function loadReferences(db: Db, callId: string, refs: string[]): Promise<Map<string, Stored>> {
   const texts = await loadTexts(db, callId, refs);
   return new Map([...texts].map(([ref, { text, bytes }]) => [ref, { json: JSON.parse(text), bytes }]));
@@ -67,7 +67,7 @@ export function textLoader(db: Db, callId: string): LoadTexts {
   return (refs) => loadTexts(db, callId, refs);
 }
 
-/** Adds up the bytes of the recorded outputs of one or several calls, of these steps when given. */
+/** Adds up the sizes of the recorded outputs of one or several calls; with `steps`, of these steps only. */
 export async function measureOutputs(
   db: Db,
   callIds: string | string[],
@@ -83,8 +83,8 @@ export async function measureOutputs(
 }
 
 /**
- * Measures what is read to build a value of a call. The message and the input of a call are read as parts of what it was started
- * with, which is counted.
+ * Returns the bytes that building a value of a call reads. The message and the input count as the whole stored input
+ * of the call.
  */
 export async function measureValue(db: Db, callId: string, value: Value): Promise<number> {
   const refs = [...new Set(listUnmeasured(value))];
@@ -115,7 +115,7 @@ function findContinuedInput(input: Buffer): Uint8Array | undefined {
   return continuation && findMember(continuation, 'input');
 }
 
-/** Selects the outputs in one statement, whose rows hold them only when all of them together may be read. */
+/** Selects the outputs in one statement, whose rows contain them only when all together may be read. */
 function selectOutputs(db: Db, callId: string, keys: string[]) {
   return db
     .with('measured', (query) =>
@@ -139,7 +139,7 @@ function selectOutputs(db: Db, callId: string, keys: string[]) {
     .execute();
 }
 
-/** A value that is not there is null. */
+/** A missing value is null. */
 function toText(json: Uint8Array | undefined): StoredText {
   const text = json ? Buffer.from(json.buffer, json.byteOffset, json.length).toString().trim() : 'null';
   return { text, bytes: Buffer.byteLength(text) };

@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { Stored } from '../../flow/value.ts';
 
-/** Loads what the references of one call stand for from `cache`; `load` reads those that it lacks, which are cached then. */
+/** Loads the values of one call's references from `cache`; `load` reads missing ones, which are then cached. */
 export async function loadThroughCache(
   cache: LRUCache<string, Stored>,
   callId: string,

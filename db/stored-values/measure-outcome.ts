@@ -3,7 +3,9 @@ import type { Db } from '../connect.ts';
 import { measureOutputs, measureValue } from './load-references.ts';
 import { measureInput } from './stored-inputs.ts';
 
-/** Measures what is read to answer with a call's outcome: its result where it completed, its pause where it `pauses`. */
+/**
+ * Returns the bytes that describing a call's outcome reads: its result when it completed, its pause when it `pauses`.
+ */
 export async function measureOutcome(
   db: Db,
   callId: string,
@@ -13,7 +15,10 @@ export async function measureOutcome(
   return result ? measureValue(db, callId, result) : 0;
 }
 
-/** Measures what is read to describe a pause of a call: its outputs, and its input, which has those that its caller brought. */
+/**
+ * Returns the bytes that describing a call's pause reads: its outputs, and its input with the outputs that its caller
+ * sent.
+ */
 export async function measurePause(db: Db, callId: string): Promise<number> {
   const [outputs, input] = await Promise.all([measureOutputs(db, callId), measureInput(db, callId)]);
   return outputs + input;

@@ -1,7 +1,7 @@
 import { type ObjectStore, ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import type { Db } from '../connect.ts';
 
-/** Returns the object store. Throws ObjectStoreUnavailable where this process has none. */
+/** Returns the object store. Throws ObjectStoreUnavailable when this process has none. */
 export function objectStoreOf({ objects }: Db): ObjectStore {
   if (objects) return objects;
   throw new ObjectStoreUnavailable(

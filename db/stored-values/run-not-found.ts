@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { ServiceError } from '../../flow/errors.ts';
 
-/** The error for a run that never existed, or was deleted for its age, perhaps a moment ago. */
+/** The error for a run that never existed or was deleted. */
 export function runNotFound(executionId: string): ServiceError {
   return new ServiceError('RUN_NOT_FOUND', `There is no run ${executionId}.`);
 }
@@ -19,10 +19,13 @@ export function outputNotFound(callId: string, blockKey: string): ServiceError {
   );
 }
 
-/** The SQLSTATE of database functions that lock the run's row and do not find it. */
+/** The SQLSTATE of database functions that do not find the run's row. */
 const NO_DATA_FOUND = 'P0002';
 
-/** Makes the handler for errors of writes about a call: throws RUN_NOT_FOUND when its run is gone, else the error itself. */
+/**
+ * Makes the handler for errors of writes about a call: throws RUN_NOT_FOUND when its run is gone, otherwise the error
+ * itself.
+ */
 export function rethrowAsRunNotFound(callId: string) {
   return (error: unknown): never => {
     throw error instanceof pg.DatabaseError && error.code === NO_DATA_FOUND ? callNotFound(callId) : error;

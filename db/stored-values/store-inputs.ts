@@ -1,5 +1,3 @@
-// Writes large inputs of calls into the object store before the calls are inserted, which links them. A writer that was taken
-// for dead meanwhile gets InputBeingDeleted then, and inserts its calls without the store.
 import { sql } from 'kysely';
 import type { StoredObject } from '../../platform/object-store/object-store.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -7,9 +5,9 @@ import type { StoredRunInput } from '../tables/run-input.ts';
 import { storeObject } from './store-object.ts';
 import { INPUT_KEY } from './stored-inputs.ts';
 
-/** Where inputs were written; those that are not among them belong into the database. */
+/** The stored objects of inputs. Inputs that are not in the map are stored in the database. */
 export type StoredInputs = ReadonlyMap<StoredRunInput, StoredObject>;
-/** All inputs belong into the database. */
+/** All inputs are stored in the database. */
 export const NONE_STORED: StoredInputs = new Map();
 
 /** Upkeep is deleting the object of an input that was to be linked. */
@@ -18,8 +16,9 @@ export class InputBeingDeleted extends Error {
 }
 
 /**
- * Writes inputs of calls, or of step-through sessions, into the object store where they are large. `onSerialized` is called before
- * anything is waited for.
+ * Writes large inputs of calls or sessions into the object store, before the calls are inserted, which links them. A
+ * writer that took too long gets InputBeingDeleted then, and inserts its calls without the store. `onSerialized` is
+ * called before the first wait.
  */
 export async function storeInputs(
   db: Db,
@@ -41,8 +40,8 @@ export async function storeInputs(
 }
 
 /**
- * Makes an object the input of a session whose row this transaction has written, in place of an earlier one, which is deleted;
- * undefined: the row itself has the input. Throws InputBeingDeleted.
+ * Makes an object the input of a session whose row this transaction has written, and deletes the earlier object;
+ * undefined: the input is in the row. Throws InputBeingDeleted.
  */
 export async function replaceInput(
   tx: Db | Tx,

@@ -1,6 +1,6 @@
-// Writes large values into the object store: first a row, then the object, so that upkeep finds what a crash has left. Whoever
-// records what the value belongs to links the row: an output with its block (runs/block-runs.ts), an input with its call
-// (store-inputs.ts).
+// Writes large values into the object store: first a row, then the object, so that upkeep finds leftovers of a crash.
+// The record that uses the value links the row: a block its output (runs/block-runs.ts), a call its input
+// (stored-inputs.ts).
 import { sql } from 'kysely';
 import { hashOf } from '../../platform/object-store/hash-of.ts';
 import { ObjectStoreUnavailable, type StoredObject } from '../../platform/object-store/object-store.ts';
@@ -8,12 +8,12 @@ import { valuesKept } from '../../platform/observability/metrics/run-metrics.ts'
 import type { Db } from '../connect.ts';
 import { objectStoreOf } from './object-store-of.ts';
 
-/** The owner of a value: its columns in stored_object, and `name`, with which the name of the object begins. */
+/** What a value belongs to: its columns in stored_object, and `name`, the beginning of the object's name. */
 type Owner = { organizationId: string; callId: string; blockKey: string; name: string };
 
 /**
- * Writes JSON into the object store when it is large. Undefined when it belongs into the database: it is small, there is no
- * store, or the store is away, since a run should not wait for that. What is linked already is not written again.
+ * Writes large JSON into the object store. Undefined when it belongs into the database: it is small, or there is no
+ * store, or the store is down, because a run should not wait for that. Does not write a linked object again.
  */
 export async function storeObject(
   db: Db,
@@ -52,7 +52,7 @@ export async function storeObject(
   return object;
 }
 
-/** Reads what `storeObject` has written. Throws ObjectStoreUnavailable, and ObjectLost. */
+/** Reads an object written by `storeObject`. Throws ObjectStoreUnavailable, and ObjectLost. */
 export async function readObject(db: Db, object: StoredObject): Promise<string> {
   const organizationId = object.location.split('/').at(-3) ?? '';
   return (await objectStoreOf(db).get(organizationId, object)).toString();

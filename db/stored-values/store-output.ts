@@ -8,7 +8,9 @@ import { storeObject } from './store-object.ts';
 /** The SQLSTATE of link_output. */
 const BEING_DELETED = 'WE001';
 
-/** Writes the output of a block into the object store when it is large; undefined when it belongs into the database. */
+/**
+ * Writes the output of a block into the object store when it is large; undefined when it belongs into the database.
+ */
 export async function storeOutput(
   db: Db,
   organizationId: string,
@@ -16,12 +18,12 @@ export async function storeOutput(
   output: string | Buffer | undefined,
 ): Promise<StoredObject | undefined> {
   if (!db.objects || output === undefined) return undefined;
-  // The block's key may have any length and characters: the object's has neither.
+  // A block's key may have any length and characters; an object's name may not.
   const name = createHash('sha256').update(blockKey).digest('hex').slice(0, 32);
   return storeObject(db, { organizationId, callId, blockKey, name }, output);
 }
 
-/** Whether a record was refused because upkeep is deleting its object: its writer took so long that it was taken for dead. */
+/** Whether a record was rejected because upkeep is deleting its object: the writer took too long. */
 export function isBeingDeleted(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === BEING_DELETED;
 }

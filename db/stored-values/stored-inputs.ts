@@ -1,4 +1,4 @@
-// Inputs of calls as their rows have them: in the column `input`, or as a linked row of stored_object, when that is null.
+// Inputs of calls: in the column `input` or, when that is null, in the object of a linked row of stored_object.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectLost, type StoredObject } from '../../platform/object-store/object-store.ts';
@@ -8,21 +8,21 @@ import type { StoredRunInput } from '../tables/run-input.ts';
 import { callNotFound } from './run-not-found.ts';
 import { readObject } from './store-object.ts';
 
-/** The block_key of a call's input in stored_object, which no block has. */
+/** The block_key of a call's input in stored_object; no block has it. */
 export const INPUT_KEY = '';
 
 const OF_CALL = sql`stored_object.execution_id = run.execution_id
   and stored_object.block_key = ${sql.lit(INPUT_KEY)} and stored_object.linked`;
 
-/** The bytes of a call's input as JSON, wherever it is. For queries that select from run. */
+/** The size of a call's input as JSON, wherever it is. For queries that select from run. */
 export const inputBytes = sql<number>`coalesce(
   octet_length(run.input::text), (select stored_object.bytes from stored_object where ${OF_CALL}), 0)`;
 
-/** The object that has a call's input; null when the row itself has it. For queries as above. */
+/** The object with a call's input; null when the row has it. For queries as above. */
 export const inputObject = sql<StoredObject | null>`case when run.input is null then (
   select json_build_object('location', location, 'bytes', bytes, 'sha256', sha256) from stored_object where ${OF_CALL}) end`;
 
-/** Measures the input of a call as JSON, in bytes; 0 when there is no such call. */
+/** Returns the size of a call's input as JSON, in bytes; 0 without such a call. */
 export async function measureInput(db: Db, callId: string): Promise<number> {
   const row = await db
     .selectFrom('run')
@@ -33,7 +33,7 @@ export async function measureInput(db: Db, callId: string): Promise<number> {
 }
 
 /**
- * Returns the input of a call from its row, or reads it from the object store: throws ObjectStoreUnavailable then, RUN_NOT_FOUND
+ * Returns the input of a call from its row or from the object store. Throws ObjectStoreUnavailable, RUN_NOT_FOUND
  * when the run was deleted meanwhile, or INTERNAL_ERROR when the object is lost.
  */
 export async function readInput(

@@ -1,4 +1,4 @@
-// Outputs of blocks as their rows have them: in the column `output`, or as a linked row of stored_object, when that is null.
+// Outputs of blocks: in the column `output` or, when that is null, in the object of a linked row of stored_object.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectLost, type StoredObject } from '../../platform/object-store/object-store.ts';
@@ -10,15 +10,18 @@ import { readObject } from './store-object.ts';
 const OF_BLOCK = sql`stored_object.execution_id = block_run.execution_id
   and stored_object.block_key = block_run.block_key and stored_object.linked`;
 
-/** The bytes of a block's output as JSON, wherever it is; null when there is none. For queries that select from block_run. */
+/** The size of a block's output as JSON, wherever it is; null without one. For queries that select from block_run. */
 export const outputBytes = sql<number | null>`coalesce(
   octet_length(block_run.output::text), (select stored_object.bytes from stored_object where ${OF_BLOCK}))`;
 
-/** The object that has a block's output; null when the row itself has it, or there is none. For queries as above. */
+/** The object with a block's output; null when the row has it or there is none. For queries as above. */
 export const outputObject = sql<StoredObject | null>`case when block_run.output is null then (
   select json_build_object('location', location, 'bytes', bytes, 'sha256', sha256) from stored_object where ${OF_BLOCK}) end`;
 
-/** Reads an output from the object store, as JSON text. Throws ObjectStoreUnavailable, or when it is lost, INTERNAL_ERROR. */
+/**
+ * Reads an output from the object store, as JSON text. Throws ObjectStoreUnavailable, or INTERNAL_ERROR when it is
+ * lost.
+ */
 export async function readStoredOutput(
   db: Db,
   callId: string,

@@ -1,4 +1,4 @@
-// The tables of API keys and connected assistants as Kysely sees them, beside those of schema.ts.
+// Tables of API keys and connected assistants for Kysely.
 import type { ColumnType, Generated } from 'kysely';
 import type { Now } from './now.ts';
 
@@ -19,7 +19,7 @@ export interface ApiKeyTable {
   created_at: Now;
   expires_at: Date | null;
   revoked_at: Date | null;
-  /** The user who made it; null when an operator did. */
+  /** The user who made it; null for an operator. */
   created_by: string | null;
   /** To the minute. */
   last_used_at: Date | null;
@@ -32,13 +32,13 @@ export interface ConnectedAssistantTable {
   /** Empty for clients whose tokens do not name them. */
   client_id: string;
   name: string | null;
-  /** The scopes of the token that was seen last. */
+  /** The scopes of the latest token. */
   scopes: string[];
-  /** The latest consent of which a token was seen. */
+  /** The latest known consent. */
   consented_at: Date;
   first_used_at: Now;
   /** To the minute. */
   last_used_at: Now;
-  /** Tokens of a consent that was given no later are refused. */
+  /** Tokens of earlier consents are rejected. */
   disconnected_at: Date | null;
 }

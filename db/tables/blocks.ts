@@ -13,7 +13,7 @@ export interface BlockRunTable {
   status: 'completed' | 'failed' | 'paused';
   /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
   input: ColumnType<Value, string, string>;
-  /** null when the block failed, and when a linked row of stored_object names the object that has it. */
+  /** null when the block failed, and when the output is in the object of a linked row of stored_object. */
   output: ColumnType<Json, string | null, string | null>;
   error: ColumnType<{ code: ErrorCode; message: string } | null, string | null, string | null>;
   model: string | null;
@@ -28,19 +28,19 @@ export interface BlockRunTable {
   recorded: Generated<string>;
 }
 
-/** A block that takes long, or that its provider refused, until its end is recorded. */
+/** A block that takes long or that its provider rejected, until its end is recorded. */
 export interface BlockUnderWayTable {
   execution_id: string;
   block_key: string;
   step_id: string;
   name: string;
   processor_type: ProcessorType;
-  /** The attempts so far, the one under way included. */
+  /** The attempts so far, including the one in flight. */
   attempts: number;
   started_at: Date;
-  /** The provider's last refusal, in words for callers. */
+  /** The provider's last rejection, in words for callers. */
   last_error: Generated<string | null>;
-  /** When the next attempt is due; null while one is under way. */
+  /** When the next attempt is due; null during an attempt. */
   next_attempt_at: Generated<Date | null>;
   /** Until then, the process that is making a model call is not to be taken for lost; null unless the engine may do so. */
   held_until: Generated<Date | null>;

@@ -1,4 +1,3 @@
-// The tables of credits as Kysely sees them, beside those of schema.ts.
 import type { Generated } from 'kysely';
 import type { Now } from './now.ts';
 
@@ -14,7 +13,7 @@ export interface LedgerEntryTable {
   created_at: Now;
 }
 
-/** Credits that are set aside for a block execution while its model is asked. */
+/** Credits that are reserved for a block execution during its model call. */
 export interface ReservationTable {
   execution_id: string;
   block_key: string;
@@ -23,7 +22,7 @@ export interface ReservationTable {
   reserved_at: Now;
 }
 
-/** A user who has had the starting credits of an organization: they get none for another. */
+/** A user who has had the starting credits of an organization and gets none for another. */
 export interface StartingGrantTable {
   user_id: string;
   organization_id: string;

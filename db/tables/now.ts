@@ -1,4 +1,4 @@
 import type { ColumnType } from 'kysely';
 
-/** A time that is the database's own at the insert, unless it is given. */
+/** A time that defaults to the database's time at the insert. */
 export type Now = ColumnType<Date, Date | undefined, Date>;

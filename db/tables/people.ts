@@ -1,15 +1,14 @@
-// The tables of member profiles and invitations as Kysely sees them, beside those of schema.ts.
 import type { Generated } from 'kysely';
 import type { Now } from './now.ts';
 
-/** The name and e-mail address of somebody who has acted in an organization, also after they have left. */
+/** The name and e-mail address of a user who has acted in an organization, also after leaving it. */
 export interface MemberProfileTable {
   organization_id: string;
   user_id: string;
   name: string | null;
   email: string | null;
   email_verified: boolean;
-  /** When the token that told them was issued. */
+  /** When the token with these claims was issued. */
   told_at: Date;
 }
 

@@ -9,22 +9,22 @@ export type StoredRunInput = {
   parameters: { [key: string]: Json };
   block_overrides: BlockOverrides;
   attachments?: Attachment[];
-  /** Credits the run may cost at most. */
+  /** Maximum cost of the run, in credits. */
   max_credits?: number | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;
   continuation?: Continuation | undefined;
 };
 
-/** The values that a caller carried from one call of a run to the next. */
+/** The values that a caller sent from one call of a run to the next. */
 export type Continuation = {
-  /** The input of the first step, unless that is the message. */
+  /** The input of the first step, unless it is the message. */
   input?: Json | undefined;
   /** The first step's index in the plan. */
   from?: number | undefined;
-  /** The outputs of the steps before, and those that this call has instead of some of them. */
+  /** The outputs of the earlier steps, some of which this call may replace. */
   outputs: { [stepId: string]: Json };
   replaced?: { [stepId: string]: Json } | undefined;
-  /** The conversation with which the paused step goes on. */
+  /** The conversation with which the paused step continues. */
   resume?: { step_id: string; iterations: number; messages: ToolCallMessage[] } | undefined;
 };

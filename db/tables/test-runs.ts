@@ -11,27 +11,27 @@ export interface TestCaseTable {
   expectation: JSONColumnType<Expectation>;
   created_at: Now;
   updated_at: Now;
-  /** The run of the case in the last test run that had it; its result may have been deleted. */
+  /** The case's run in its latest test run; its result may have been deleted. */
   last_execution_id: string | null;
 }
 
 export const TEST_RUN_STATUSES = ['started', 'completed', 'cancelled'] as const;
 type TestRunStatus = (typeof TEST_RUN_STATUSES)[number];
 
-/** Test cases of a flow run together, in one workflow of the same id. */
+/** Test cases of a flow that run together, in one workflow of the same id. */
 export interface TestRunTable {
   id: string;
   flow_id: string;
   flow_version_id: string;
   status: Generated<TestRunStatus>;
-  /** The actor of the audit log; null where it is not known. */
+  /** The audit-log actor; null when unknown. */
   started_by: string | null;
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
 }
 
-/** A case as it was when it was run, and what came of it. */
+/** A case as it was when it ran, and its result. */
 export interface TestResultTable {
   execution_id: string;
   test_run_id: string;

@@ -1,7 +1,6 @@
-// The tables of usage as Kysely sees them, beside those of schema.ts.
 import type { ColumnType, Generated } from 'kysely';
 
-/** Sums of a day (UTC) by what they belong to. */
+/** Sums of a day (UTC), by tenant and subject. */
 export interface UsageTable {
   organization_id: string;
   day: ColumnType<Date, string, string>;
@@ -11,9 +10,9 @@ export interface UsageTable {
   version: number;
   /** The key_id of the API key; empty for users. */
   key_id: string;
-  /** The thing that is counted: runs, requests that a rate limit refused, code that costs credits, or calls of this model. */
+  /** What is counted: runs, requests rejected by a rate limit, code with costs, or calls of this model. */
   subject: string;
-  /** The class of latencies (db/usage/latency-classes.ts); -1 where none was measured. */
+  /** The class of latencies (db/usage/count-usage.ts); -1 without a measurement. */
   latency: number;
   count: number;
   failures: number;
@@ -24,7 +23,7 @@ export interface UsageTable {
 
 /** A change of a run's status whose differences are to be added to `usage`. */
 export interface UsagePendingTable {
-  /** A call, which is the run itself where it began with it. */
+  /** A call; the run itself when the run began with it. */
   execution_id: string;
   id: Generated<number>;
   at: Date;

@@ -1,4 +1,3 @@
-// The tables of webhooks as Kysely sees them, beside those of schema.ts.
 import type { Generated, JSONColumnType } from 'kysely';
 import type { DeliveryStatus, WebhookEvent } from '../../flow/delivery.ts';
 import type { Now } from './now.ts';
@@ -19,24 +18,24 @@ interface WebhookDeliveryTable {
   id: Generated<string>;
   seq: Generated<number>;
   organization_id: string;
-  /** That of the run; null: a test. */
+  /** The project of the run; null: a test. */
   project_id: Generated<string | null>;
   /** null: a test. */
   execution_id: string | null;
   event_type: WebhookEvent;
   target_url: string;
   status: Generated<DeliveryStatus>;
-  /** Counts from 1; each time a delivery is sent anew, its attempts are counted anew. */
+  /** Counts from 1. Each round counts its attempts anew. */
   round: Generated<number>;
   attempt: Generated<number>;
   response_status: number | null;
   last_attempted_at: Date | null;
   next_attempt_at: Date | null;
   error_message: string | null;
-  /** The bytes of every attempt, from the first one on. */
+  /** The body of every attempt, from the first one on. */
   body: string | null;
   created_at: Generated<Date>;
-  /** When to look whether it is still being delivered. */
+  /** When to check whether it is still being delivered. */
   check_at: Generated<Date>;
 }
 
@@ -48,7 +47,7 @@ interface WebhookAttemptTable {
   /** null while it runs, and when its worker was lost. */
   duration_ms: number | null;
   response_status: number | null;
-  /** The headers as they were sent, as JSON; null while it runs, and when its worker was lost. */
+  /** The sent headers, as JSON; null while it runs, and when its worker was lost. */
   request_headers: JSONColumnType<
     { [name: string]: string } | null,
     string | null | undefined,

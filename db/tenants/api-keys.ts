@@ -1,4 +1,4 @@
-// API keys of projects, found by their key ids; of a secret only its HMAC is stored.
+// API keys of projects, found by their key ids. Only the HMAC of a secret is stored.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
@@ -6,7 +6,7 @@ import type { Environment } from '../schema.ts';
 import { DEFAULT_KEY_SCOPES, type KeyScope } from '../tables/access.ts';
 import { lockProject } from './projects.ts';
 
-/** The most keys of one project that are neither revoked nor expired. */
+/** Maximum number of keys of one project that are neither revoked nor expired. */
 export const ACTIVE_API_KEYS_MAX = 10;
 export const TOO_MANY_API_KEYS = `The project has ${ACTIVE_API_KEYS_MAX} active API keys, the most it can have: revoke one first.`;
 const API_KEYS_LISTED_MAX = 200;
@@ -74,7 +74,9 @@ async function insertInto(tx: Tx, key: NewApiKey) {
     .executeTakeFirstOrThrow();
 }
 
-/** Finds a key, also a revoked or expired one, with the HMAC of its secret; a deleted project has no keys. */
+/**
+ * Finds a key, even a revoked or expired one, with the HMAC of its secret. Keys of deleted projects are not found.
+ */
 export function findApiKey(db: Db | Tx, keyId: string) {
   return db
     .selectFrom('api_key')
@@ -99,7 +101,7 @@ export function findApiKey(db: Db | Tx, keyId: string) {
 }
 export type FoundApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
-/** Lists up to 200 keys of a project: those that are not revoked first, then newest first. */
+/** Lists up to 200 keys of a project: keys that are not revoked first, then newest first. */
 export function listApiKeys(db: Db | Tx, projectId: string): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('api_key')
@@ -112,7 +114,7 @@ export function listApiKeys(db: Db | Tx, projectId: string): Promise<ApiKeyRow[]
     .execute();
 }
 
-/** Records the time at which a key was used, to the minute. */
+/** Records the last use of a key, to the minute. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
   await db
     .updateTable('api_key')
@@ -127,7 +129,7 @@ export async function touchApiKey(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** Revokes a key; one that was revoked before stays as it is. Throws NOT_FOUND when the project has no such key. */
+/** Revokes a key; does nothing for a revoked key. Throws NOT_FOUND when the project has no such key. */
 export async function revokeApiKey(
   db: Db | Tx,
   projectId: string,

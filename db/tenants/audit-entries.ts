@@ -1,13 +1,13 @@
-// The audit log: who changed what, one entry per management write, made in the transaction of the write.
+// The audit log: who changed what, one entry per management write, in the transaction of the write.
 import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
 import { traceIdOf } from '../../platform/observability/trace-context.ts';
 import { currentTrace } from '../../platform/observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
 
-/** The author of a change, and the request in which it is made. */
+/** The author of a change, and its request. */
 export type Author = {
-  /** A user id, `api_key/{key_id}`, `operator`, or `service` for what the service does by itself. */
+  /** A user id, `api_key/{key_id}`, `operator`, or `service` for changes by the service itself. */
   actor: string;
   requestId: string;
 };
@@ -21,7 +21,7 @@ type AuditedChange = {
   details?: { [field: string]: Json };
 };
 
-/** Records a change in the audit log. `tx` is the transaction that makes it: both happen, or neither. */
+/** Records a change in the audit log, in the transaction `tx` that makes it. */
 export async function recordChange(
   tx: Tx,
   { actor, requestId }: Author,
@@ -69,7 +69,7 @@ export async function recordUserChange(
     .execute();
 }
 
-/** Which entries are listed: those that meet every condition that is given; `since` and `beforeUs` are times. */
+/** Filter of entries, which must meet every given condition; `since` and `beforeUs` are times. */
 export type AuditFilter = {
   actor?: string | undefined;
   action?: string | undefined;

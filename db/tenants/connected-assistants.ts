@@ -1,13 +1,13 @@
-// The assistants that act for users over MCP: those whose tokens were seen here, whoever issued them.
+// The assistants that act for users over MCP: OAuth clients whose tokens were used here.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Page } from './user-organizations.ts';
 
-/** How old `last_used_at` may get before a request renews it. */
+/** Maximum age of `last_used_at` before a request updates it. */
 const USE_RECORDED_MS = 60_000;
 
-/** A use of MCP: the user, the client (`''` when its token does not name it), and the consent that the token is of. */
+/** A use of MCP: the user, the client (`''` when its token does not name it), and the time of the consent. */
 type AssistantUse = {
   userId: string;
   clientId: string;
@@ -16,7 +16,7 @@ type AssistantUse = {
   consentedAt: Date;
 };
 
-/** Tells whether the user has disconnected the client and not consented to it again since. */
+/** Whether the user has disconnected the client without a later consent. */
 export async function isDisconnected(
   db: Db,
   { userId, clientId, consentedAt }: Pick<AssistantUse, 'userId' | 'clientId' | 'consentedAt'>,
@@ -25,7 +25,7 @@ export async function isDisconnected(
 }
 
 /**
- * Records a use, once a minute and whenever the consent is newer. Answers false, and records nothing, when the user
+ * Records a use, once a minute and whenever the consent is newer. Returns false, and records nothing, when the user
  * has disconnected the client since that consent.
  */
 export async function recordAssistantUse(db: Db, use: AssistantUse): Promise<boolean> {
@@ -48,7 +48,7 @@ export async function recordAssistantUse(db: Db, use: AssistantUse): Promise<boo
   return true;
 }
 
-/** Lists a user's connected assistants, by client id; `after` is the id of the last one before them. */
+/** Lists a user's connected assistants by client id; `after`: the id of the last one on the previous page. */
 export function listAssistants(db: Db, userId: string, { after, limit }: Page) {
   return selectConnected(db)
     .where('user_id', '=', userId)
@@ -67,7 +67,7 @@ export function listAssistants(db: Db, userId: string, { after, limit }: Page) {
 }
 export type AssistantRow = Awaited<ReturnType<typeof listAssistants>>[number];
 
-/** Disconnects an assistant: tokens of every consent until now are refused. Throws NOT_FOUND. */
+/** Disconnects an assistant: tokens of every earlier consent are rejected. Throws NOT_FOUND. */
 export async function disconnect(tx: Tx, userId: string, id: string): Promise<AssistantRow> {
   const row = await selectConnected(tx)
     .where('user_id', '=', userId)

@@ -4,7 +4,7 @@ import type { Role } from '../schema.ts';
 import { IS_LIVE_KEY } from './api-keys.ts';
 import { PROJECT_COLUMNS, type UserProject } from './user-projects.ts';
 
-/** Finds the project of an API key, in which the key acts as a member; undefined when the key is revoked or expired. */
+/** Finds the project of an API key, in which the key is a member; undefined when the key is revoked or expired. */
 export function findKeyProject(db: Db, apiKeyId: string): Promise<UserProject | undefined> {
   return db
     .selectFrom('api_key')

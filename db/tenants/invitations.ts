@@ -1,4 +1,4 @@
-// Invitations to organizations by e-mail address, in lower case. Whoever writes has locked the organization.
+// Invitations to organizations by e-mail address, in lower case. The caller of a write has locked the organization.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -21,7 +21,9 @@ type NewInvitation = {
   invitedBy: string;
 };
 
-/** Adds an invitation for 7 days. Throws CONFLICT for an address that is invited or a member's, and beyond the bound. */
+/**
+ * Adds an invitation for 7 days. Throws CONFLICT for an address that is invited or a member's, and beyond the limit.
+ */
 export async function insertInvitation(tx: Tx, { organizationId, email, role, invitedBy }: NewInvitation) {
   await tx
     .deleteFrom('invitation')
@@ -58,7 +60,7 @@ export async function insertInvitation(tx: Tx, { organizationId, email, role, in
 }
 export type InvitationRow = Awaited<ReturnType<typeof insertInvitation>>;
 
-/** Tells whether a member has the address: one that every member can see, and that the identity provider vouches for. */
+/** Whether a member has this address, verified by the identity provider. */
 async function hasMemberWith(tx: Tx, organizationId: string, email: string): Promise<boolean> {
   const row = await tx
     .selectFrom('membership')
@@ -76,7 +78,7 @@ async function hasMemberWith(tx: Tx, organizationId: string, email: string): Pro
   return row !== undefined;
 }
 
-/** Lists the invitations of an organization by address, after the address `after`. */
+/** Lists the invitations of an organization by address, starting after the address `after`. */
 export function listInvitations(
   db: Db,
   organizationId: string,
@@ -92,7 +94,7 @@ export function listInvitations(
     .execute();
 }
 
-/** Takes an invitation away, to revoke or to accept it; undefined when the organization has no such invitation. */
+/** Deletes an invitation, to revoke or to accept it; undefined when the organization has no such invitation. */
 export function deleteInvitation(
   tx: Tx,
   organizationId: string,
@@ -106,7 +108,7 @@ export function deleteInvitation(
     .executeTakeFirst();
 }
 
-/** Takes away what a user has invited who may no longer do so; answers how many invitations that were. */
+/** Deletes the invitations of a user who may no longer invite; returns the number. */
 export async function deleteInvitationsBy(tx: Tx, organizationId: string, userId: string): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('invitation')
@@ -134,7 +136,7 @@ function selectInvitationsOf(db: Db | Tx, email: string) {
     .where('organization.deleted_at', 'is', null);
 }
 
-/** Finds an invitation of an address, also one that has expired. */
+/** Finds an invitation of an address, even an expired one. */
 export function findInvitationOf(tx: Tx, email: string, id: string) {
   return selectInvitationsOf(tx, email).where('invitation.id', '=', id).executeTakeFirst();
 }

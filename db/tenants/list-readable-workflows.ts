@@ -1,8 +1,8 @@
 import type { Db } from '../connect.ts';
 
 /**
- * Lists those of `ids`, of runs, test runs and deliveries (with which the ids of their workflows begin), that a user may read:
- * those of organizations that the user belongs to. What was deleted nobody may read.
+ * Filters `ids` of runs, test runs and deliveries (with which the ids of their workflows begin) to those of
+ * organizations that the user belongs to. Deleted ones are not included.
  */
 export async function listReadableWorkflows(db: Db, userId: string, ids: string[]): Promise<Set<string>> {
   const organizations = db

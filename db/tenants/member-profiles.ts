@@ -1,4 +1,3 @@
-// Names and e-mail addresses of members, as the identity provider told them when the members acted in their organization.
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 
@@ -8,11 +7,11 @@ type NewMemberProfile = {
   name: string | null;
   email: string | null;
   emailVerified: boolean;
-  /** When the token that tells this was issued: what an older token tells changes nothing. */
-  toldAt: Date;
+  /** When the token with these claims was issued. Claims of an older token change nothing. */
+  issuedAt: Date;
 };
 
-/** Saves what a token tells of a member; what it does not tell stays as it was. */
+/** Saves the claims of a member's token; missing claims stay as they were. */
 export async function saveMemberProfile(db: Db | Tx, profile: NewMemberProfile): Promise<void> {
   await db
     .insertInto('member_profile')
@@ -22,7 +21,7 @@ export async function saveMemberProfile(db: Db | Tx, profile: NewMemberProfile):
       name: profile.name,
       email: profile.email,
       email_verified: profile.emailVerified,
-      told_at: profile.toldAt,
+      told_at: profile.issuedAt,
     })
     .onConflict((conflict) =>
       conflict

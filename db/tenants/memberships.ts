@@ -1,11 +1,11 @@
-// Memberships: the users of an organization and their roles (docs/identity-and-access.md, Roles).
+// Memberships: the users of an organization, their roles and their profiles (docs/identity-and-access.md, Roles).
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import type { Role } from '../schema.ts';
 import { lockOrganization } from './organizations.ts';
 
-/** Organizations of which one user is an owner, and which are not deleted, before that user can make no further one. */
+/** Maximum number of organizations of one owner, not counting deleted ones. */
 export const ORGANIZATIONS_OWNED_MAX = 50;
 
 export const ALREADY_MEMBER = 'This user is already a member of the organization.';
@@ -53,7 +53,7 @@ export async function findRole(
   return row?.role;
 }
 
-/** Throws CONFLICT when a user owns as many organizations as one may who makes another. It does not see those made at once. */
+/** Throws CONFLICT when a user owns the maximum number of organizations. Does not see concurrent creations. */
 export async function requireFewOwned(tx: Tx, userId: string): Promise<void> {
   const { owned } = await tx
     .selectFrom('membership')
@@ -89,7 +89,7 @@ async function insertInto(tx: Tx, member: NewMember): Promise<MemberRow> {
   return getMember(tx, member.organizationId, member.userId);
 }
 
-/** Lists members by user id, after the user id `after`. */
+/** Lists members by user id, starting after the user id `after`. */
 export function listMembers(
   db: Db | Tx,
   organizationId: string,
@@ -103,8 +103,7 @@ export function listMembers(
 }
 
 /**
- * Locks a member, and answers the member and whether it is the only owner; neither changes before the transaction
- * ends. Throws NOT_FOUND.
+ * Locks a member until the transaction ends; returns the member and whether it is the only owner. Throws NOT_FOUND.
  */
 export async function lockMember(
   tx: Tx,

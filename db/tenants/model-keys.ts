@@ -1,9 +1,9 @@
-// Keys of model providers that organizations store. Keys that come with a request are in request-model-keys.ts.
+// Model keys that organizations store. Keys sent with a request are in request-model-keys.ts.
 import { sql } from 'kysely';
 import type { Encryption } from '../../platform/secrets/encrypt.ts';
 import type { Db, Tx } from '../connect.ts';
 
-/** The last characters of a key that its record shows; none of a key with fewer than three times as many. */
+/** The last characters of a key that its record shows; none for keys with fewer than three times as many. */
 const PREVIEW_CHARS = 4;
 const COLUMNS = ['provider', 'preview', 'created_by', 'updated_at'] as const;
 
@@ -42,7 +42,7 @@ export function listModelKeys(db: Db, organizationId: string): Promise<ModelKeyR
     .execute();
 }
 
-/** Deletes a key; answers whether there was one. */
+/** Deletes a key; returns whether there was one. */
 export async function deleteModelKey(tx: Tx, organizationId: string, provider: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('model_key')
@@ -52,7 +52,7 @@ export async function deleteModelKey(tx: Tx, organizationId: string, provider: s
   return numDeletedRows > 0n;
 }
 
-/** Encrypts every key under the newest of the service's own keys; answers how many. */
+/** Encrypts every key under the newest of the service's own keys; returns the number. */
 export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promise<number> {
   const rows = await tx
     .selectFrom('model_key')
@@ -71,7 +71,7 @@ export async function reencryptModelKeys(tx: Tx, encryption: Encryption): Promis
   return rows.length;
 }
 
-/** Decrypts one key under each of the service's own keys; throws an Error that says which of those is missing or another. */
+/** Decrypts one key under each of the service's own keys. Throws an Error that names the missing or wrong one. */
 export async function requireModelKeysReadable(db: Db, encryption: Encryption): Promise<void> {
   const rows = await db
     .selectFrom('model_key')
@@ -82,7 +82,7 @@ export async function requireModelKeysReadable(db: Db, encryption: Encryption): 
     encryption.decrypt(secret, ownerOf(organization_id, provider));
 }
 
-/** Decrypts a stored key; throws an Error when it was encrypted for another organization or provider. */
+/** Decrypts a stored key. Throws an Error when it was encrypted for another organization or provider. */
 export function decryptModelKey(
   encryption: Encryption,
   { organizationId, provider, secret }: { organizationId: string; provider: string; secret: string },

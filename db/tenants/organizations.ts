@@ -1,6 +1,6 @@
-// Tenants: the tables of organizations, members, projects, API keys, model keys, rate limits and the audit log.
-// Functions take the database or a transaction and answer rows; they throw ServiceError for what only the database can
-// check. This file has the organizations.
+// Tenants: organizations, members, projects, API keys, model keys, limits and the audit log. Functions take the
+// database or a transaction and return rows. They throw ServiceError for rules that only the database can check. This
+// file: organizations.
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
@@ -51,7 +51,7 @@ export function findOrganizationBySlug(db: Db | Tx, slug: string): Promise<Organ
     .executeTakeFirst();
 }
 
-/** Lists every organization, by slug. For operators only. */
+/** Lists every organization by slug, for operators only. */
 export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
   return db
     .selectFrom('organization')
@@ -61,10 +61,10 @@ export function listOrganizations(db: Db | Tx): Promise<OrganizationRow[]> {
     .execute();
 }
 
-/** The fields of an organization or project that can be changed; an absent one stays as it is. */
+/** The fields of an organization or project that can be changed; absent ones stay as they are. */
 export type Named = { name?: string | undefined; description?: string | undefined };
 
-/** Picks the fields of `named` that differ from those of `row`. */
+/** Returns the fields of `named` that differ from those of `row`. */
 export function pickChanges(row: Required<Named>, named: Named): Named {
   const { name = row.name, description = row.description } = named;
   return {
@@ -73,7 +73,7 @@ export function pickChanges(row: Required<Named>, named: Named): Named {
   };
 }
 
-/** Locks an organization: until the transaction ends it is not deleted and its members stay. Throws NOT_FOUND. */
+/** Locks an organization until the transaction ends: it is not deleted and its members stay. Throws NOT_FOUND. */
 export async function lockOrganization(tx: Tx, id: string): Promise<void> {
   const row = await tx
     .selectFrom('organization')
@@ -116,7 +116,7 @@ export async function updateOrganization(
   return { row: updated, changed: true };
 }
 
-/** Marks an organization as deleted: its slug is free, nobody belongs to it, its rows stay. Throws NOT_FOUND. */
+/** Marks an organization as deleted: its slug is free, it has no members, its rows stay. Throws NOT_FOUND. */
 export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('organization')

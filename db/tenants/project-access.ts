@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
-/** The projects a caller may access: that of its API key, or those of the organizations a user belongs to. */
+/** The projects a caller may access: the project of its API key, or those of the user's organizations. */
 export type ProjectAccess = { projectId: string } | { userId: string };
 
-/** Tells whether a caller may access a project, as a condition of a query over `project`. */
+/** Whether a caller may access a project, as a condition of a query over `project`. */
 export function hasProjectAccess(access: ProjectAccess) {
   return 'projectId' in access
     ? sql<boolean>`project.id = ${access.projectId}`

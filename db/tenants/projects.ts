@@ -4,7 +4,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
 import { lockOrganization, type Named, pickChanges } from './organizations.ts';
 
-/** Projects of an organization that are not deleted. */
+/** Maximum number of projects of an organization that are not deleted. */
 export const PROJECTS_MAX = 500;
 
 const COLUMNS = [
@@ -28,8 +28,8 @@ type NewProject = {
 };
 
 /**
- * Creates a project. Throws NOT_FOUND for an unknown organization, CONFLICT when the slug is taken there or the organization has
- * as many projects as it may have.
+ * Creates a project. Throws NOT_FOUND for an unknown organization, and CONFLICT when the slug is taken there or the
+ * organization has the maximum number of projects.
  */
 export function insertProject(db: Db | Tx, project: NewProject) {
   return inTransaction(db, (tx) => insertInto(tx, project));
@@ -97,7 +97,7 @@ export function listProjects(db: Db | Tx, organizationId: string): Promise<Proje
     .execute();
 }
 
-/** Locks a project: it is not deleted before the transaction ends. Throws NOT_FOUND. */
+/** Locks a project until the transaction ends. Throws NOT_FOUND. */
 export async function lockProject(tx: Tx, id: string): Promise<void> {
   const row = await tx
     .selectFrom('project')
@@ -135,12 +135,12 @@ export async function updateProject(
 }
 
 /**
- * Marks one or all projects of an organization as deleted, with their flows, and revokes their API keys; no further run
- * is accepted in them. Their slugs are free; rows of runs stay. Answers the projects' ids. The caller has locked the
+ * Marks one or all projects of an organization as deleted, with their flows, and revokes their API keys; new runs are
+ * rejected. Their slugs are free; rows of runs stay. Returns the projects' ids. The caller has locked the
  * organization.
  */
 export async function deleteProjects(tx: Tx, organizationId: string, projectId?: string): Promise<string[]> {
-  // This lock waits for runs that are being accepted, and keeps back those that come after them.
+  // This lock waits for runs that are being accepted, and blocks later ones.
   const rows = await tx
     .selectFrom('project')
     .select('id')

@@ -1,21 +1,22 @@
-// Rate limits of API keys, organizations and users, by GCRA (the generic cell rate algorithm) in one row per limit, which all
-// API processes share: a minute's requests may come at once, and become available again evenly.
+// Limits of organizations: which runs they may start, how many at once, and the rate of requests. A rate limit uses
+// GCRA (the generic cell rate algorithm) with one row per limit, shared by all API processes: a minute's requests may
+// come at once, and become available again evenly.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 const MINUTE_US = 60_000_000;
 
-/** A rate limit of `subject`, the id of an API key, organization or user, to `perMinute` requests. */
+/** A rate limit: `perMinute` requests for `subject`, the id of an API key, organization or user. */
 export type Quota = { name: string; subject: string; perMinute: number };
 
-/** The time after which a quota gives back one more request. */
+/** Returns the microseconds after which a quota has one more request. */
 export function stepUsOf({ perMinute }: Pick<Quota, 'perMinute'>): number {
   return Math.floor(MINUTE_US / perMinute);
 }
 
 /**
- * Takes `count` requests, at most a minute's, from a quota: all of them or none. Returns whether it did, and after how many
- * microseconds all of the quota will be available again. A count of 0 only asks.
+ * Takes `count` requests, at most a minute's, from a quota: all or none. Returns whether it did, and the microseconds
+ * until the quota is full again. A count of 0 only asks.
  */
 export async function takeRequests(
   db: Db,
@@ -25,9 +26,9 @@ export async function takeRequests(
   const stepUs = stepUsOf({ perMinute });
   const ahead = sql`${stepUs * count} * interval '1 microsecond'`;
   const minute = sql`${stepUs * perMinute} * interval '1 microsecond'`;
-  // It is later only where the limit was raised, or the clock was set back, since.
+  // Later only after the limit was raised or the clock was set back.
   const fullAt = sql`least(r.full_at, now() + ${minute})`;
-  // GCRA's theoretical arrival time moves ahead, unless it is then over a minute's quota ahead.
+  // GCRA's theoretical arrival time moves ahead, unless it would be more than a minute's quota ahead.
   const next = sql`greatest(${fullAt}, now()) + ${ahead}`;
   const fits = sql`${next} <= now() + ${minute}`;
   const { rows } = await sql<{ allowed: boolean; full_in_us: number }>`

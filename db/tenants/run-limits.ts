@@ -1,6 +1,6 @@
 import type { Db } from '../connect.ts';
 
-/** The columns that decide whether an organization may begin or continue runs, to be selected with one of its flows. */
+/** The columns that decide whether an organization may begin or continue runs, for queries over its flows. */
 export const RUN_LIMITS = [
   'organization.balance_microcredits as balanceMicrocredits',
   'organization.runs_under_way_max as runsUnderWayMax',
@@ -8,7 +8,7 @@ export const RUN_LIMITS = [
   'organization.suspension_reason as suspensionReason',
 ] as const;
 
-/** Finds the same of a flow's organization as it is now; undefined when the flow was deleted. */
+/** Finds the present limits of a flow's organization; undefined when the flow was deleted. */
 export function findRunLimits(db: Db, flowId: string) {
   return db
     .selectFrom('flow')

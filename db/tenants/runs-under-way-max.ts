@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../connect.ts';
 
-/** Finds how many runs of an organization may be under way; null where no operator has set it. */
+/** Finds the maximum number of an organization's runs in flight; null when no operator has set it. */
 export async function findRunsUnderWayMax(db: Db, organizationId: string): Promise<number | null> {
   const row = await db
     .selectFrom('organization')
@@ -10,7 +10,7 @@ export async function findRunsUnderWayMax(db: Db, organizationId: string): Promi
   return row?.runs_under_way_max ?? null;
 }
 
-/** Sets it; null: the service's default. Answers whether it was another before. */
+/** Sets the maximum; null: the service's default. Returns whether it changed. */
 export async function updateRunsUnderWayMax(
   db: Db | Tx,
   organizationId: string,

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Tx } from '../connect.ts';
 
 /**
- * Suspends an organization. One that is suspended stays so since the same time, and without a new reason for the same reason.
- * Answers whether anything changed.
+ * Suspends an organization. For a suspended one, keeps the time, and the reason unless there is a new one. Returns
+ * whether anything changed.
  */
 export async function suspendOrganization(tx: Tx, id: string, reason: string | undefined): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -23,7 +23,7 @@ export async function suspendOrganization(tx: Tx, id: string, reason: string | u
   return numUpdatedRows > 0n;
 }
 
-/** Ends the suspension of an organization. Answers whether it was suspended. */
+/** Ends the suspension of an organization. Returns whether it was suspended. */
 export async function endSuspension(tx: Tx, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('organization')

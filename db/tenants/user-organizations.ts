@@ -1,4 +1,3 @@
-// The organizations a user belongs to. All others do not exist for that user.
 import type { Db } from '../connect.ts';
 
 /** A page of a list: up to `limit` rows after the cursor `after`. */
@@ -23,7 +22,10 @@ function organizationsOf(db: Db, userId: string) {
 }
 export type UserOrganization = Awaited<ReturnType<typeof listUserOrganizations>>[number];
 
-/** Lists organizations by slug, after the slug `after`, each with the user's role. */
+/**
+ * Lists the organizations of a user by slug, starting after the slug `after`, each with the user's role. Others do
+ * not exist for that user.
+ */
 export function listUserOrganizations(db: Db, userId: string, { after = '', limit }: Page) {
   return organizationsOf(db, userId)
     .where('organization.slug', '>', after)
@@ -32,7 +34,7 @@ export function listUserOrganizations(db: Db, userId: string, { after = '', limi
     .execute();
 }
 
-/** Finds an organization, with the user's role. */
+/** Finds an organization of a user, with the user's role. */
 export function findUserOrganization(
   db: Db,
   userId: string,

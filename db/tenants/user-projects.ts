@@ -1,4 +1,3 @@
-// The projects of the organizations a user belongs to. All others do not exist for that user.
 import { sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import type { Page } from './user-organizations.ts';
@@ -27,7 +26,10 @@ function projectsOf(db: Db, userId: string) {
 }
 export type UserProject = NonNullable<Awaited<ReturnType<typeof findUserProject>>>;
 
-/** Lists projects by the slugs of organization and project, after `after`: the two slugs, joined by a slash. */
+/**
+ * Lists the projects of a user's organizations by the slugs of organization and project, starting after `after`: the
+ * two slugs, joined by a slash. Others do not exist for that user.
+ */
 export function listUserProjects(
   db: Db,
   userId: string,
@@ -45,12 +47,12 @@ export function listUserProjects(
     .execute();
 }
 
-/** Finds a project, with the user's role in its organization. */
+/** Finds such a project, with the user's role in its organization. */
 export function findUserProject(db: Db, userId: string, id: string) {
   return projectsOf(db, userId).where('project.id', '=', id).executeTakeFirst();
 }
 
-/** Finds a project and locks it: until the transaction ends, neither it nor the membership changes. */
+/** Finds such a project and locks it, with the membership, until the transaction ends. */
 export function lockUserProject(tx: Tx, userId: string, id: string): Promise<UserProject | undefined> {
   return projectsOf(tx, userId)
     .where('project.id', '=', id)
@@ -59,7 +61,7 @@ export function lockUserProject(tx: Tx, userId: string, id: string): Promise<Use
     .executeTakeFirst();
 }
 
-/** Lists the projects with a slug, one of each organization; with `organizationId`, that of this organization alone. */
+/** Lists a user's projects with a slug, one per organization; with `organizationId`, only of this organization. */
 export function listUserProjectsBySlug(
   db: Db,
   userId: string,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { COST_OF_TEST } from './cost-of-test.ts';
 
-/** Lists the test runs of a flow, newest first, from the one after `after`, with how many cases have come to what. */
+/** Lists the test runs of a flow, newest first, starting after `after`, with the number of cases for each result. */
 export function listTestRuns(
   db: Db,
   flowId: string,

@@ -16,8 +16,8 @@ const BYTES = sql<number>`(octet_length(input::text) + octet_length(expectation:
 type SavedTestCase = { flowId: string; name: string; input: TestInput; expectation: Expectation };
 
 /**
- * Creates a case, or replaces the flow's case of that name (then `created` is false). Throws CONFLICT when the flow has
- * as many cases as it may have, or too large ones; the caller has locked the flow, which keeps the count exact.
+ * Creates a case, or replaces the flow's case of that name (then `created` is false). Throws CONFLICT at the maximum
+ * number or size of a flow's cases. The caller has locked the flow, which keeps the count exact.
  */
 export async function saveTestCase(
   tx: Tx,
@@ -53,7 +53,10 @@ function toTexts({ input, expectation }: SavedTestCase) {
   return { input: JSON.stringify(input), expectation: JSON.stringify(expectation) };
 }
 
-/** Counts the cases of a flow beside the one that a write replaces, and measures them and that one; null: there is none. */
+/**
+ * Counts and measures the cases of a flow without the one that a write replaces, and measures that one; null without
+ * one.
+ */
 function measureCases(tx: Tx, flowId: string, isReplaced: RawBuilder<unknown>) {
   return tx
     .selectFrom('test_case')
@@ -83,8 +86,8 @@ function tooLargeTestCases(): ServiceError {
 }
 
 /**
- * Replaces a case of a flow, name and all; answers whether there is one. Throws CONFLICT when another case has the name, or the
- * cases of the flow would be too large together. The caller has locked the flow.
+ * Replaces a case of a flow, including its name; returns whether it exists. Throws CONFLICT when another case has the
+ * name, or the cases of the flow would be too large together. The caller has locked the flow.
  */
 export async function updateTestCase(tx: Tx, id: string, testCase: SavedTestCase): Promise<boolean> {
   const { flowId, name } = testCase;
@@ -113,7 +116,7 @@ export function testCaseNameTaken(name: string): ServiceError {
   return new ServiceError('CONFLICT', `The flow has another test case with the name ${name}.`);
 }
 
-/** Lists the cases of a flow by name, from the one after the name `after`, without their values. */
+/** Lists the cases of a flow by name, starting after the name `after`, without their values. */
 export function listTestCasePage(db: Db, flowId: string, { after, limit }: { after: string; limit: number }) {
   return db
     .selectFrom('test_case')
@@ -125,7 +128,7 @@ export function listTestCasePage(db: Db, flowId: string, { after, limit }: { aft
     .execute();
 }
 
-/** Lists the cases of a flow in the order they were created, with the bytes of their values, which may be many together. */
+/** Lists the cases of a flow in the order they were created, with the sizes of their values in bytes. */
 export function listTestCases(db: Db | Tx, flowId: string): Promise<{ id: string; bytes: number }[]> {
   return db
     .selectFrom('test_case')
@@ -163,7 +166,7 @@ export function findTestCaseByName(tx: Tx, flowId: string, name: string): Promis
     .executeTakeFirst();
 }
 
-/** Deletes a case; the results of its runs stay. Answers whether there was one. */
+/** Deletes a case; the results of its runs stay. Returns whether there was one. */
 export async function deleteTestCaseRow(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('test_case').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;

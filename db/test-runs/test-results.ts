@@ -1,4 +1,4 @@
-// The results of test runs, as callers read them.
+// The results of test runs, for callers.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { COST_OF_TEST } from './cost-of-test.ts';
@@ -20,7 +20,7 @@ export async function listTestResults(db: Db, testRunId: string) {
 }
 export type TestResultRow = Awaited<ReturnType<typeof listTestResults>>['rows'][number];
 
-/** Lists the results of cases by the ids of their runs, with the time at which each test run began. */
+/** Lists the results of cases by the ids of their runs, with the start of each test run. */
 export function listResultsOf(db: Db, executionIds: string[]) {
   return selectResults(db)
     .innerJoin('test_run', 'test_run.id', 'test_result.test_run_id')
@@ -56,7 +56,7 @@ export function findTestRun(db: Db, testRunId: string) {
     .executeTakeFirst();
 }
 
-/** Finds the case whose run has this executionId, also before the run has begun. */
+/** Finds the case whose run has this executionId, even before the run has begun. */
 export function findTestOfRun(db: Db, executionId: string) {
   return db
     .selectFrom('test_result')

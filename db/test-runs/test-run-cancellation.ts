@@ -8,8 +8,8 @@ const runsOf = (testRunId: string) => sql`(
 )`;
 
 /**
- * Marks a test run that has not ended, and the runs of its cases and judges, as cancelled: from here on nothing is
- * charged for them, and no further case begins. Answers whether this call did it.
+ * Marks a test run that has not ended, and the runs of its cases and judges, as cancelled: from here on they are not
+ * charged, and no further case begins. Returns whether this call did it.
  */
 export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -20,17 +20,17 @@ export async function requestTestRunCancel(tx: Tx, testRunId: string): Promise<b
     .where('cancel_requested_at', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  // The runs are looked for only now: the run of a case is accepted before the test run is marked, or not at all.
+  // The runs are selected only now: the run of a case is accepted before the test run is marked, or not at all.
   const found = sql`execution_id in ${runsOf(testRunId)} and ${IS_OPEN}`;
-  // An update would lock them in no order, and stop those who lock several of them too.
+  // An update would lock them in no order, and deadlock with others who lock several.
   await sql`select from run where ${found} order by execution_id for no key update`.execute(tx);
   await sql`update run set ${CANCELLATION} where ${found}`.execute(tx);
   return true;
 }
 
 /**
- * Lists the test runs that have not ended and were not cancelled. Absent fields match every test run; organization, project and
- * flow are slugs.
+ * Lists the test runs that have not ended and were not cancelled. Absent fields match every test run; organization,
+ * project and flow are slugs.
  */
 export function listCancellableTestRuns(
   db: Db,
@@ -65,7 +65,7 @@ export function listCancellableTestRuns(
 }
 export type CancellableTestRun = Awaited<ReturnType<typeof listCancellableTestRuns>>[number];
 
-/** Lists the runs of a test run's cases and judges that are under way, whose workflows are told of a cancellation. */
+/** Lists the runs in flight of a test run's cases and judges, whose workflows are to be cancelled. */
 export function listTestCaseRunsUnderWay(db: Db | Tx, testRunId: string) {
   return db
     .selectFrom('run')

@@ -1,5 +1,5 @@
-// The tables of test cases, test runs and results. The API creates cases and accepts test runs; activities/ records
-// verdicts. This file has the test runs: in each, cases of a flow are run together against one snapshot of its draft.
+// Test cases, test runs and results. The API creates cases and accepts test runs; activities/ records verdicts. This
+// file: test runs, which run cases of a flow together against one snapshot of its draft.
 import { type NotNull, sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -15,7 +15,7 @@ import { COST_OF_TEST } from './cost-of-test.ts';
 const TEST_RUN_CANCELLED = 'The test run was cancelled.';
 const NOTHING_CAME = 'The case could not be run or judged because of a failure inside the service.';
 
-/** Test runs of a flow that are under way: each holds a copy of its cases. */
+/** Maximum number of test runs in flight of a flow: each has a copy of its cases. */
 export const TEST_RUNS_UNDER_WAY_MAX = 20;
 
 type NewTestRun = {
@@ -28,10 +28,10 @@ type NewTestRun = {
 };
 
 /**
- * Accepts a test run, once, with its cases as they are now; answers whether this call did it. From here on its workflow finishes
- * it; the reconciler starts one that has no workflow. The caller has locked the flow, so that two test runs of it come one after
- * the other. A case that has been deleted is left out. Throws CONFLICT when all have, and RATE_LIMITED while as many
- * test runs of the flow are under way as may be.
+ * Accepts a test run, once, with its present cases; returns whether this call did it. From here on its workflow
+ * finishes it; the reconciler starts a missing workflow. The caller has locked the flow, so that its test runs are
+ * accepted one after the other. Deleted cases are left out. Throws CONFLICT when all were deleted, and RATE_LIMITED
+ * at the flow's maximum of test runs in flight.
  */
 export function insertTestRun(
   db: Db | Tx,
@@ -84,7 +84,7 @@ function testCasesDeleted(): ServiceError {
   );
 }
 
-/** Tells whether a run of mode `test` is that of a case, and not that of a judge. */
+/** Whether a run of mode `test` is a case's run, and not a judge's. */
 export async function isTestOfCase(db: Db, executionId: string): Promise<boolean> {
   const results = db.selectFrom('test_result').select('execution_id');
   return (await results.where('execution_id', '=', executionId).executeTakeFirst()) !== undefined;
@@ -113,15 +113,15 @@ export function getTest(db: Db, executionId: string) {
 }
 type Test = Awaited<ReturnType<typeof getTest>>;
 
-/** Accepts the run of a case, once: of the draft's snapshot, with the case's input. Throws CANCELLED. */
+/** Accepts the run of a case, once: the draft's snapshot with the case's input. Throws CANCELLED. */
 export async function acceptTest(db: Db, executionId: string): Promise<void> {
   const test = await getTest(db, executionId);
   await acceptRun(db, test, executionId);
 }
 
 /**
- * Accepts a run of a test run, of `draft` when given. A cancellation comes before it, which refuses the run, or later, and finds
- * the run. It has to be repeated after InputBeingDeleted.
+ * Accepts a run of a test run; with `draft`, of that draft. A cancellation comes before, and rejects the run, or
+ * after, and finds the run. Repeat it after InputBeingDeleted.
  */
 async function acceptRun(db: Db, test: Test, executionId: string, draft?: FlowDefinition): Promise<void> {
   const { testRunId, organizationId, flowId } = test;
@@ -140,7 +140,9 @@ async function acceptRun(db: Db, test: Test, executionId: string, draft?: FlowDe
   });
 }
 
-/** Accepts a run of the flow `judge`, once, on a case that was run; answers the run's executionId. Throws CANCELLED. */
+/**
+ * Accepts a run of the flow `judge`, once, on a case that has run; returns the run's executionId. Throws CANCELLED.
+ */
 export async function acceptJudge(
   db: Db,
   executionId: string,
@@ -173,7 +175,7 @@ function toNewCall(
   };
 }
 
-/** Records the verdict on a case whose runs have ended, once, with what they have cost. */
+/** Records the verdict on a case whose runs have ended, once, with their costs. */
 export async function recordVerdict(db: Db, executionId: string, { status, why }: Verdict): Promise<void> {
   await db
     .updateTable('test_result')
@@ -184,8 +186,8 @@ export async function recordVerdict(db: Db, executionId: string, { status, why }
 }
 
 /**
- * Records the end of a test run: as cancelled where that was requested. A case without a verdict becomes an error. The copies of
- * the cases go: nothing reads them any more.
+ * Records the end of a test run: as cancelled when that was requested. A case without a verdict becomes an error.
+ * Deletes the copies of the cases, which nothing reads any more.
  */
 export function finishTestRun(db: Db, testRunId: string): Promise<void> {
   return db.transaction().execute(async (tx) => {
@@ -209,7 +211,7 @@ export function finishTestRun(db: Db, testRunId: string): Promise<void> {
         expectation: '{}',
         status: sql`case when ${isPending} then 'error' else status end`,
         why: sql`case when ${isPending} then ${JSON.stringify(why)}::json else why end`,
-        // Nothing is charged any more for what was cancelled.
+        // Cancelled runs are not charged any more.
         ...(ended.status === 'cancelled' && { cost_microcredits: COST_OF_TEST }),
       })
       .where('test_run_id', '=', testRunId)

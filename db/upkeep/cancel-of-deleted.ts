@@ -1,4 +1,5 @@
-// Cancels the work of deleted projects: runs, test runs and deliveries under way, and runs that wait for their caller.
+// Cancels the work of deleted projects: runs, test runs and deliveries in flight, and runs that wait for their
+// caller.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, IS_OPEN, requestCancel } from '../runs/run-cancellation.ts';
@@ -6,18 +7,18 @@ import { CALL_IDS } from '../runs/run-columns.ts';
 import { cancelDeliveries } from '../webhooks/cancel-deliveries.ts';
 
 const LEFT_MAX = 100;
-/** Runs that one statement marks: a second's work. */
+/** Runs that one statement marks: about a second's work. */
 const MARKED_MAX = 5_000;
 
-/** How much was under way. A run counts once, however many calls it had; a run of a test case does not count. */
+/** The numbers of cancelled items. A run counts once, however many calls it has; runs of test cases do not count. */
 export type Cancelled = { runs: number; testRuns: number; deliveries: number };
 
 const COUNTS = sql<boolean>`continues is null and mode <> 'test'`;
 
 /**
- * Cancels what is under way in projects that `tx` has deleted. `all`: these were all projects of the organization, whose test
- * deliveries are cancelled too. Runs beyond some thousands, and those that are being charged at the moment, are counted and
- * left to `cancelLeft`, since others wait for the organization's row, which `tx` has locked.
+ * Cancels everything in flight in projects that `tx` has deleted. `all`: these were all projects of the organization,
+ * whose test deliveries are cancelled too. Counts runs beyond some thousands, and runs that are being charged at the
+ * moment, but leaves them to `cancelLeft`, because others wait for the organization's row, which `tx` has locked.
  */
 export async function cancelOfDeleted(
   tx: Tx,
@@ -56,8 +57,8 @@ async function markSome(db: Db | Tx, which: RawBuilder<boolean>): Promise<{ all:
 }
 
 /**
- * Marks the runs of deleted projects that `cancelOfDeleted` left, and cancels the deliveries that such runs added when they
- * ended: in the projects `projectIds`, or in all that were deleted within a day.
+ * Marks the runs of deleted projects that `cancelOfDeleted` left, and cancels deliveries that such runs added at
+ * their end: in the projects `projectIds`, or in all projects deleted within a day.
  */
 export async function cancelLeft(
   db: Db,
@@ -85,7 +86,7 @@ export async function cancelLeft(
   );
 }
 
-/** Lists what deleted projects have in the engine that is still to be cancelled: up to `limit` calls, and test runs. */
+/** Lists workflows of deleted projects that are still to be cancelled: up to `limit` calls, and test runs. */
 export async function listCancelled(db: Db, projectIds: string[], limit: number) {
   const runs = await db
     .selectFrom('run')

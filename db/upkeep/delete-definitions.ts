@@ -2,15 +2,18 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { deleteUnusedVersions } from './delete-unused-versions.ts';
 
-/** Requests that found the flow before it was deleted may still load its version and begin a run of it: they end sooner. */
+/**
+ * Requests that found the flow before it was deleted may still load its version and start a run. They take less time.
+ */
 const KEPT_MINUTES = 10;
 const IS_DELETED = sql`flow.deleted_at < now() - ${sql.lit(KEPT_MINUTES)} * interval '1 minute'`;
 /** An empty draft takes less. */
 const DRAFT_MIN_BYTES = 32;
 
 /**
- * Deletes what flows had that were deleted ten minutes ago: drafts, test cases, and versions and snapshots of drafts to which
- * no run or test run refers any more, up to `limit` of each. Answers whether there may be more. Several processes may do this.
+ * Deletes what is left of flows that were deleted ten minutes ago: drafts, test cases, and versions and snapshots
+ * that no run or test run refers to, up to `limit` of each. Returns whether there may be more. Several processes may
+ * do this.
  */
 export async function deleteDefinitions(db: Db, limit: number): Promise<boolean> {
   const drafts = await sql`

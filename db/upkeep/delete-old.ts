@@ -1,5 +1,5 @@
-// Retention: deletes what ended long ago with all its data, except the ledger, usage and the audit log. Blocks and attempts that
-// are in partitions by time are left to drop-partitions.ts.
+// Retention: deletes old runs, test runs and test deliveries with all their data, except the ledger, usage and the
+// audit log. Partitioned blocks and attempts are deleted by drop-partitions.ts.
 import { type RawBuilder, sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
@@ -9,9 +9,9 @@ import { doomObjectsOf } from './stored-objects.ts';
 const OPEN = sql`any(${sql.val([...OPEN_STATUSES])}::text[])`;
 
 /**
- * Deletes up to `limit` each of runs, test runs and test deliveries to which nothing has happened for `days`, with their calls,
- * traces and deliveries. Work under way, and runs that are still being reported by webhook, stay. Several processes may share
- * the work. Returns how many of each were deleted.
+ * Deletes up to `limit` each of runs, test runs and test deliveries without a change for `days`, with their calls,
+ * traces and deliveries. Keeps work in flight, and runs that a webhook still reports. Several processes may share the
+ * work. Returns the numbers.
  */
 export async function deleteOld(
   db: Db,
@@ -19,7 +19,7 @@ export async function deleteOld(
   limit: number,
 ): Promise<{ runs: number; testRuns: number; deliveries: number }> {
   const cutoff = sql`now() - ${days} * interval '1 day'`;
-  /** Checked a last time after the run's rows are locked, so that whatever came to the run meanwhile counts. */
+  /** Checked a last time after the run's rows are locked, so that changes meanwhile count. */
   const isOver = sql<boolean>`run.status <> 'started' and coalesce(run.finished_at, run.started_at) < ${cutoff}
     and ${lastTimeOf('run')} < ${cutoff}
     and not exists (
@@ -59,7 +59,7 @@ export async function deleteOld(
       .select('execution_id')
       .where(sql<boolean>`continues = any(${roots}::uuid[])`)
       .orderBy('execution_id')
-      // So that no block is recorded for one that is about to be deleted.
+      // So that no block is recorded for a call that is about to be deleted.
       .forUpdate()
       .execute();
     const ids = [...roots, ...calls.map((call) => call.execution_id)];
@@ -79,7 +79,7 @@ export async function deleteOld(
   };
 }
 
-/** When something happened to a call last. A pause has no time of its own, but its block has. */
+/** The time of the last change of a call. A pause has no time of its own, but its block has. */
 function lastTimeOf(call: 'run' | 'call'): RawBuilder<Date> {
   const row = sql.table(call);
   return sql`coalesce(${row}.finished_at, case when ${row}.status = 'tool_calls_required' then (

@@ -3,12 +3,13 @@ import type { Db } from '../connect.ts';
 
 const PARKED_MAX = 10_000;
 
-/** The work that waits in the database: `parkedRuns` are counted up to 10,000. */
+/** The backlog in the database: `parkedRuns` are counted up to 10,000. */
 type Backlog = { oldestDueSeconds: number; parkedRuns: number; reservedMicrocredits: number };
 
 /**
- * Finds how long the delivery whose attempt is longest due has been due, and how many runs are parked. Each costs a look into
- * an index, whatever the number of deliveries. Reservations are as many as blocks under way.
+ * Finds for how long the most overdue delivery has been due, and the number of parked runs and of reservations.
+ * Deliveries and runs each cost an index lookup, whatever their number. There are as many reservations as blocks in
+ * flight.
  */
 export async function findBacklog(db: Db): Promise<Backlog> {
   const { rows } = await sql<{ late: number | null; parked: number; reserved: number }>`

@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 /**
- * A row that has not ended; `unheard`: it was cancelled over five minutes ago. `startedAt`, as exact as PostgreSQL stores
- * it, and `id` say where the next page begins.
+ * A row that has not ended; `unheard`: it was cancelled over five minutes ago. `startedAt`, as precise as PostgreSQL
+ * stores it, and `id` say where the next page begins.
  */
 export type UnfinishedRow = {
   id: string;
@@ -24,7 +24,10 @@ const IDS: { [table in keyof typeof COLUMNS]: RawBuilder<unknown> } = {
   test_run: sql`id`,
 };
 
-/** Lists up to `limit` rows that are `started` and older than `quietSeconds`, the oldest first, from the one after `after`. */
+/**
+ * Lists up to `limit` rows that are `started` and older than `quietSeconds`, the oldest first, starting after
+ * `after`.
+ */
 export async function listUnfinished(
   db: Db,
   table: keyof typeof COLUMNS,

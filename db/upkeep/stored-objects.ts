@@ -1,14 +1,15 @@
-// Deletes objects that nobody can read any more. Their rows are marked first and deleted last, so that what is cut off goes on.
+// Deletes objects that nobody can read any more. Their rows are marked first and deleted last, so that an interrupted
+// deletion continues.
 import { sql } from 'kysely';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import type { Db, Tx } from '../connect.ts';
 import { objectStoreOf } from '../stored-values/object-store-of.ts';
 
-/** As many as one request deletes. */
+/** The number that one request deletes. */
 const BATCH = 1_000;
-/** A writer links its object within seconds; only an outage of the database makes it take longer. */
+/** A writer links its object within seconds; only an outage of the database delays it. */
 const UNLINKED_MAX = '1 hour';
-/** Longer than a write may take: an object that arrived after it was deleted would stay for good. */
+/** Longer than a write may take: an object that arrived after its deletion would stay for good. */
 const WRITTEN_WITHIN = '2 minutes';
 
 /** The key of a row of stored_object. */
@@ -20,7 +21,7 @@ export async function doomObjectsOf(tx: Tx, callIds: string[]): Promise<void> {
     where execution_id = any(${callIds}::uuid[]) and doomed_at is null`.execute(tx);
 }
 
-/** Marks objects that writers have left behind when they died. */
+/** Marks objects that writers left behind when they died. */
 export async function doomUnlinkedObjects(db: Db): Promise<void> {
   await sql`update stored_object set doomed_at = now()
     where (execution_id, block_key, sha256) in (
@@ -31,8 +32,8 @@ export async function doomUnlinkedObjects(db: Db): Promise<void> {
 }
 
 /**
- * Marks objects whose run is gone, among the next rows after `last`. Returns the key to go on from; undefined at the end of
- * all rows. The run of an object that is not linked may be about to be stored.
+ * Marks objects whose run is gone, among the next rows after `last`. Returns the key to continue from; undefined
+ * after the last row. The run of an unlinked object may be about to be stored.
  */
 export async function doomObjectsWithoutRun(
   db: Db,
@@ -56,8 +57,8 @@ export async function doomObjectsWithoutRun(
 }
 
 /**
- * Deletes up to BATCH marked objects, and their rows; returns how many. Throws ObjectStoreUnavailable while the store does not
- * delete them.
+ * Deletes up to BATCH marked objects and their rows; returns the number. Throws ObjectStoreUnavailable while the
+ * store does not delete them.
  */
 export async function removeDoomedObjects(db: Db): Promise<number> {
   const rows = await db
@@ -83,7 +84,7 @@ export async function removeDoomedObjects(db: Db): Promise<number> {
   throw new ObjectStoreUnavailable('The object store refuses to delete objects.');
 }
 
-/** Has others come first the next time: these may be in a bucket that was given up. */
+/** Moves these to the end: they may be in a bucket that was given up. */
 async function postpone(db: Db, keys: ObjectKey[]): Promise<void> {
   await sql`update stored_object set doomed_at = now() where ${isOneOf(keys)}`.execute(db);
 }

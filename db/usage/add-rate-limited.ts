@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { NO_FLOW, REFUSED } from './count-usage.ts';
 
-/** Requests that a rate limit refused: whose, and how many. `keyId` is '' for users. */
+/** Requests that a rate limit rejected: their tenant and number. `keyId` is '' for users. */
 export type RateLimited = { organizationId: string; projectId: string; keyId: string; count: number };
 
-/** Adds refused requests, of any number of callers, to today's usage. */
+/** Adds rejected requests, of any number of callers, to today's usage. */
 export async function addRateLimited(db: Db, requests: RateLimited[]): Promise<void> {
-  // In order, because processes that lock the same rows in different orders would stop each other.
+  // In order, because processes that lock the same rows in different orders would deadlock.
   await sql`
     insert into usage (organization_id, day, project_id, flow_id, version, key_id, subject, latency, count, failures,
       prompt_tokens, completion_tokens, microcredits)

@@ -1,18 +1,19 @@
-// db/usage holds what organizations have used, in sums by day that stay when runs are deleted. A change of a run's status notes
-// what is to be added (the trigger run_changed, in the statement that ends the run); this file adds it, each note once.
+// db/usage holds the usage of organizations, as sums by day that stay when runs are deleted. A change of a run's
+// status adds a note (the trigger run_changed, in the statement that ends the run). This file adds each note to the
+// sums, once.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { versionOfRun } from '../runs/run-columns.ts';
 import { latencyClass } from './latency-classes.ts';
 
-/** The subject of rows that count runs, requests that a rate limit refused, or code that costs credits; else it is a model. */
+/** The subject of rows that count runs, rejected requests, or code with costs; otherwise it is a model. */
 export const RUNS = 'runs';
 export const REFUSED = 'refused';
 export const CODE = 'code';
-/** The flow of rows that belong to none. */
+/** The flow of rows without one. */
 export const NO_FLOW = '00000000-0000-0000-0000-000000000000';
 
-/** Adds up to `limit` notes to the sums; returns how many. Several processes may share the work. */
+/** Adds up to `limit` notes to the sums; returns the number. Several processes may share the work. */
 export async function countUsage(db: Db, limit: number): Promise<number> {
   return addNotes(db, sql`select ctid from usage_pending limit ${limit} for update skip locked`);
 }
@@ -26,11 +27,11 @@ export async function countUsageOf(tx: Tx, callIds: string[]): Promise<void> {
 }
 
 /**
- * A run counts on the day of its end, and its latency only if it never waited for its caller. A block execution counts once its
- * call has ended: until then it could be repeated.
+ * A run counts on the day of its end, and its latency only if it never waited for its caller. A block execution
+ * counts once its call has ended: until then it could be repeated.
  */
 async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number> {
-  // One that was cancelled while it waited has nobody to conclude it.
+  // A run that was cancelled while it waited has no call that ended it.
   const waited = sql`run.mode = 'step' or run.concluded_by is not null or run.finished_at is null or exists (
     select from block_run where block_run.execution_id = run.execution_id and block_run.status = 'paused')`;
   const runMs = sql`extract(epoch from run.finished_at - run.started_at) * 1000`;

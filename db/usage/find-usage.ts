@@ -1,4 +1,4 @@
-// Reads what an organization has used, by day, project, flow, version, model or API key.
+// Reads the usage of an organization, by day, project, flow, version, model or API key.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CODE, NO_FLOW, REFUSED, RUNS } from './count-usage.ts';
@@ -16,14 +16,14 @@ export type UsageFilter = {
   to: string;
 };
 
-/** Sums of usage; latencies are in milliseconds, and null where none was measured. */
+/** Sums of usage. Latencies are in milliseconds, and null without a measurement. */
 export type UsageRow = {
-  /** The day, the id of the project or flow, the model (`code` for code that costs credits), or the key_id; '' for users. */
+  /** The day, the id of the project or flow, the model (`code` for code with costs), or the key_id; '' for users. */
   id: string;
   version: number;
   /** The slug of the project or flow, or the name of the key. */
   name: string | null;
-  /** The slug of the project that the flow or key is of. */
+  /** The slug of the project of the flow or key. */
   project: string | null;
   microcredits: number;
   runs: number;
@@ -36,7 +36,7 @@ export type UsageRow = {
 } & { [percentile in `${'run' | 'model'}_${'p50' | 'p95' | 'p99'}`]: number | null };
 
 type Sql = RawBuilder<unknown>;
-/** `none`: the ids of what is counted and belongs to none of them. */
+/** `none`: the ids of counted rows that belong to no group. */
 type Grouping = { id: Sql; version?: Sql; none?: string[]; name?: Sql; project?: Sql; order?: Sql };
 
 const IS_RUNS = sql`subject = ${sql.lit(RUNS)}`;
@@ -64,8 +64,8 @@ const GROUPINGS: { [by in UsageDimension]: Grouping } = {
 const MOST_CREDITS_FIRST = sql`microcredits desc, runs desc, id, version`;
 
 /**
- * Finds the sum of everything, and a page of the sums of each day, in order, or of each of the others, the most credits first.
- * The rows of the organization are read once: the rest is about as many as there are groups and classes of latencies.
+ * Finds the total, and a page of the sums: of each day, in order, or of each other group, the most credits first.
+ * Reads the organization's rows once; the rest is about as many as groups and classes of latencies.
  */
 export async function findUsage(
   db: Db,

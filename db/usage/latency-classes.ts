@@ -1,7 +1,9 @@
-// Latencies are counted in classes, from which percentiles are found without the single values.
 import { type RawBuilder, sql } from 'kysely';
 
-/** Each class reaches 1.2 times as far as the one before, so that the middle of one is at most 10 % from what it stands for. */
+/**
+ * Each class reaches 1.2 times as far as the one before, so that its middle is at most 10 % from a measured value.
+ * Percentiles are computed from the classes.
+ */
 const RATIO = sql.lit(1.2);
 
 /** The class of a latency in milliseconds. */

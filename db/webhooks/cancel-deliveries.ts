@@ -4,7 +4,9 @@ import type { Db, Tx } from '../connect.ts';
 
 const DELETED = 'The project or organization was deleted before the delivery was made.';
 
-/** Ends the open deliveries that meet `which`, a condition of a query over `webhook_delivery`; answers how many. */
+/**
+ * Ends the open deliveries that match `which`, a condition of a query over `webhook_delivery`; returns the number.
+ */
 export async function cancelDeliveries(db: Db | Tx, which: RawBuilder<unknown>): Promise<number> {
   const { numUpdatedRows } = await db
     .with('open', (delivery) =>

@@ -1,4 +1,4 @@
-// Deliveries and attempts, as an organization reads them.
+// Deliveries and attempts for the members of an organization.
 import { sql } from 'kysely';
 import type { DeliveryStatus, WebhookEvent } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
@@ -19,10 +19,13 @@ const COLUMNS = [
   'created_at',
 ] as const;
 
-/** A place in the list of deliveries: a `created_at` in whole milliseconds, and a place among those of the same. */
+/**
+ * A position in the list of deliveries: a `created_at` in whole milliseconds, and a number within the same
+ * millisecond.
+ */
 export type DeliveryPlace = { createdAt: Date; seq: number };
 
-/** Which deliveries are listed: those that meet every condition that is given. */
+/** Filter of deliveries, which must meet every given condition. */
 export type DeliveryFilter = {
   status?: DeliveryStatus | undefined;
   event?: WebhookEvent | undefined;
@@ -31,7 +34,7 @@ export type DeliveryFilter = {
   projectId?: string | undefined;
 };
 
-/** Lists the organization's deliveries before a place, newest first. */
+/** Lists the organization's deliveries before a position, newest first. */
 export function listDeliveries(
   db: Db,
   {
@@ -78,10 +81,10 @@ export function findDelivery(
     .executeTakeFirst();
 }
 
-/** Those of the rounds that are kept (open-deliveries.ts). */
+/** The attempts of the rounds that are kept (open-deliveries.ts). */
 const ATTEMPTS_LISTED_MAX = 120;
 
-/** Lists the attempts of a delivery, in the order they were made: the last 120. */
+/** Lists the last 120 attempts of a delivery, in order. */
 export async function listAttempts(db: Db, deliveryId: string) {
   const newestFirst = await db
     .selectFrom('webhook_attempt')

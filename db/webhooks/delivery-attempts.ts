@@ -1,4 +1,4 @@
-// The reads and writes of an attempt. Each write is one statement.
+// Reads and writes of attempts. Each write is one statement.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import {
   type DeliveryCall,
@@ -26,7 +26,7 @@ export function findDeliveryToAttempt(db: Db, deliveryId: string) {
       'webhook_delivery.status',
       'webhook_delivery.round',
       'webhook_delivery.attempt',
-      // 0 when it is overdue, or not known.
+      // 0 when it is overdue or unknown.
       sql<number>`greatest(ceil(extract(epoch from next_attempt_at - now()) * 1000), 0)::float8`.as(
         'due_in_ms',
       ),
@@ -47,7 +47,7 @@ export function findDeliveryToAttempt(db: Db, deliveryId: string) {
 }
 export type DeliveryToAttempt = NonNullable<Awaited<ReturnType<typeof findDeliveryToAttempt>>>;
 
-/** Marks the delivery as in flight and stores its `body`; answers false when the round is over. May be repeated. */
+/** Marks the delivery as in flight and stores its `body`; returns false when the round is over. May be repeated. */
 export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .with('begun', (cte) =>
@@ -57,7 +57,7 @@ export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promi
           status: 'in_flight',
           attempt: key.attempt,
           last_attempted_at: sql`now()`,
-          // Those of the attempt before.
+          // From the previous attempt.
           response_status: null,
           error_message: null,
           next_attempt_at: null,
@@ -83,7 +83,7 @@ export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promi
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** The end of an attempt; `retryInMs` counts for `failed_retry`. */
+/** The end of an attempt; `retryInMs` applies to `failed_retry`. */
 export type AttemptEnd = {
   status: Exclude<DeliveryStatus, 'pending' | 'in_flight'>;
   durationMs: number;
@@ -95,8 +95,9 @@ export type AttemptEnd = {
 };
 
 /**
- * Records the end of an attempt, and of its delivery unless that was sent again meanwhile. May be repeated. A delivery that was
- * abandoned because its worker was taken for lost ends as this attempt did, unless the attempt is to be followed by another.
+ * Records the end of an attempt, and of its delivery unless that was sent again meanwhile. May be repeated. A
+ * delivery that was abandoned because its worker seemed lost ends as this attempt did, unless another attempt
+ * follows.
  */
 export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Promise<void> {
   const next =
@@ -136,7 +137,7 @@ export async function endAttempt(db: Db, key: AttemptKey, end: AttemptEnd): Prom
     .execute();
 }
 
-/** The condition that a delivery was given up although no end of its attempt was recorded. */
+/** The condition that a delivery was given up without a recorded end of its attempt. */
 function isAbandoned({ deliveryId, round, attempt }: AttemptKey): RawBuilder<SqlBool> {
   return sql<SqlBool>`status = 'dead_letter' and exists (
     select from webhook_attempt where delivery_id = ${deliveryId} and webhook_attempt.round = ${round}
@@ -144,7 +145,8 @@ function isAbandoned({ deliveryId, round, attempt }: AttemptKey): RawBuilder<Sql
 }
 
 /**
- * Ends a round whose workflow ended without recording it. A delivery that has ended or was sent again stays as it is.
+ * Ends a round whose workflow ended without recording it. Does nothing for a delivery that has ended or was sent
+ * again.
  */
 export async function abandonDelivery(
   db: Db,
@@ -162,8 +164,8 @@ export async function abandonDelivery(
 }
 
 /**
- * Records that the worker of an attempt other than the last was lost: the attempt has failed, and its workflow makes the next one
- * when its activity's retry policy says (`deliveryActivities`).
+ * Records that the worker of an attempt, other than the last, was lost: the attempt has failed, and its workflow
+ * makes the next one by its activity's retry policy (`deliveryActivities`).
  */
 export async function recordCutAttempt(db: Db, key: AttemptKey): Promise<void> {
   const delayMs = Math.min(

@@ -2,8 +2,8 @@ import type { Db } from '../connect.ts';
 import { versionOfRun } from '../runs/run-columns.ts';
 
 /**
- * Gets the slugs of the organization of a delivery, and the flow, version, mode, environment and trace of the run that it
- * reports; those are absent from a test delivery.
+ * Gets the slug of a delivery's organization, and the flow, version, mode, environment and trace of the run that it
+ * reports; a test delivery has no run.
  */
 export async function getDeliveryOrigin(db: Db, deliveryId: string) {
   const { organization, ...run } = await db

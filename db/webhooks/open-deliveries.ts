@@ -38,8 +38,8 @@ export function toDeliveryCall(row: CallRow): DeliveryCall {
 }
 
 /**
- * Finds the delivery that reports the end of a run, unless an attempt of it was begun: it was started before. There is none when
- * its caller did not ask for that event.
+ * Finds the delivery that reports the end of a run, unless an attempt of it was begun. Undefined when the run's
+ * caller did not ask for that event.
  */
 export async function findRunDelivery(db: Db, executionId: string): Promise<DeliveryCall | undefined> {
   const row = await db
@@ -52,7 +52,7 @@ export async function findRunDelivery(db: Db, executionId: string): Promise<Deli
   return row && toDeliveryCall(row);
 }
 
-/** Adds the delivery of a test event; answers false when it was there already. */
+/** Adds the delivery of a test event; returns false when it exists. */
 export async function insertTestDelivery(
   db: Db | Tx,
   delivery: { id: string; organizationId: string; event: DeliveryCall['event']; url: string; body: string },
@@ -71,7 +71,7 @@ export async function insertTestDelivery(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** When the reconciler looks at a delivery that may begin now, in case nobody was told. */
+/** When the reconciler checks a delivery that may begin now, in case its start failed. */
 export const CHECK_SOON = sql<Date>`now() + interval '30 seconds'`;
 
 /** Begins a new round of a delivery, whose first attempt is due now. */
@@ -88,7 +88,7 @@ const NEW_ROUND = {
 /** Rounds of a delivery whose attempts are kept, the new one included. */
 export const ROUNDS_KEPT = 20;
 
-/** Deletes the attempts of rounds that are not kept any more, of deliveries that begin a new one. */
+/** Deletes the attempts of rounds that are not kept any more, for deliveries that begin a new one. */
 async function deleteEarlyRounds(db: Db | Tx, calls: DeliveryCall[]): Promise<void> {
   const full = calls.filter(({ round }) => round > ROUNDS_KEPT);
   if (full.length === 0) return;
@@ -99,9 +99,7 @@ async function deleteEarlyRounds(db: Db | Tx, calls: DeliveryCall[]): Promise<vo
     where delivery_id = early.id and webhook_attempt.round <= early.last_round`.execute(db);
 }
 
-/**
- * Begins a new round of a delivery, whatever its status; answers undefined when the organization has no such delivery.
- */
+/** Begins a new round of a delivery, whatever its status; undefined when the organization has no such delivery. */
 export async function redeliver(
   db: Db | Tx,
   organizationId: string,
@@ -120,8 +118,8 @@ export async function redeliver(
 }
 
 /**
- * Begins a new round of up to `limit` deliveries `after` a place, and answers them, the oldest first. `next` is the place after
- * which more may be left.
+ * Begins a new round of up to `limit` deliveries `after` a position, and returns them, the oldest first. `next`: the
+ * position after which more may be left.
  */
 export async function redeliverMany(
   db: Db | Tx,

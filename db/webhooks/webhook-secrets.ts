@@ -7,10 +7,10 @@ import { type Author, recordChange } from '../tenants/audit-entries.ts';
 
 export const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
-/** For how long deliveries also carry a signature by the previous secret. */
+/** How long deliveries also carry a signature by the previous secret. */
 const GRACE_HOURS = 24;
 
-/** A signing secret in plaintext; `previous` and `graceUntil` are null when no grace period runs. */
+/** A signing secret in plaintext; `previous` and `graceUntil` are null without a grace period. */
 type SigningSecret = {
   version: number;
   current: string;
@@ -34,7 +34,7 @@ export async function findSigningSecret(
   return row && open(encryption, organizationId, row);
 }
 
-/** Reads the organization's secret. Makes it when there is none yet, and records that as a change by `author`. */
+/** Reads the organization's secret. Creates the first one, and records that as a change by `author`. */
 export async function ensureSigningSecret(
   db: Db | Tx,
   encryption: Encryption,
@@ -45,7 +45,7 @@ export async function ensureSigningSecret(
   return (
     found ??
     inTransaction(db, async (tx) => {
-      // Waits for another transaction that is making it.
+      // Waits for another transaction that is creating it.
       if (await insertFirst(tx, encryption, organizationId, mintSigningSecret(), null))
         await recordChange(tx, author, {
           organizationId,
@@ -58,9 +58,9 @@ export async function ensureSigningSecret(
 }
 
 /**
- * Makes `secret` the current one. With `grace`, the one before stays valid as the previous one; without, it ends at once.
- * Repeated with the same secret, it changes nothing. The first secret of an organization has no previous one, and so no grace
- * period. `replaced` is the one before; null where there was none and where nothing was changed.
+ * Makes `secret` the current one. With `grace`, the previous one stays valid for a time; without, it ends at once.
+ * Repeated with the same secret, it changes nothing. The first secret of an organization has no previous one, and so
+ * no grace period. `replaced`: the previous one; null when there was none or nothing changed.
  */
 export function rotateSigningSecret(
   db: Db | Tx,
@@ -94,7 +94,8 @@ export function rotateSigningSecret(
 }
 
 /**
- * Encrypts every organization's secret under the newest key, and answers how many. Drops previous ones out of grace.
+ * Encrypts every organization's secret under the newest key, and returns the number. Drops previous ones out of
+ * grace.
  */
 export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): Promise<number> {
   const ids = await tx.selectFrom('webhook_secret').select('organization_id').forUpdate().execute();
@@ -112,7 +113,7 @@ export async function reencryptSigningSecrets(tx: Tx, encryption: Encryption): P
   return ids.length;
 }
 
-/** Decrypts one secret under each of the service's own keys; throws an Error that says which of those is missing or another. */
+/** Decrypts one secret under each of the service's own keys. Throws an Error that names the missing or wrong one. */
 export async function requireSigningSecretsReadable(db: Db, encryption: Encryption): Promise<void> {
   const ids = await db
     .selectFrom('webhook_secret')

@@ -42,7 +42,7 @@ describe('the connection that listens for notifications', () => {
     });
     return { listener, heard, openings: () => openings };
   }
-  const hears = ({ listener }: Heard) => listener.hears();
+  const isListening = ({ listener }: Heard) => listener.isListening();
   const announce = (channel: string, payload: string) =>
     sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
   const connections = sql`(select pid from pg_stat_activity
@@ -58,10 +58,10 @@ describe('the connection that listens for notifications', () => {
 
   it('is one for all channels, those that are listened on later too', async () => {
     const early = ['weir_a', 'weir_b'].map(listen);
-    assert.deepEqual(early.map(hears), [false, false]);
-    await waitUntil(() => early.every(hears));
+    assert.deepEqual(early.map(isListening), [false, false]);
+    await waitUntil(() => early.every(isListening));
     const all = [...early, listen('weir_c'), listen('weir_c')];
-    await waitUntil(() => all.every(hears));
+    await waitUntil(() => all.every(isListening));
     for (const channel of ['weir_a', 'weir_b', 'weir_c']) await announce(channel, `of ${channel}`);
     await waitUntil(() => all.every(({ heard }) => heard.length > 0));
     assert.deepEqual(
@@ -78,11 +78,11 @@ describe('the connection that listens for notifications', () => {
 
   it('listens on all channels again after it was lost, and says that it does not hear meanwhile', async () => {
     const all = ['weir_a', 'weir_b', 'weir_c'].map(listen);
-    await waitUntil(() => all.every(hears));
+    await waitUntil(() => all.every(isListening));
     await proxy.refuse();
-    await waitUntil(() => !all.some(hears));
+    await waitUntil(() => !all.some(isListening));
     await proxy.restore();
-    await waitUntil(() => all.every(hears));
+    await waitUntil(() => all.every(isListening));
     assert.ok(all.every(({ openings }) => openings() >= 2));
     await sql`select pg_terminate_backend(pid, 5000) from ${connections}`.execute(database.db);
     await waitUntil(() => all.every(({ openings }) => openings() >= 3));
@@ -93,22 +93,22 @@ describe('the connection that listens for notifications', () => {
 
   it('goes on for the others when one of them is closed, also once it was lost', async () => {
     const [closed, open] = [listen('weir_a'), listen('weir_b')];
-    await waitUntil(() => hears(closed) && hears(open));
+    await waitUntil(() => isListening(closed) && isListening(open));
     closed.listener.close();
-    assert.equal(hears(closed), false);
+    assert.equal(isListening(closed), false);
     await announce('weir_a', 'to nobody');
     await untilHeard('weir_b', open);
     proxy.cut();
-    await waitUntil(() => !hears(open));
+    await waitUntil(() => !isListening(open));
     await proxy.restore();
-    await waitUntil(() => hears(open));
+    await waitUntil(() => isListening(open));
     open.heard.length = 0;
     await announce('weir_a', 'to nobody');
     await untilHeard('weir_b', open);
-    assert.deepEqual([closed.heard, closed.openings(), hears(closed)], [[], 1, false]);
+    assert.deepEqual([closed.heard, closed.openings(), isListening(closed)], [[], 1, false]);
   });
 
-  it('goes on for all when one of them fails at what it hears', async () => {
+  it('goes on for all when one of them fails at what it isListening', async () => {
     const captured = captureLog();
     try {
       const fail = () => {
@@ -117,7 +117,7 @@ describe('the connection that listens for notifications', () => {
       notifications.listen('weir_a', fail, fail);
       notifications.listen('weir_a', () => Promise.reject(new Error('later')));
       const [same, other] = [listen('weir_a'), listen('weir_b')];
-      await waitUntil(() => hears(same) && hears(other));
+      await waitUntil(() => isListening(same) && isListening(other));
       await announce('weir_a', 'news');
       await announce('weir_b', 'news');
       await waitUntil(() => other.heard.length > 0);
@@ -153,12 +153,12 @@ describe('the connection that listens for notifications', () => {
           openings += 1;
         },
       );
-      await waitUntil(() => listener.hears());
+      await waitUntil(() => listener.isListening());
       // It is asked whether it is there, and then to listen on another channel.
       const another = heldUp.listen('weir_b', () => undefined);
       await setImmediate();
       holdUp();
-      await waitUntil(() => another.hears());
+      await waitUntil(() => another.isListening());
       await heldUp.close();
       assert.equal(openings, 1);
       assert.deepEqual(
@@ -173,9 +173,9 @@ describe('the connection that listens for notifications', () => {
   describe('that dies silently', () => {
     it('is replaced by one that listens on all channels', async () => {
       const all = ['weir_a', 'weir_b'].map(listen);
-      await waitUntil(() => all.every(hears));
+      await waitUntil(() => all.every(isListening));
       proxy.silence();
-      await waitUntil(() => !all.some(hears));
+      await waitUntil(() => !all.some(isListening));
       await proxy.restore();
       for (const [index, channel] of ['weir_a', 'weir_b'].entries())
         await untilHeard(channel, all[index] as Heard);
@@ -183,10 +183,10 @@ describe('the connection that listens for notifications', () => {
 
     it('can be closed without waiting for it', async () => {
       const { listener } = listen('weir_a');
-      await waitUntil(() => listener.hears());
+      await waitUntil(() => listener.isListening());
       proxy.silence();
       await notifications.close();
-      assert.equal(listener.hears(), false);
+      assert.equal(listener.isListening(), false);
     });
 
     it('can be closed while it is being opened', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError as EngineError } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
-import { tellOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-outage.ts';
 import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
@@ -59,7 +59,7 @@ export async function repeatDuty(
       if (signal.aborted) return;
       dutyFailures.add(1, { duty: duty.name });
       const what = String(error instanceof Error && error.cause ? error.cause : error);
-      const isTold = tellOutage(error) || tellEngineOutage(error);
+      const isTold = logOutage(error) || tellEngineOutage(error);
       if (!isTold && (failing?.error !== what || now() >= failing.quietUntil)) {
         log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
         failing = { error: what, quietUntil: now() + TELL_AGAIN_MS };

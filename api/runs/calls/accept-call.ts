@@ -1,6 +1,3 @@
-// calls/ accepts the calls of runs (a run, a step, a resume, a repeat): what a call is refused for, and how it is stored. A
-// request comes in, whose caller is known; a stored call goes out, which temporal/ then starts.
-
 import { DRAFT_VERSION } from '../../../flow/definition.ts';
 import { addToLogContext } from '../../../platform/observability/log-context.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -11,8 +8,8 @@ import type { CallRequest } from './call-request.ts';
 import { type AcceptedCall, PerhapsStored } from './store-call.ts';
 
 /**
- * Accepts a handler's request with `accept`, which gets a plain request and knows nothing of Koa's context. Sets the headers
- * and the state that follow from its answer.
+ * Accepts a handler's request with `accept`, which does not depend on Koa. Sets the headers and the state that follow
+ * from the result.
  */
 export async function acceptCall<Body>(
   deps: ApiDeps,

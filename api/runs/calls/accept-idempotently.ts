@@ -8,8 +8,8 @@ import { loadDefinition } from './load-definition.ts';
 import { type AcceptedCall, holdModelKeys } from './store-call.ts';
 
 /**
- * Accepts a call with `accept`. When the request's Idempotency-Key stands for a call already, returns that one as it is
- * now, marked as replayed. Throws IDEMPOTENCY_KEY_REUSED, and whatever a run can be refused for.
+ * Accepts a call with `accept`. When the Idempotency-Key belongs to an earlier call, returns the present state of
+ * that call, marked as replayed. Throws IDEMPOTENCY_KEY_REUSED, and every error of a run.
  */
 export async function acceptIdempotently<Body>(
   deps: AcceptDeps,
@@ -32,7 +32,7 @@ async function findEarlierCall(
 }
 
 /**
- * Returns the call that an earlier, equal request was answered with, as it is now; undefined when there is none. Holds
+ * Returns the call that an earlier, equal request created, in its present state; undefined when there is none. Stores
  * the request's model keys again, in case they are gone.
  */
 export async function replay(
@@ -46,7 +46,7 @@ export async function replay(
   return { ...run, replayed: true };
 }
 
-/** Finds a call that was accepted before, as it is now. Its version is loaded as by `loadDefinition`. */
+/** Finds an accepted call in its present state. Loads its version as `loadDefinition` does. */
 export async function findAcceptedCall(
   deps: Pick<AcceptDeps, 'db' | 'definitions'>,
   callId: string,

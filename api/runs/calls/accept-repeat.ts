@@ -1,4 +1,4 @@
-// Accepts a run that does a stored one again: from its beginning (rerun), or a failed one from the step that failed (retry).
+// Accepts a run that repeats a stored one: from its beginning (rerun), or from the step that failed (retry).
 import { getRequestOfRun } from '../../../db/runs/get-request-of-run.ts';
 import { getRunInput, type RunRow } from '../../../db/runs/runs.ts';
 import type { Continuation } from '../../../db/tables/run-input.ts';
@@ -26,9 +26,9 @@ export type Repetition = 'rerun' | 'retry';
 type RepeatedRun = Pick<RunRow, 'execution_id' | 'version' | 'flow_version_id' | 'status' | 'mode'>;
 
 /**
- * Checks whatever a repetition can be refused for, then stores the new run, a job of the same version with the same input. The
- * request's flow is in the version of the run. With `once`, a run that was done again already is refused. Returns undefined
- * when another request has taken the Idempotency-Key meanwhile.
+ * Checks a repetition and stores the new run, a job with the same version and input. The request's flow has the
+ * version of the run. With `once`, rejects a run that was repeated already. Returns undefined when another request
+ * has taken the Idempotency-Key meanwhile.
  */
 export async function acceptRepeat(
   deps: AcceptDeps,
@@ -61,7 +61,7 @@ export async function acceptRepeat(
       callbackUrl: asked.callbackUrl ?? undefined,
       callbackEvents: asked.callbackEvents ?? undefined,
     });
-    // The first top-level step that the run has not completed: a block inside a loop is not retried alone.
+    // The first top-level step that the run has not completed. A block inside a loop is not retried alone.
     const completed = await countCompletedSteps(deps.db, calls, plan);
     const from = Math.max(0, Math.min(completed, plan.length - 1));
     const continuation = from > 0 ? await continueFrom(deps, run, overrides, from) : undefined;
@@ -79,7 +79,10 @@ export async function acceptRepeat(
   }
 }
 
-/** Takes the outputs of the steps before from the run. Throws BODY_TOO_LARGE unless all that the later steps may read fits. */
+/**
+ * Takes the outputs of earlier steps from the run. Throws BODY_TOO_LARGE unless all outputs that later steps may read
+ * fit.
+ */
 async function continueFrom(
   deps: AcceptDeps,
   run: RepeatedRun,
@@ -87,7 +90,7 @@ async function continueFrom(
   from: number,
 ): Promise<Continuation> {
   const { steps } = await deps.definitions.get(run.flow_version_id);
-  // The bytes are held already.
+  // The memory is reserved already.
   const { accumulatedOutputs: outputs } = await forkCursor(
     deps,
     run,
@@ -102,7 +105,7 @@ async function continueFrom(
   return { input: outputs[previous] as Json, from, outputs };
 }
 
-/** Throws INVALID_VERSION or CONFLICT for a run that cannot be done again so. */
+/** Throws INVALID_VERSION or CONFLICT for a run that cannot be repeated this way. */
 export function requireRepeatable(
   { version, mode, status }: Pick<RepeatedRun, 'version' | 'mode' | 'status'>,
   how: Repetition,
@@ -136,8 +139,8 @@ export function needsCaller(): ServiceError {
 }
 
 /**
- * Throws VALIDATION_ERROR unless there is a key for each provider: the organization does not pay for calls that were on keys
- * of the caller.
+ * Throws VALIDATION_ERROR unless there is a key for each provider: the organization does not pay for calls that used
+ * the caller's keys.
  */
 export function requireModelKeys(needed: string[], sent: string[]): void {
   const absent = needed.filter((provider) => !sent.includes(provider));

@@ -38,9 +38,9 @@ import { requireState } from './resume-state.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
 /**
- * Stores the call that resumes a paused run. A resume that is sent again returns the call that was accepted before, unless that
- * failed for a reason that may pass.
- * Returns undefined when another request has stored it, or taken its Idempotency-Key, in the meantime.
+ * Stores the call that resumes a paused run. A repeated resume returns the earlier call, unless that call failed for
+ * a temporary reason. Returns undefined when another request has stored the resume or taken its Idempotency-Key
+ * meanwhile.
  */
 export async function acceptResume(
   deps: ApiDeps,
@@ -59,7 +59,7 @@ export async function acceptResume(
   if (sent) await requireOverrides(sent);
   requireChoice(body);
   requireParameterNames(body.parameters ?? {});
-  // Where no block takes tools, none is valid.
+  // Without a block that takes tools, no tool is valid.
   if (body.tools?.length && listToolSteps(definition).length === 0) requireToolSteps(definition);
   requireToolStep(definition, pausedAtStep);
   if (!run) throw notPaused();
@@ -86,15 +86,15 @@ export async function acceptResume(
 
 type ResumedRun = {
   run: RunRow;
-  /** Its pause, where it is known already that the resume answers that. */
+  /** The pause, when the resume is known to answer it. */
   answered: PausePoint | undefined;
   definition: FlowDefinition;
-  /** The input of its first call. */
+  /** The input of the run's first call. */
   earlier: StoredRunInput;
   overrides: BlockOverrides;
 };
 
-/** Accepts a resume of a run that paused, whose stored input was read. */
+/** Accepts a resume of a paused run whose stored input was loaded. */
 async function acceptAtPause(
   deps: ApiDeps,
   request: CallRequest<ExecuteRequest>,
@@ -132,7 +132,7 @@ async function acceptAtPause(
   requireMayRun(flow);
 
   const previous = definition.steps[from - 1];
-  // Tools hold for the call that they are sent with.
+  // Tools apply only to the call they are sent with.
   const { tools: _, tool_choice, ...kept } = earlier;
   const input = {
     ...kept,
@@ -153,7 +153,10 @@ async function acceptAtPause(
   return storeCall(deps, request, stored);
 }
 
-/** Returns the pause of a run, unless the resume does not answer it. Reads no input of the run, which may be large. */
+/**
+ * Returns the pause of a run, or throws when the resume does not answer it. Does not read the run's input, which may
+ * be large.
+ */
 async function requireAnswerOfPause(
   deps: ApiDeps,
   { body }: CallRequest<ExecuteRequest>,
@@ -176,9 +179,9 @@ async function requireAnswerOfPause(
 }
 
 /**
- * Throws INVALID_RESUME for a resume that was accepted before and now comes with a token which this service has not signed for
- * it. `outputs` may answer several candidates, made with the version that it was accepted in, of which one that matches is enough;
- * undefined is not compared. The version of a session is not compared either: it goes on with whichever its path names by then.
+ * Throws INVALID_RESUME for a repeated resume whose token this service did not sign for it. `outputs` may have
+ * several candidates, made with the version of that time; one match is enough, and undefined is not compared. The
+ * version of a session is not compared either: a session continues with the version that its path names.
  */
 export async function requireStateAgain(
   deps: ApiDeps,
@@ -223,7 +226,7 @@ export function requireToolStep(definition: FlowDefinition, stepId: string): voi
     );
 }
 
-/** Finds the run that the caller names, if /execute started it with what the path names: the draft, a version or any version. */
+/** Finds the run that the caller names, if /execute started it with the path's draft, version, or any version. */
 async function findPaused(
   { db }: ApiDeps,
   { flow, pinned }: CallRequest<ExecuteRequest>,

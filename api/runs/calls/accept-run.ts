@@ -1,4 +1,4 @@
-// Accepts a new run of /execute or /jobs, with the checks that resumes and steps share.
+// Accepts a new run of /execute or /jobs, with checks that resumes and steps share.
 import type { RunMode } from '../../../db/schema.ts';
 import type { StoredRunInput } from '../../../db/tables/run-input.ts';
 import { createTimedId } from '../../../db/timed-id.ts';
@@ -20,8 +20,8 @@ import { requireValidOverrides } from './require-valid-overrides.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
 /**
- * Checks everything that a run can be refused for, then stores it: from here on it is not lost. Returns undefined when
- * another request has taken its Idempotency-Key in the meantime.
+ * Checks a run and stores it: from here on it is not lost. Returns undefined when another request has taken its
+ * Idempotency-Key meanwhile.
  */
 export async function acceptRun(
   deps: AcceptDeps,
@@ -55,8 +55,8 @@ export async function acceptRun(
 }
 
 /**
- * Returns the attachments as they are stored; {} when there are none. The dependencies are those of `lookUpInTurn`. Throws the
- * codes of attachments.
+ * Returns the attachments in their stored form; {} when there are none. Takes the dependencies of `lookUpInTurn`.
+ * Throws the error codes of attachments.
  */
 export async function acceptAttachments(
   deps: AcceptDeps,

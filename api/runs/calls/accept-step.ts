@@ -1,4 +1,4 @@
-// Accepts one call of a session: checks everything it can be refused for before the first byte.
+// Accepts one call of a session: makes every check before the first byte of the stream.
 import type { RunRow } from '../../../db/runs/runs.ts';
 import type { Continuation } from '../../../db/tables/run-input.ts';
 import { createTimedId } from '../../../db/timed-id.ts';
@@ -36,19 +36,19 @@ type Outputs = { [stepId: string]: Json };
 
 type CheckedCall = {
   session: RunRow | undefined;
-  /** The id of the call, where it is a resume, and what it goes on after. */
+  /** The id of the call, if it is a resume, and the call it continues. */
   resumes: Pick<NewResume, 'callId' | 'goesOn'> | undefined;
   overrides: BlockOverrides;
   tools: ReturnType<typeof requireTools>;
-  /** The end (exclusive) of the steps that it runs. */
+  /** The end (exclusive) of the steps to run. */
   to: number;
   /** Whether the flow was published again since the session began. */
   republished: boolean;
 };
 
 /**
- * Stores one call of a session, and on the first call the session too. A tool resume that is sent again returns the call
- * that was accepted before. Returns undefined when another request has taken its Idempotency-Key in the meantime.
+ * Stores one call of a session, and with the first call the session. A repeated tool resume returns the earlier call.
+ * Returns undefined when another request has taken its Idempotency-Key meanwhile.
  */
 export async function acceptStep(
   deps: ApiDeps,
@@ -96,7 +96,7 @@ export async function acceptStep(
   );
 }
 
-/** Accepts a call whose request alone is sound: reads what its session has for it, and stores it. */
+/** Accepts a call whose request is valid: loads the session's data and stores the call. */
 async function acceptChecked(
   deps: ApiDeps,
   request: CallRequest<StepRequest>,
@@ -125,7 +125,7 @@ async function acceptChecked(
   if (session) requireSameStart(kept, body);
   const inherited = { ...kept, block_overrides: overrides, ...images, ...tools };
   const input = { ...inherited, ...(maxCredits !== undefined && { max_credits: maxCredits }) };
-  // The images of the session: this call may bring them to another model.
+  // The images of the session: this call may send them to another model.
   requireImageSupport(deps.registry, {
     definition: { steps: steps.slice(stepIndex, to) },
     overrides,
@@ -202,8 +202,9 @@ async function resume(
 }
 
 /**
- * Returns the outputs that a resume sends back, and these without those of blocks inside steps. A pause has handed out one or the
- * other: a client may have added such outputs, and what was a step may be inside another one in the version of today.
+ * Returns the outputs of a resume as sent, and without those of blocks inside steps. Both are candidates for the
+ * pause's token: a client may have added such outputs, and a step may have moved inside another one in the newer
+ * version.
  */
 function outputsOfPause(
   definition: FlowDefinition,
@@ -213,14 +214,14 @@ function outputsOfPause(
   return sent && [sent, ofSteps(definition, sent) ?? {}];
 }
 
-/** Derives the id of a resume from its version and the fields that it neither ignores nor only checks. */
+/** Derives the id of a resume from its version and its meaningful fields. */
 function idOfResume({ environment, body }: CallRequest<StepRequest>, session: RunRow): string {
   const { iterationsUsed, resumeState, message, parameters, attachments, ...read } = body;
   const { callbackUrl, callbackEvents, ...asked } = read;
   return deriveCallId(session.execution_id, [environment, asked]);
 }
 
-/** Returns the input of the step: the output of the step before, unless the request overrides it. */
+/** Returns the input of the step: the output of the previous step, unless the request overrides it. */
 function pipelineInput(
   definition: FlowDefinition,
   { stepIndex, inputOverrides }: StepRequest,

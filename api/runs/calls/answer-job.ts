@@ -5,7 +5,7 @@ import { traceIdField } from '../run-shapes/trace-id-field.ts';
 import { startInPlace, takePlace } from './admit.ts';
 import type { AcceptedCall } from './store-call.ts';
 
-/** Starts an accepted job and answers that it is accepted; of a job that a repeated request finds, it answers the same. */
+/** Starts an accepted job and answers 202. Answers the same for a repeated request. */
 export async function answerJob(deps: ApiDeps, ctx: ApiContext, job: AcceptedCall): Promise<void> {
   const { executionId, flowId, blockCount } = job;
   if (!job.outcome) await startSoon(deps, job, takePlace(ctx.state));
@@ -13,7 +13,7 @@ export async function answerJob(deps: ApiDeps, ctx: ApiContext, job: AcceptedCal
   ctx.body = { executionId, status: 'started', flowId, blockCount, ...traceIdField(job.trace) };
 }
 
-/** Starts an accepted run as `startInPlace` does. It is stored: if its workflow cannot start now, the reconciler starts it. */
+/** Starts an accepted run as `startInPlace` does. If its workflow cannot start now, the reconciler starts it. */
 export async function startSoon(deps: ApiDeps, run: AcceptedCall, place: Place | undefined): Promise<void> {
   await startInPlace(deps, run, place).catch(() => undefined);
 }

@@ -6,26 +6,26 @@ import type { Leave } from '../../../platform/limits/turn-to-leave.ts';
 import type { RunStart } from '../../../temporal/start-run.ts';
 import type { LoadedFlow } from '../../http/context.ts';
 
-/** A request that starts a run or goes on with one, as its middleware has read it. */
+/** A request that starts or continues a run, as read by the middleware. */
 export type CallRequest<Body> = {
-  /** The path's names for the flow. */
+  /** The slugs in the path. */
   slugs: Pick<RunStart, 'organization' | 'project' | 'flow'>;
   /** Whether the path names a version. */
   pinned: boolean;
   flow: LoadedFlow;
-  /** Throws unless a call can run the flow as it is loaded. */
+  /** Throws unless the flow can run as it is loaded. */
   requireRunnable?: (() => Promise<void>) | undefined;
-  /** The id of the request, by which the log is searched. */
+  /** The request id, for searching the log. */
   requestId: string;
-  /** Whoever is recorded in the audit log when the request starts a run; undefined where starts are not recorded. */
+  /** The author in the audit log when the request starts a run; undefined where starts are not recorded. */
   author?: Author | undefined;
   environment: Environment;
-  /** The key_id of the API key that the request came with; undefined for a user. */
+  /** The key_id of the request's API key; undefined for a user. */
   keyId: string | undefined;
   body: Body;
-  /** Ends the turn at large work that the request has, if any; called before it waits for something. */
+  /** Releases the request's permit for large work, before the request waits for something. */
   endLargeWork?: () => void;
-  /** Leaves that turn while the request waits for what is elsewhere, and comes back to the work. */
+  /** Releases that permit during a wait for something else, and acquires it again. */
   leaveLargeWork?: Leave;
   idempotencyKey: IdempotencyKey | undefined;
   modelKeys: ModelKeys | undefined;

@@ -1,4 +1,4 @@
-// The outputs that a fork carries: the latest of each step, of those that fit into a request of /step.
+// The outputs that a fork carries: the latest of each step, as far as they fit into a request of /step.
 import type { Db } from '../../../db/connect.ts';
 import { listCalls } from '../../../db/runs/list-calls.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
@@ -13,17 +13,17 @@ import { INPUT_REF, isLeaf, MESSAGE_REF, type Value } from '../../../flow/value.
 import { BODY_MAX_BYTES } from '../../http/receive-body.ts';
 
 /**
- * The calls of a run that are looked through for outputs, the last one first. `brought`: the steps whose outputs the caller
- * brought, null where only the input tells; `bytes`: the size of the input. `isAll`: whether the run has no other calls.
+ * The calls of a run that are searched for outputs, the last one first. `brought`: the steps whose outputs the caller
+ * sent, null when only the input tells; `bytes`: the size of the input. `isAll`: whether the run has no other calls.
  */
 type Calls = {
   calls: (Awaited<ReturnType<typeof listCalls>>[number] & { bytes: number; brought: string[] | null })[];
   isAll: boolean;
 };
-/** Where the latest output of a step is: made by the call, or brought by its caller when there is no `value`. */
+/** The position of a step's latest output: made by the call, or sent by its caller when there is no `value`. */
 type Source = { callId: string; value?: Value | undefined };
 
-/** Finds the calls of a run from which outputs of these steps can be collected. */
+/** Finds the calls of a run that may have outputs of these steps. */
 export async function findCalls(db: Db, executionId: string, steps: PlannedStep[]): Promise<Calls> {
   const all = steps.length === 0 ? [] : await listCalls(db, executionId);
   const ids = all.map(({ callId }) => callId);
@@ -36,7 +36,9 @@ export async function findCalls(db: Db, executionId: string, steps: PlannedStep[
   return { calls, isAll: calls.length === all.length };
 }
 
-/** Measures what is in memory at most while outputs are collected: as many as fit into a request, and the input of one call. */
+/**
+ * Returns the maximum memory for collecting outputs: the outputs that fit into a request, and the input of one call.
+ */
 export async function measureCollected(db: Db, { calls }: Calls): Promise<number> {
   if (calls.length === 0) return 0;
   const ids = calls.map(({ callId }) => callId);
@@ -46,10 +48,10 @@ export async function measureCollected(db: Db, { calls }: Calls): Promise<number
 }
 
 /**
- * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with a call. When
- * all together have more than `room` bytes by `measure`, the last one comes first, then those that later blocks read (`read`),
- * then the latest; each that has no room is left out, and so is one in a call that is not looked through. Throws CONFLICT when
- * the last step has none, and BODY_TOO_LARGE when its output does not fit.
+ * Collects the latest output of each of the steps from the calls of a run; a caller may have sent other outputs with
+ * a call. When all together have more than `room` bytes by `measure`, the order is: the last step, then the outputs
+ * that later blocks read (`read`), then the latest ones. Outputs that do not fit, or are in calls that are not
+ * searched, are left out. Throws CONFLICT when the last step has no output, and BODY_TOO_LARGE when it does not fit.
  */
 export async function collectOutputs(
   db: Db,
@@ -80,7 +82,7 @@ export async function collectOutputs(
     const source = sources.get(step_id);
     if (!source) continue;
     const { callId, value } = source;
-    // Once there was no room for one output, others are measured before they are read.
+    // After the first output that did not fit, others are measured before they are loaded.
     if (leftOut && value && isLeaf(value))
       if (bytes + (await measureOutputs(db, callId, [step_id])) > room) continue;
     if (!value && brought?.callId !== callId) {
@@ -101,13 +103,13 @@ export async function collectOutputs(
   return Object.fromEntries(carried.map(({ step_id }) => [step_id, outputs.get(step_id) as Json]));
 }
 
-/** Counts the steps up to the last one that has an output in the calls of a run, or was brought one by its caller. */
+/** Counts the steps up to the last one whose output a call of the run made or its caller sent. */
 export async function countCompletedSteps(db: Db, calls: Calls, steps: PlannedStep[]): Promise<number> {
   const { sources } = await findSources(db, calls, steps);
   return steps.findLastIndex(({ step_id }) => sources.has(step_id)) + 1;
 }
 
-/** Finds the latest output of each step without reading it, so that no more are in memory than are carried. */
+/** Finds the latest output of each step without loading it, so that no more are loaded than are carried. */
 async function findSources(
   db: Db,
   calls: Calls,
@@ -140,13 +142,13 @@ export function notCompleted(stepId: string, reason: string): ServiceError {
   return new ServiceError('CONFLICT', message, { step_id: stepId });
 }
 
-/** The error for a fork whose run has too much in its calls to look for the output of the step before in all of them. */
+/** The error for a fork whose run has too many or too large calls to search for the output of the previous step. */
 function tooFarBack(stepId: string): ServiceError {
   const message = `The last calls of this run have no output of the step ${stepId}, and are so large that earlier ones are not looked through: fork it at an earlier step, or begin a new session.`;
   return new ServiceError('CONFLICT', message, { step_id: stepId });
 }
 
-/** The error for a fork or retry that cannot carry an output that it needs. */
+/** The error for a fork or retry that cannot carry a required output. */
 export function tooLarge(stepId: string): ServiceError {
   const message = `The output of ${stepId} does not fit into one request with the input of the run and the other outputs it needs.`;
   return new ServiceError('BODY_TOO_LARGE', message, { step_id: stepId });

@@ -3,8 +3,8 @@ import { deriveId } from '../../../db/timed-id.ts';
 import { canonicalJson } from '../../../flow/canonical-json.ts';
 
 /**
- * Derives the id of a call (a version 8 UUID) from its run and what it asks for: a repeated request has the same id. It begins
- * with the time of its run's id, so that what is stored of both lies together.
+ * Derives the id of a call (a version 8 UUID) from its run and its content: a repeated request has the same id. The
+ * id begins with the time of the run's id, so that their rows are stored together.
  */
 export function deriveCallId(executionId: string, asked: unknown): string {
   const hash = createHash('sha256')

@@ -1,4 +1,4 @@
-// Describes to callers how a run ended or paused (docs/running-flows.md, Answers).
+// Descriptions of ended and paused runs for callers (docs/running-flows.md, Answers).
 import { loadBlockOutput } from '../../../db/runs/block-runs.ts';
 import { listBlocksOfCall } from '../../../db/runs/list-recorded-blocks.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
@@ -15,14 +15,14 @@ import { JsonText } from '../../http/write-json.ts';
 import { describeRunError } from '../run-shapes/describe-run-error.ts';
 import { signState } from './resume-state.ts';
 
-/** The call that ended or paused a run: all that describing it needs. */
+/** The call that ended or paused a run, with everything that describing it needs. */
 type EndedCall = CallIds & {
   from: number | null;
   flowVersionId: string;
   definition: FlowDefinition;
 };
 
-/** Returns the fields of an answer that tell how a run ended or paused, `status` among them, for `writeJson`. */
+/** Returns the fields that describe how a run ended or paused, including `status`, for `writeJson`. */
 export async function describeOutcome(deps: ApiDeps, run: EndedCall, outcome: RunOutcome) {
   const { status } = outcome;
   switch (status) {
@@ -35,7 +35,7 @@ export async function describeOutcome(deps: ApiDeps, run: EndedCall, outcome: Ru
   }
 }
 
-/** Returns the fields of a pause: what the caller has to answer and to echo. */
+/** Returns the fields of a pause, for the caller to answer and to echo. */
 export async function describePause({ config, db }: ApiDeps, run: EndedCall, pause: PausePoint) {
   const { executionId, callId, flowVersionId, definition } = run;
   const { step_id, iterations } = pause;
@@ -59,7 +59,9 @@ export async function describePause({ config, db }: ApiDeps, run: EndedCall, pau
   };
 }
 
-/** Merges the outputs that the caller sent with those of the steps this call ran, up to `end` (exclusive) of the plan. */
+/**
+ * Merges the outputs that the caller sent with the outputs of this call's steps, up to `end` (exclusive) of the plan.
+ */
 async function accumulate(
   db: ApiDeps['db'],
   run: EndedCall,

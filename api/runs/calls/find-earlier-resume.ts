@@ -1,5 +1,5 @@
-// A resume that is sent again (docs/tool-calls.md): it gets the answer of the first, or, where that failed for a reason that may
-// pass, goes on from the pause once more.
+// Repeated resumes (docs/tool-calls.md): a repeated resume gets the first one's result or, when that failed for a
+// temporary reason, continues from the pause again.
 import { findAnsweredPause } from '../../../db/runs/find-answered-pause.ts';
 import { listStoredCalls } from '../../../db/runs/list-stored-calls.ts';
 import type { RunRow } from '../../../db/runs/runs.ts';
@@ -14,7 +14,7 @@ import type { AcceptedCall, CallToStore } from './store-call.ts';
 /** How often a resume that fails again and again is tried; later it gets its last failure as its answer. */
 export const TRIES_MAX = 32;
 
-/** Failures of what a run depends on, not of what it does: the same resume may succeed later, or with another model key. */
+/** Failures of a run's dependencies, not of the run: the same resume may succeed later, or with another model key. */
 const PASSING: ErrorCode[] = [
   'MODEL_UNAVAILABLE',
   'MODEL_NOT_CONFIGURED',
@@ -25,7 +25,7 @@ const PASSING: ErrorCode[] = [
   'INTERNAL_ERROR',
 ];
 
-/** A resume that is still to be accepted: the id of its call, the run as it waits, and what the call goes on after. */
+/** A resume to accept: the id of its call, the paused run, and the call that it continues. */
 export type NewResume = {
   accepted?: never;
   callId: string;
@@ -34,8 +34,9 @@ export type NewResume = {
 };
 
 /**
- * Returns the call that an equal resume of `run` was accepted as before, marked as replayed; where there is none, or it failed for
- * a reason that may pass and was the last call of the run, what a new one begins with. `callId` is the id of the first.
+ * Finds the call that an earlier, equal resume of `run` created, marked as replayed. When there is none, or it failed
+ * for a temporary reason and was the last call of the run, returns the start of a new one. `callId`: the id of the
+ * first try.
  */
 export async function findEarlierResume(
   deps: AcceptDeps,

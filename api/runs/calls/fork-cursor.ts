@@ -1,4 +1,3 @@
-// The cursor with which a /step session goes on with a stored run, for GET …/fork.
 import type { Db } from '../../../db/connect.ts';
 import type { FlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
@@ -14,9 +13,9 @@ import { listOutputsRead } from './list-outputs-read.ts';
 type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
 /**
- * Makes the request that starts a /step session at `step` of a stored run. `holdBytes` is called with the size of the run's input
- * and outputs, and returns the database from which these are read. `measure` tells what JSON counts as. Throws a ServiceError
- * when the run cannot be forked there.
+ * Makes the request that starts a /step session at `step` of a stored run, for GET …/fork. `holdBytes` is called with
+ * the size of the run's input and outputs, and returns the database to read them from. `measure` returns the size of
+ * JSON. Throws a ServiceError when the run cannot be forked there.
  */
 export async function forkCursor(
   { db: measured, definitions }: { db: Db; definitions: FlowDefinitions },

@@ -19,7 +19,7 @@ export async function getSession(
   return run;
 }
 
-/** Tells whether a call of `flow` may go on with `run`: runs of the draft go on as such, and other runs with versions. */
+/** Whether a call of `flow` may continue `run`: draft runs continue as drafts, other runs with versions. */
 export function isOfSameKind(run: { version: number }, flow: { version: number }): boolean {
   return (run.version === DRAFT_VERSION) === (flow.version === DRAFT_VERSION);
 }

@@ -2,7 +2,7 @@ import type { FlowDefinition } from '../../../flow/definition.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import type { CallRequest } from './call-request.ts';
 
-/** Loads a version, which may need a turn at large work: the turn that the request holds for its body is ended first. */
+/** Loads a version. This may need a permit for large work, so the request's own permit is released first. */
 export async function loadDefinition(
   { definitions }: Pick<AcceptDeps, 'definitions'>,
   flowVersionId: string,

@@ -19,8 +19,8 @@ export const ifMatchDraft = z.object({
 });
 
 /**
- * Loads the draft into `ctx.state.flow` as it is now, a large one in its organization's turn. A run that began with it goes on,
- * whatever the draft is by then.
+ * Loads the present draft into `ctx.state.flow`, a large one under the organization's permit. A run keeps the draft
+ * it began with.
  */
 export function loadDraft(deps: ApiDeps): ApiMiddleware {
   return async function loadDraft(ctx, next) {

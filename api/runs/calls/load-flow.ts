@@ -15,13 +15,13 @@ import { readerSignal } from '../../http/reader-signal.ts';
 import { waitInTime } from '../../http/take-bytes.ts';
 import { invalidTree } from './require-sound-tree.ts';
 
-/** The slugs in the path and the version number; without one, the production version is meant. */
+/** The slugs and the version number of a path; without a number, the production version. */
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
 
 /**
- * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is not
- * a tree of steps, or has a JSON Schema that can never be used: its runs would fail, at a cost to everybody. Throws
- * RATE_LIMITED when others are loaded for too long, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
+ * Loads a flow in the version to run; undefined when there is none. Throws INVALID_TREE when the stored definition is
+ * not a valid tree or has an invalid JSON Schema: its runs would fail, at a cost to everybody. Throws RATE_LIMITED
+ * when loading is queued for too long, and REQUEST_TIMEOUT when the signal from `gone` aborts first.
  */
 export async function loadRunnableFlow(
   { db, definitions, largeValues }: Pick<ApiDeps, 'db' | 'definitions' | 'largeValues'>,
@@ -51,8 +51,9 @@ export async function loadRunnableFlow(
 }
 
 /**
- * Loads the flow of the path, in the version to run, into `ctx.state.flow`. Unknown, foreign and unpublished flows all get
- * the same 404. Throws INVALID_VERSION for the draft of one that is there, and INVALID_TREE as `loadRunnableFlow` does.
+ * Loads the flow of the path into `ctx.state.flow`, in the version to run. Unknown, foreign and unpublished flows get
+ * the same 404. Throws INVALID_VERSION for the draft of an accessible flow, and INVALID_TREE as `loadRunnableFlow`
+ * does.
  */
 export function loadFlow(deps: ApiDeps): ApiMiddleware {
   return async function loadFlow(ctx, next) {
@@ -76,10 +77,10 @@ async function refuseDraft({ db }: Pick<ApiDeps, 'db'>, query: NonNullable<Retur
   throw found ? versionIsDraft() : flowNotFound();
 }
 
-/** The problems of definitions, which never change. */
+/** The problems of definitions, which are immutable. */
 const known = new WeakMap<FlowDefinition, Problem[]>();
 
-/** Finds the problems of a definition, unless they are known: those of its shape, else those of its JSON Schemas. */
+/** Finds the problems of a definition's shape, or else of its JSON Schemas, and caches them. */
 async function findProblems(
   definition: FlowDefinition,
   ofSchemas: (definition: FlowDefinition) => Promise<Problem[]>,
@@ -93,8 +94,9 @@ async function findProblems(
 }
 
 /**
- * Loads the ids of the flow of the path, for requests about its runs: it need not be published. Throws the same errors for
- * flows that are not there and for drafts. With `deletedToo`, the flow of the path's run may have been deleted.
+ * Loads the ids of the flow in the path, for requests about its runs: the flow may be unpublished. Throws the same
+ * errors as `loadFlow` for unknown flows and for drafts. With `deletedToo`, the flow of the path's run may have been
+ * deleted.
  */
 export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMiddleware {
   return async function loadFlowIds(ctx, next) {
@@ -112,13 +114,13 @@ export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMi
   };
 }
 
-/** Returns which flow the path asks for; undefined when no flow can be there. */
+/** Returns the lookup for a path; undefined when no flow can match. */
 function queryOf({ org: organization = '', project = '', flow = '' }: FlowPath, principal: Principal) {
   if (![organization, project, flow].every((slug) => SLUG_PATTERN.test(slug))) return undefined;
   return { organization, project, flow, within: accessOf(principal) };
 }
 
-/** The error for a flow that a caller cannot reach, or that has no such version; callers are not told which. */
+/** The error for a flow that a caller cannot reach or that has no such version. The message does not say which. */
 export function flowNotFound(version?: number | 'production'): ServiceError {
   const none = 'There is no such flow for this caller';
   if (version === undefined) return new ServiceError('FLOW_NOT_FOUND', `${none}.`);
@@ -138,8 +140,7 @@ export function versionIsDraft(): ServiceError {
 }
 
 /**
- * Reads a version's number as it is written: without leading zeros. VERSION_MAX stands for every number and text that
- * cannot be a version.
+ * Parses a version number without leading zeros. Returns VERSION_MAX for numbers and texts that cannot be a version.
  */
 function parseVersion(text: string): number {
   return /^(0|[1-9]\d{0,9})$/.test(text) ? Math.min(Number(text), VERSION_MAX) : VERSION_MAX;

@@ -4,7 +4,7 @@ import type { AcceptDeps } from '../../deps.ts';
 import type { JobRequest } from '../run-shapes/requests.ts';
 import { requireWebhookUrl } from './require-webhook-url.ts';
 
-/** Reads the webhook that a request asks for; there is none without a callbackUrl. */
+/** Reads the webhook of a request; none without a callbackUrl. */
 export async function readCallback(
   deps: AcceptDeps,
   { callbackUrl, callbackEvents }: Pick<JobRequest, 'callbackUrl' | 'callbackEvents'>,

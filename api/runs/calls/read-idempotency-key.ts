@@ -1,4 +1,5 @@
-// The Idempotency-Key header: a request that is repeated with the same key is carried out once.
+// Idempotent acceptance of calls. calls/ checks and stores the calls of runs (a run, a step, a resume, a repeat);
+// temporal/ then starts them.
 import type { IdempotencyKey } from '../../../db/runs/idempotency-keys.ts';
 import type { ApiMiddleware } from '../../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
@@ -6,9 +7,8 @@ import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import { digestRequest } from './digest-request.ts';
 
 /**
- * Reads the header into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are the same when their path
- * (with the version), body and environment are the same; neither the order of the body's keys nor a field of it that is null
- * makes a difference.
+ * Reads the header Idempotency-Key into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are equal
+ * when path (with the version), body and environment are equal. The order of keys and null fields make no difference.
  */
 export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
   return async function readIdempotencyKey(ctx, next) {

@@ -14,7 +14,7 @@ export const modelKeyHeaders = z.object({
   }),
 });
 
-/** Reads the header into `ctx.state.modelKeys`; 422 when it is malformed. Its content is repeated in no message. */
+/** Reads the header into `ctx.state.modelKeys`; 422 when it is malformed. Messages never repeat its content. */
 export function readModelKeys({ config }: ApiDeps): ApiMiddleware {
   const providers = Object.keys(config.providerUrls);
   const entry = z.tuple([
@@ -43,7 +43,7 @@ function readPair(text: string): [string, string] {
   return [text.slice(0, Math.max(end, 0)).trim(), text.slice(end + 1).trim()];
 }
 
-/** Names the header as a whole in each problem. */
+/** Names the whole header in each problem. */
 function named(error: z.ZodError): z.ZodError {
   return new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [MODEL_KEY_HEADER] })));
 }

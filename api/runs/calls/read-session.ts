@@ -1,4 +1,4 @@
-// What a call reads of its session, however small its request is.
+// The session of a /step call, and the data that the call reads from it.
 
 import { getRunInput, type RunRow } from '../../../db/runs/runs.ts';
 import { measurePause } from '../../../db/stored-values/measure-outcome.ts';
@@ -14,14 +14,14 @@ import { describePause } from './describe-outcome.ts';
 
 type Outputs = { [stepId: string]: Json };
 
-/** Measures what the functions below read, in bytes. */
+/** Returns the bytes that the functions below read. */
 export async function measureSession({ db }: ApiDeps, session: RunRow, body: StepRequest): Promise<number> {
   const input = await measureInput(db, session.execution_id);
   if (!pauseToRead(session, body) || !session.concluded_by) return input;
   return input + (await measurePause(db, session.concluded_by));
 }
 
-/** Returns the outputs of the earlier steps: those of the request, or where a resume leaves them out, those before its pause. */
+/** Returns the outputs of the earlier steps: from the request or, when a resume omits them, from its pause. */
 export async function readOutputs(
   deps: ApiDeps,
   session: RunRow | undefined,
@@ -36,8 +36,8 @@ export async function readOutputs(
 }
 
 /**
- * Leaves out the outputs of blocks inside steps, which clients that keep every block_completed send along: no later step reads
- * them, and a pause has room only for what is carried.
+ * Removes outputs of blocks inside steps, which clients that keep every block_completed send: no later step reads
+ * them, and a pause has no room for them.
  */
 export function ofSteps({ steps }: FlowDefinition, outputs: Outputs | undefined): Outputs | undefined {
   if (!outputs) return undefined;
@@ -46,8 +46,8 @@ export function ofSteps({ steps }: FlowDefinition, outputs: Outputs | undefined)
 }
 
 /**
- * Returns what later calls inherit from the session's input: all but overrides and tools. The first call sets the message and
- * the parameters; a later call of step 0 sets the message.
+ * Returns the parts of the session's input that later calls inherit: all but overrides and tools. The first call sets
+ * the message and the parameters; a later call of step 0 sets the message.
  */
 export async function readInput(
   { db }: ApiDeps,
@@ -62,7 +62,7 @@ export async function readInput(
     : kept;
 }
 
-/** Returns the pause whose outputs a resume leaves out. */
+/** Returns the pause whose outputs a resume omits. */
 function pauseToRead(
   session: RunRow,
   { toolCallMessages, accumulatedOutputs }: StepRequest,

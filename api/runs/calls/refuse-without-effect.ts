@@ -1,6 +1,6 @@
-// Refuses fields that a request does not read, like unknown ones: the caller who sends them expects them to do something. Only
-// the message of a call that continues a run is ignored, whatever it holds: callers send it again. So they may parameters and
-// attachments, as long as they are those of the run (require-same-start.ts).
+// Rejects fields that a request does not use, like unknown fields: the caller expects them to have an effect.
+// Exception: a call that continues a run may repeat the message, which is ignored, and the run's parameters and
+// attachments (`requireSameStart`).
 import { z } from 'zod';
 import { ServiceError } from '../../../flow/errors.ts';
 import { validationError } from '../../http/json-body.ts';
@@ -18,7 +18,7 @@ const WITHOUT_PAUSE = 'has an effect only with executionId, pausedAtStep and too
 const WITHOUT_RESULTS = 'has an effect only with toolCallMessages';
 const OF_A_PAUSE = 'is a field of answers, and is accepted only where a pause is sent back whole';
 
-/** Refuses what a request of /execute does not read: a resume, a fresh call. Throws INVALID_RESUME for what is neither. */
+/** Rejects unused fields of /execute, in a resume and in a fresh call. Throws INVALID_RESUME for a mixture. */
 export function refuseIdleOfExecute(body: unknown): void {
   const absent = RESUME_FIELDS.filter((field) => !has(body, field));
   if (absent.length === RESUME_FIELDS.length) {
@@ -35,7 +35,7 @@ export function refuseIdleOfExecute(body: unknown): void {
   dropMessage(body);
 }
 
-/** Refuses what a call of /step does not read. The inputOverrides of step 0 are ignored, whatever they are. */
+/** Rejects unused fields of a /step call. The inputOverrides of step 0 are ignored. */
 export function refuseIdleOfStep(body: unknown): void {
   const { executionId = null, stepIndex } = Object(body) as { executionId?: unknown; stepIndex?: unknown };
   if (stepIndex === 0) delete (body as Fields).inputOverrides;
@@ -44,7 +44,7 @@ export function refuseIdleOfStep(body: unknown): void {
     if (stepIndex !== 0 || has(body, 'toolCallMessages')) dropMessage(body);
   }
   if (has(body, 'toolCallMessages')) {
-    // Resumes that differ in nothing else are the same one.
+    // Resumes that differ only in these fields are equal.
     for (const field of ECHOED_OF_SESSION) delete (body as Fields)[field];
     return;
   }
@@ -52,14 +52,14 @@ export function refuseIdleOfStep(body: unknown): void {
   refuse(body, ECHOED_OF_SESSION, OF_A_PAUSE);
 }
 
-/** Refuses callbackEvents where no webhook is asked for. Leaves out fields of a resume that say nothing: a job has none. */
+/** Rejects callbackEvents without a webhook. Removes empty fields of a resume, which a job cannot be. */
 export function refuseIdleOfJob(body: unknown): void {
   for (const field of RESUME_FIELDS) if (Object(body)[field] === null) delete (body as Fields)[field];
   dropEmpty(body, RESUME_DETAILS);
   if (!has(body, 'callbackUrl')) refuse(body, ['callbackEvents'], 'has an effect only with callbackUrl');
 }
 
-/** Refuses the fields, but leaves out those that are empty: they would do nothing anyway. */
+/** Rejects the fields, but removes empty ones, which have no effect. */
 function refuse(body: unknown, fields: string[], message: string): void {
   dropEmpty(body, fields);
   const idle = fields.filter((field) => has(body, field));

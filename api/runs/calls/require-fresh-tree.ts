@@ -1,4 +1,4 @@
-// Checks that the tree of a flow is the one that a session knows.
+// Checks the steps of a session and of a /step call against the tree of the flow.
 
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
@@ -6,12 +6,15 @@ import { eachStep } from '../../../flow/step-path.ts';
 import { listToolSteps, type PausePoint } from '../../../flow/tool-calls.ts';
 import type { StepRequest } from '../run-shapes/step-requests.ts';
 
-/** Returns the step plan as callers read it. */
+/** Returns the step plan for callers. */
 export function describePlan({ steps }: FlowDefinition) {
   return steps.map(({ step_id, name, type }, index) => ({ index, step_id, name, type }));
 }
 
-/** Throws STALE_TREE when a request names a step that the flow no longer has: by its output, or, in a session, by its overrides. */
+/**
+ * Throws STALE_TREE when a request names a step that the flow no longer has: by its output or, in a session, by its
+ * overrides.
+ */
 export function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
   const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
   const sent = [
@@ -27,14 +30,14 @@ export function requireFreshTree(definition: FlowDefinition, body: StepRequest):
     );
 }
 
-/** Makes the 400 that shows the current plan. */
+/** Makes the 400 with the current plan. */
 export function staleTree(definition: FlowDefinition, message: string): ServiceError {
   return new ServiceError('STALE_TREE', message, { steps: describePlan(definition) });
 }
 
 /**
- * Throws STALE_TREE for a pause whose step is gone, takes no tool results in this version, or, where the flow was published again
- * since the session began, has another index than `index`.
+ * Throws STALE_TREE for a pause whose step was removed, takes no tool results in this version, or has another index
+ * than `index` after the flow was published again.
  */
 export function requireFreshPause(
   definition: FlowDefinition,

@@ -7,8 +7,8 @@ import { type LiveRegistry, RETRY_SECONDS } from '../../../platform/models/live-
 import { RetryLater } from '../../http/retry-later.ts';
 
 /**
- * Throws MODEL_MIME_INCOMPATIBLE unless the model of every llm block, overrides applied, takes every attachment. Throws
- * CAPABILITY_REGISTRY_UNAVAILABLE, with Retry-After, while the models' capabilities are not known.
+ * Throws MODEL_MIME_INCOMPATIBLE unless the model of every llm block, after overrides, accepts every attachment.
+ * Throws CAPABILITY_REGISTRY_UNAVAILABLE, with Retry-After, while the models' capabilities are unknown.
  */
 export function requireImageSupport(
   registry: LiveRegistry,

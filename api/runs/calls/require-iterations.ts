@@ -1,4 +1,4 @@
-// The cap on tool-call round-trips of a block (docs/tool-calls.md, Iteration limit).
+// Checks of resumes: iterations, outputs, and the fields of the run's start (docs/tool-calls.md).
 import { getRunInput } from '../../../db/runs/runs.ts';
 import { measureInput } from '../../../db/stored-values/stored-inputs.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
@@ -19,8 +19,8 @@ import type { AcceptedCall } from './store-call.ts';
 type StoredCall = Pick<AcceptedCall, 'executionId' | 'callId' | 'definition'>;
 
 /**
- * Counts how often the model has asked for tools: the most of what the caller claims, the conversation shows and the row
- * holds. Throws TOOL_ITERATION_LIMIT when that is more often than the block's cap allows.
+ * Counts the model's requests for tools: the maximum of the caller's claim, the conversation and the stored row.
+ * Throws TOOL_ITERATION_LIMIT above the block's cap.
  */
 export function requireIterations(
   definition: FlowDefinition,
@@ -30,7 +30,7 @@ export function requireIterations(
   claimed = 0,
 ): number {
   const asked = Math.max(countRounds(messages), iterations);
-  // A caller who claims more tells of round-trips that are over; otherwise the last one is still to be answered.
+  // A higher claim counts finished round-trips; otherwise the last one is still to be answered.
   const used = claimed > asked ? claimed : asked - 1;
   const cap = capOf(definition, overrides, step_id);
   if (used >= cap) {
@@ -72,8 +72,8 @@ export async function isLastRound(
 }
 
 /**
- * Throws TOOL_ITERATION_LIMIT when a call ended with a pause that its block's cap does not allow. The run stays paused there. The
- * caller holds what `measurePause` says.
+ * Throws TOOL_ITERATION_LIMIT when a call ended with a pause beyond its block's cap. The run stays paused there. The
+ * caller has reserved the memory of `measurePause`.
  */
 export async function requirePauseAllowed(
   { db }: Pick<ApiDeps, 'db'>,

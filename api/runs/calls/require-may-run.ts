@@ -2,8 +2,8 @@ import type { RunLimits } from '../../../db/tenants/run-limits.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 
 /**
- * Throws FORBIDDEN while the organization is suspended, and INSUFFICIENT_CREDITS. Asked when a call is about to be stored, so
- * that a request which is sent again still gets the call that was stored before.
+ * Throws FORBIDDEN while the organization is suspended, and INSUFFICIENT_CREDITS. Called right before a call is
+ * stored, so that a repeated request still gets its earlier call.
  */
 export function requireMayRun(limits: Omit<RunLimits, 'runsUnderWayMax'>): void {
   if (limits.suspendedAt) throw suspended(limits.suspensionReason);

@@ -8,13 +8,13 @@ import { invalidField } from '../../http/invalid-field.ts';
 type Range = {
   from: number;
   to: number;
-  /** The block that goes on with its conversation: it reads nothing any more. */
+  /** The block that continues its conversation: it reads no outputs. */
   pausedAt?: string | undefined;
 };
 
 /**
- * Throws VALIDATION_ERROR when a block of the steps from `from` to `to` (exclusive) reads the output of a step before those by its
- * name, and the caller has not sent it.
+ * Throws VALIDATION_ERROR when a block of the steps from `from` to `to` (exclusive) reads an earlier output by name
+ * that the caller has not sent.
  */
 export async function requireReadOutputs(
   readCode: ReadCode,
@@ -23,7 +23,7 @@ export async function requireReadOutputs(
   { from, to, pausedAt }: Range,
   sent: { [stepId: string]: Json },
 ): Promise<void> {
-  // Every step before the range has ended when it begins: all blocks of the range may read it.
+  // All steps before the range have ended: every block of the range may read them.
   const absent = steps.slice(0, from).filter(({ step_id }) => !Object.hasOwn(sent, step_id));
   if (absent.length === 0) return;
   const blocks = listBlocks({ steps: steps.slice(from, to) })

@@ -7,8 +7,9 @@ import { readUnresolved } from '../run-shapes/attachments.ts';
 type OfStart = Pick<StoredRunInput, 'parameters' | 'attachments'>;
 
 /**
- * Throws VALIDATION_ERROR for parameters and attachments other than those that a run was started with: those hold for all of it,
- * so clients may send them again, and what differs would be lost silently. Throws the codes of too many and malformed attachments.
+ * Throws VALIDATION_ERROR for parameters and attachments that differ from those the run was started with: they apply
+ * to the whole run, so clients may repeat them, and a difference would be lost silently. Throws the error codes of
+ * attachments.
  */
 export function requireSameStart(
   { parameters, attachments = [] }: OfStart,

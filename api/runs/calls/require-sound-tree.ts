@@ -3,7 +3,7 @@ import type { ServiceError } from '../../../flow/errors.ts';
 import { describeTreeProblems } from '../../../flow/find-tree-problems.ts';
 import { treeError } from '../../flows/place-problem.ts';
 
-/** Throws INVALID_TREE with every problem of a tree that has the right shape. */
+/** Throws INVALID_TREE with every problem of a tree that has a valid shape. */
 export function requireSoundTree(definition: FlowDefinition): void {
   const problems = describeTreeProblems(definition);
   if (problems.length > 0) throw invalidTree(problems);

@@ -1,4 +1,3 @@
-// The checks of the step that a call of /step names.
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import type { StepRequest } from '../run-shapes/step-requests.ts';

@@ -5,8 +5,8 @@ import type { Principal } from '../../http/principal.ts';
 import { flowNotFound } from './load-flow.ts';
 
 /**
- * Looks again, after a request has waited, whether its caller may still reach the organization's flows. Throws what a new
- * request would: UNAUTHENTICATED, or FLOW_NOT_FOUND for a user who is no longer a member.
+ * Checks again, after a wait, whether the caller may still reach the organization's flows. Throws the errors of a new
+ * request: UNAUTHENTICATED, or FLOW_NOT_FOUND for a former member.
  */
 export async function requireStillAllowed(
   deps: Pick<AuthDeps, 'db' | 'apiKeys'>,

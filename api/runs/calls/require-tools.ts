@@ -1,4 +1,3 @@
-// Checks that a flow can use the tools of a request (docs/tool-calls.md).
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { applyOverride, type BlockOverrides, overrideOf } from '../../../flow/overrides.ts';
@@ -13,7 +12,7 @@ import type { AcceptDeps } from '../../deps.ts';
 import { requireChoice } from '../run-shapes/tool-requests.ts';
 
 /**
- * Returns the tools of a request as they are stored; {} when it has none. `steps` are the steps that will run. Throws
+ * Returns the tools of a request in their stored form; {} when it has none. `steps`: the steps to run. Throws
  * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP or MODEL_TOOLS_UNSUPPORTED.
  */
 export function requireTools(
@@ -30,7 +29,7 @@ export function requireTools(
   const enabled = listToolSteps({ steps });
   for (const block of listBlocks({ steps }).filter(({ step_id }) => enabled.includes(step_id))) {
     const { model = '' } = applyOverride(block, overrideOf(overrides, block.step_id));
-    // A run that comes to a block with an unknown model fails there, as it does without tools.
+    // A block with an unknown model fails at run time, with or without tools.
     if (registry.find(model)?.tools === false) throw toolsUnsupported(model, block.step_id);
   }
   return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) };

@@ -1,4 +1,4 @@
-// Checks the block overrides of a request: every unknown step and field is named (docs/running-flows.md, Overrides).
+// Checks of requests that start or continue runs: overrides, tools, attachments, credits (docs/running-flows.md).
 
 import type { FlowDefinition, JsonSchema } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
@@ -10,7 +10,9 @@ import { stay } from '../../../platform/limits/turn-to-leave.ts';
 import { invalidField } from '../../http/invalid-field.ts';
 import { PROBLEMS_MAX } from '../../http/json-body.ts';
 
-/** Throws VALIDATION_ERROR for more overrides than a flow can have blocks, before the shape of each is checked. */
+/**
+ * Throws VALIDATION_ERROR for more overrides than a flow can have blocks. Runs before the shape of each is checked.
+ */
 export function requireFewOverrides(body: unknown): void {
   if (!isObject(body)) return;
   for (const field of ['block_overrides', 'blockOverrides']) {
@@ -21,8 +23,8 @@ export function requireFewOverrides(body: unknown): void {
 }
 
 /**
- * Throws VALIDATION_ERROR unless the overrides fit the flow. `field` is their name in the request. Their JSON Schemas wait for
- * threads that compile them, for which the request's turn at large work is left.
+ * Throws VALIDATION_ERROR unless the overrides fit the flow. `field`: their name in the request. Releases the
+ * request's permit for large work while their JSON Schemas are compiled in threads.
  */
 export async function requireValidOverrides(
   validator: OrganizationValidator,

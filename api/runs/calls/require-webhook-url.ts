@@ -1,4 +1,4 @@
-// Checks the destinations of webhooks (docs/webhooks.md).
+// Webhook destinations of requests (docs/webhooks.md).
 
 import { isListenerHost } from '../../../activities/deliveries/webhook-listeners.ts';
 import { parseHttpsUrl, URL_MAX_LENGTH } from '../../../platform/net/parse-https-url.ts';
@@ -7,8 +7,8 @@ import { invalidField } from '../../http/invalid-field.ts';
 import { lookUpFailed } from '../run-shapes/look-up-failed.ts';
 
 /**
- * Returns the URL as it will be called. Throws VALIDATION_ERROR for `field` unless it is https, and public or a listener's;
- * DNS_UNAVAILABLE when its host cannot be looked up at the moment.
+ * Returns the normalized URL. Throws VALIDATION_ERROR for `field` unless the URL is https and its host is public or a
+ * listener; DNS_UNAVAILABLE when the host cannot be looked up now.
  */
 export async function requireWebhookUrl(
   { resolvePublic, config }: { resolvePublic: ResolvePublic; config: { webhookListeners: boolean } },
@@ -18,7 +18,7 @@ export async function requireWebhookUrl(
   const checked = parseHttpsUrl(text);
   if (!checked.url) throw invalidField(field, checked.message);
   const { href, hostname } = checked.url;
-  // What is stored is checked again when the run is run again.
+  // A repeated run checks the stored URL again.
   if (href.length > URL_MAX_LENGTH)
     throw invalidField(field, `has more than ${URL_MAX_LENGTH} characters as it is called: ${href.length}`);
   if (config.webhookListeners && isListenerHost(hostname)) return href;

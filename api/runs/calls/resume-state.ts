@@ -1,4 +1,4 @@
-// resumeState: a signed token that stands for where a run paused, for callers who want none of it changed.
+// resumeState: a signed token for the state in which a run paused, so that a resume cannot change it.
 import { createHash, hkdfSync } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { canonicalJson } from '../../../flow/canonical-json.ts';
@@ -13,7 +13,7 @@ const ALGORITHM = 'HS256';
 
 type Outputs = { [stepId: string]: Json };
 
-/** A pause, with the conversation and the outputs that the caller is given. */
+/** A pause, with the conversation and the outputs for the caller. */
 type PausedState = {
   executionId: string;
   flowVersionId: string;
@@ -24,14 +24,14 @@ type PausedState = {
 };
 
 /**
- * A pause as a resume brings it back, with the tool results in its conversation. A field that is undefined is not compared with
- * the token; of several outputs, one is enough.
+ * A pause as a resume sends it back, with the tool results in its conversation. Undefined fields are not compared
+ * with the token; of several outputs, one match is enough.
  */
 type BroughtState = {
   [Field in keyof Omit<PausedState, 'outputs'>]: PausedState[Field] | undefined;
 } & { outputs: Outputs[] | undefined };
 
-/** Signs a pause, with a key derived from the `pepper` of the API keys. The same pause always has the same token. */
+/** Signs a pause, with a key derived from the `pepper` of the API keys. The token is deterministic. */
 export function signState(pepper: string, state: PausedState, pausedAt: Date): Promise<string> {
   const expires = Math.floor(pausedAt.getTime() / 1000) + RESUME_STATE_DAYS * 24 * 60 * 60;
   const { messages, outputs, ...ids } = state;
@@ -42,7 +42,7 @@ export function signState(pepper: string, state: PausedState, pausedAt: Date): P
 }
 
 /**
- * Throws INVALID_RESUME unless `token` was signed by this service, has not expired, and stands for `state`. `isRepeated`: the
+ * Throws INVALID_RESUME unless `token` was signed by this service for `state` and has not expired. `isRepeated`: the
  * resume was accepted before, when the token had not expired.
  */
 export async function requireState(
@@ -77,12 +77,12 @@ export function unknownState(): ServiceError {
   return new ServiceError('INVALID_RESUME', 'resumeState was not issued by this service.');
 }
 
-/** Returns the SHA-256 (hex) of a JSON value; the order of its keys makes no difference. */
+/** Returns the SHA-256 (hex) of a JSON value. The order of its keys makes no difference. */
 function digestOf(json: unknown): string {
   return createHash('sha256').update(canonicalJson(json)).digest('hex');
 }
 
-/** Returns the part of a conversation that the pause answered: all but the tool results at its end. */
+/** Returns the part of a conversation that the pause contained: all but the tool results at its end. */
 function withoutResults(messages: ToolCallMessage[]): ToolCallMessage[] {
   return messages.slice(0, messages.findLastIndex(({ role }) => role === 'assistant') + 1);
 }

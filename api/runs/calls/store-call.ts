@@ -1,4 +1,4 @@
-// Stores a call of a run: from here on it is carried out, whatever process fails.
+// Stores a call of a run. From here on it is executed, whatever process fails.
 import type { Db, Tx } from '../../../db/connect.ts';
 import { ConnectionFailed } from '../../../db/connection/connection-failed.ts';
 import { ConnectionShareUsed } from '../../../db/connection/connection-turns.ts';
@@ -21,24 +21,24 @@ import { toRetryLater } from '../../http/retry-later.ts';
 import type { CallRequest } from './call-request.ts';
 import { flowNotFound } from './load-flow.ts';
 
-/** A stored call of a run. `outcome` says how it ended or paused, where a repeated request finds one that has. */
+/** A stored call of a run. `outcome`: how it ended or paused, when a repeated request finds an ended one. */
 export type AcceptedCall = RunStart & {
   flowId: string;
   blockCount: number;
-  /** Set when the request was answered before: it is a repetition. */
+  /** Set for a repeated request. */
   replayed?: true;
-  /** When storing it began, by the clock of `performance`; not of one that was found stored. */
+  /** When storing began, in milliseconds of `performance.now()`; undefined for a call that was already stored. */
   storingSince?: number;
   outcome?: RunOutcome | undefined;
 };
 
-/** A call to store. Its version may differ from the one the request asks for: a resumed run keeps its version. */
+/** A call to store. Its version may differ from the requested one: a resumed run keeps its version. */
 export type CallToStore = Pick<NewCall, 'callId' | 'mode' | 'input' | 'callback' | 'continues' | 'repeats'> &
   Pick<LoadedFlow, 'flowVersionId' | 'version' | 'definition'>;
 
 type StoredCall = CallToStore & { flowVersionId: string };
 
-/** The connection was lost while a call was stored: it may be there or not. `cause` says how. */
+/** The connection was lost while a call was stored, so it may be stored or not. `cause` has the reason. */
 export class PerhapsStored extends Error {
   readonly executionId: string;
 
@@ -49,10 +49,10 @@ export class PerhapsStored extends Error {
 }
 
 /**
- * Stores a call, and on the first call of a session the `session` too; with it the snapshot of a draft that has none, and the
- * entry in the audit log where starts are recorded. Returns undefined when another request has taken the Idempotency-Key, or
- * stored the same resume, in the meantime. Throws PerhapsStored when nothing says whether the call is stored, and
- * FLOW_NOT_FOUND when the flow and its version were deleted.
+ * Stores a call, and with the first call the `session`; also the snapshot of a new draft, and the audit entry where
+ * starts are recorded. Returns undefined when another request has taken the Idempotency-Key or stored the same resume
+ * meanwhile. Throws PerhapsStored when the result is unknown, and FLOW_NOT_FOUND when the flow and its version were
+ * deleted.
  */
 export async function storeCall(
   deps: AcceptDeps,
@@ -70,13 +70,13 @@ export async function storeCall(
     mayBeStored = error instanceof PerhapsStored;
     throw error;
   } finally {
-    // Another request may have stored the same resume, whose id is derived from what it asks for.
+    // Another request may have stored the same resume: its id is derived from its content.
     const isOurs = call.continues?.after === undefined;
     if (request.modelKeys && isOurs && !mayBeStored) deps.requestModelKeys.drop(call.callId);
   }
 }
 
-/** Stores a call as `storeCall` does, whose model keys are held. */
+/** Stores a call whose model keys are stored already. */
 async function storeHeld(
   deps: AcceptDeps,
   request: CallRequest<unknown>,
@@ -100,7 +100,8 @@ async function storeHeld(
     if (isNew && author) await recordStart(db as Tx, author, flow, executionId, call.version);
     return isNew;
   };
-  // When this is repeated after a lost answer, a run with a key finds the key taken, and a resume or repetition itself stored.
+  // After a lost response this is repeated: a run with a key finds the key taken, and a resume or repetition finds
+  // itself stored.
   const store = () =>
     repeatLostWrite(() => {
       tries += 1;
@@ -108,7 +109,7 @@ async function storeHeld(
       const isSingle = !repeats && (!continues || session !== undefined);
       const inOneStatement = isSingle && known !== undefined && !author && inputs.size === 0;
       const stored = inOneStatement ? insert(deps.db) : deps.db.transaction().execute(insert);
-      // A repetition and a call of a session have ids of their own: the one that is stored already is this one.
+      // The ids of repetitions and session calls are their own: an existing row is this call.
       return stored.then((isNew) => isNew || isSingle || repeats !== undefined || mode === 'step');
     });
   const accepted = await store()
@@ -128,7 +129,7 @@ async function storeHeld(
   return { ...toAccepted(request, stored), storingSince };
 }
 
-/** Makes the rows of a call and, on the first call of a session, of the session before it. */
+/** Makes the rows of a call and, for the first call of a session, of the session. */
 function toRows(
   deps: AcceptDeps,
   { flow, environment, keyId, requestId, modelKeys }: CallRequest<unknown>,
@@ -156,7 +157,7 @@ async function recordStart(
   await recordChange(tx, author, { ...change, details: { flow_id: flowId, version } });
 }
 
-/** Makes the part of a call that a worker in this process need not read from the database. */
+/** Makes the context that a worker in this process need not load from the database. */
 function toContext({ flow, requestId }: CallRequest<unknown>, { flowVersionId, mode, input }: StoredCall) {
   return {
     organizationId: flow.organizationId,
@@ -191,13 +192,13 @@ function toAccepted({ slugs, flow, environment }: CallRequest<unknown>, call: St
   };
 }
 
-/** Makes the error of storing a call, the last of so many tries. */
+/** Makes the error for a call that was not stored after several tries. */
 function toStoringError(error: unknown, executionId: string, tries: number): unknown {
-  // Nothing was carried out, but perhaps by an earlier try whose answer was lost.
+  // This try did nothing, but an earlier one with a lost response may have.
   const isRefused =
     error instanceof ConnectionShareUsed || (error instanceof ConnectionFailed && !error.mayBeCarriedOut);
   if (isRefused && tries === 1) return error;
-  // A call that was refused is not stored.
+  // A rejected call is not stored.
   return error instanceof ServiceError ? toRetryLater(error) : new PerhapsStored(executionId, error);
 }
 

@@ -32,7 +32,7 @@ const failure = {
   errorMessage: z.string().meta({ description: 'What went wrong, and in which block.' }),
   failureReason: z.enum(['error', 'credits_exhausted', 'byok_rejected']),
 };
-// Not z.null(): the types of openapi-fetch leave out what can only be null.
+// Not z.null(): openapi-fetch's types drop fields that can only be null.
 const noResult = z.unknown().meta({ description: 'null' });
 const result = z.unknown().meta({ description: 'The output of the last step, any JSON.' });
 
@@ -48,7 +48,7 @@ const pauseFields = {
 export const pausePoint = z.object(pauseFields);
 
 const ofExecute = { flowId, blockCount, traceId, ...z.object(receipt).partial().shape };
-/** One shape for each `status`, so that clients made from the reference know which fields they have. */
+/** One shape for each `status`, so that generated clients know its fields. */
 export const executeResponse = z
   .discriminatedUnion('status', [
     z
@@ -104,7 +104,7 @@ const ofRun = runState.omit({
   failureReason: true,
   stuck: true,
 });
-/** The deliveries that report the end of a run; its caller may have asked for none. */
+/** The deliveries that report the end of a run; none without a webhook. */
 const deliveries = z
   .array(z.object({ id: z.uuid(), event: z.enum(WEBHOOK_EVENTS), status: z.enum(DELIVERY_STATUSES) }))
   .meta({ description: 'The webhook deliveries of the run.' });
@@ -132,7 +132,7 @@ export const jobState = z
 
 export const runList = pageOf('RunList', 'runs', runState);
 
-/** A run in a list over many flows, each of which would have to be loaded to count its blocks. */
+/** A run in a list over many flows. It has no block count, because that would load each flow. */
 const listedRun = runState
   .omit({ blockCount: true })
   .extend({

@@ -28,7 +28,7 @@ const shape = z.strictObject({
     .meta({ description: 'Most models read only the first frame of a GIF.' }),
   filename: filename.optional().meta({ description: 'Derived from the URL path when absent.' }),
 });
-/** The code for anything wrong with a field. */
+/** The error code for any problem of a field. */
 const CODES: { [field in keyof typeof shape.shape]: ErrorCode } = {
   kind: 'ATTACHMENT_UNSUPPORTED_KIND',
   url: 'ATTACHMENT_INVALID_SCHEME',
@@ -40,15 +40,15 @@ function describeShape({ jsonSchema }: { jsonSchema: object }): void {
   Object.assign(jsonSchema, z.toJSONSchema(shape), { $schema: undefined });
 }
 
-/** The field of a request. The items are checked by `readAttachments`, which has a code for each mistake. */
+/** The field of a request. `readAttachments` checks the items, with a code for each mistake. */
 export const attachmentsField = z
   .array(z.unknown().meta({ id: 'Attachment', override: describeShape }))
   .optional()
   .meta({ description: 'Images that every llm block gets with its prompt.', maxItems: ATTACHMENTS_MAX });
 
 /**
- * Checks the attachments of a request. Hosts come last; they are looked up and nothing is fetched. Throws the code of the
- * first mistake with its `index`, VALIDATION_ERROR for an item that is not an attachment at all, and DNS_UNAVAILABLE.
+ * Checks the attachments of a request. Hosts come last; they are looked up and nothing is fetched. Throws the code of
+ * the first mistake with its `index`, VALIDATION_ERROR for an item that is not an attachment, and DNS_UNAVAILABLE.
  */
 export async function readAttachments(raw: unknown[], resolvePublic: ResolvePublic): Promise<Attachment[]> {
   const read = readUnresolved(raw);
@@ -67,13 +67,13 @@ export async function readAttachments(raw: unknown[], resolvePublic: ResolvePubl
 
 type UnresolvedAttachment = { attachment: Attachment; url: URL };
 
-/** Checks the attachments of a request but for their hosts. Throws the code of the first mistake. */
+/** Checks the attachments of a request except their hosts. Throws the code of the first mistake. */
 export function readUnresolved(raw: unknown[]): UnresolvedAttachment[] {
   if (raw.length > ATTACHMENTS_MAX) throw tooManyAttachments();
   return raw.map(readAttachment);
 }
 
-/** Checks one attachment but for its host. It keeps its URL as it was sent: `url` may be longer than is accepted. */
+/** Checks one attachment except its host. Keeps the URL as it was sent: `url` may be longer than the limit. */
 export function readAttachment(raw: unknown, index: number): UnresolvedAttachment {
   dropNulls(shape, raw);
   const parsed = shape.safeParse(raw, PARSE_OPTIONS);
@@ -93,13 +93,13 @@ export function readAttachment(raw: unknown, index: number): UnresolvedAttachmen
   return { attachment: { kind, url: sent, mime_type, filename: name }, url };
 }
 
-/** Derives a filename: the last segment of the path, or the MIME type when that segment cannot be a filename. */
+/** Derives a filename: the last segment of the path, or the MIME type when that segment is not a valid filename. */
 function filenameOf({ pathname }: URL, mimeType: ImageMimeType): string {
   let segment = pathname.slice(pathname.lastIndexOf('/') + 1);
   try {
     segment = decodeURIComponent(segment);
   } catch {
-    // A percent sign that encodes nothing stays as it is.
+    // An invalid percent-encoding stays as it is.
   }
   const usable = segment !== '' && filename.safeParse(segment).success;
   return usable ? segment : mimeType.replace('/', '.');

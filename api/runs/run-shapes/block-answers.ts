@@ -1,10 +1,10 @@
-// The shapes of answers about the block executions of a run.
+// Shapes of block executions in responses: the receipt of a run, and the values of one block.
 import { z } from 'zod';
 import { parsedJson } from '../../flows/written-flow.ts';
 import { pageOf } from '../../http/page-schema.ts';
 import { blockRun } from './receipt.ts';
 
-/** A value of at most so many bytes is in the answer itself. */
+/** Smaller values are included in the response. */
 export const SHOWN_MAX_BYTES = 16_384;
 
 const size = z.int().min(0);

@@ -1,10 +1,10 @@
-// The blocks of a run that are under way, as callers see them: in the run's state and in its events.
+// The blocks in flight of a run: in the run's state and in its events.
 import { z } from 'zod';
 import type { BlockUnderWayRow } from '../../../db/runs/blocks-under-way.ts';
 import { PROCESSOR_TYPES } from '../../../flow/definition.ts';
 import { iterationsOf } from '../../../flow/plan.ts';
 import { iterations } from './receipt.ts';
-import type { BlockNews } from './tell-blocks.ts';
+import type { BlockUpdate } from './tell-blocks.ts';
 
 const block = {
   step_id: z.string(),
@@ -39,21 +39,21 @@ export const blockUnderWay = z
 export const blockStarted = z.object(block).meta({ id: 'BlockStarted' });
 export const blockRetrying = z.object({ ...block, ...refusal }).meta({ id: 'BlockRetrying' });
 
-/** Describes a block to those who follow its run. */
+/** Describes a block for followers of its run. */
 function describeBlock(row: Pick<BlockUnderWayRow, 'step_id' | 'block_key' | 'name' | 'processor_type'>) {
   const { step_id, block_key: key, name, processor_type } = row;
   const iterations = iterationsOf(key);
   return { step_id, key, ...(iterations.length > 0 && { iterations }), name, processor_type };
 }
 
-/** Describes news of a block under way, as the data of its event. */
-export function describeBlockNews(news: BlockNews) {
-  if (news.name === 'block_started') return describeBlock(news.row);
-  const { row } = news;
+/** Describes an update of a block in flight, as the data of its event. */
+export function describeBlockUpdate(update: BlockUpdate) {
+  if (update.name === 'block_started') return describeBlock(update.row);
+  const { row } = update;
   return { ...describeBlock(row), attempts: row.attempts, ...describeRefusal(row) };
 }
 
-/** Describes the provider's last refusal, and when the next attempt is due; {} before there was one. */
+/** Describes the provider's last rejection and the time of the next attempt; {} before the first. */
 function describeRefusal({ last_error, next_attempt_at }: BlockUnderWayRow) {
   return {
     ...(last_error !== null && { errorMessage: last_error }),
@@ -61,7 +61,7 @@ function describeRefusal({ last_error, next_attempt_at }: BlockUnderWayRow) {
   };
 }
 
-/** Describes a block under way in the state of its run. */
+/** Describes a block in flight in the state of its run. */
 export function describeBlockUnderWay(row: BlockUnderWayRow) {
   return {
     ...describeBlock(row),

@@ -4,7 +4,10 @@ import { iterationsOf } from '../../../flow/plan.ts';
 
 type BlockRunRow = Awaited<ReturnType<typeof listBlockRuns>>[number];
 
-/** Describes a block execution to callers and operators. `cost` is in credits; `ms` is the time of its last attempt. */
+/**
+ * Describes a block execution for callers and operators. `cost` is in credits; `ms` is the duration of the last
+ * attempt.
+ */
 export function describeBlockExecution(row: BlockRunRow) {
   const iterations = iterationsOf(row.block_key);
   return {

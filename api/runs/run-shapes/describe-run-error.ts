@@ -1,6 +1,6 @@
 import type { RunError } from '../../../flow/run.ts';
 
-/** Describes to callers and operators why a run failed, and where. */
+/** Describes why and where a run failed, for callers and operators. */
 export function describeRunError({ code, message, reason, step_id, iterations }: RunError) {
   return {
     code,

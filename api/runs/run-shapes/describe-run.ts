@@ -6,14 +6,14 @@ import { traceIdField } from './trace-id-field.ts';
 
 type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>;
 
-/** Describes a run to callers, without its result and blocks. `cost` is in credits, so far. */
+/** Describes a run for callers, without its result and blocks. `cost` is in credits, so far. */
 export async function describeRun({ definitions }: Pick<ApiDeps, 'definitions'>, run: DescribedRow) {
   const { flowId, ...state } = describeState(run);
   const blockCount = run.block_count ?? (await definitions.countBlocks(run.flow_version_id));
   return { flowId, blockCount, ...state };
 }
 
-/** Describes a run as `describeRun` does, without its flow's number of blocks, for which the flow may have to be loaded. */
+/** Describes a run as `describeRun` does, without the number of blocks, which may require loading the flow. */
 export function describeState(run: DescribedRow) {
   return {
     executionId: run.execution_id,

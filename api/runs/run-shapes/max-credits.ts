@@ -1,4 +1,3 @@
-// maxCredits: the most that a run may cost.
 import { creditAmount } from '../../http/credit-amount.ts';
 
 export const maxCredits = creditAmount.optional().meta({

@@ -1,4 +1,3 @@
-// The receipt of a run: what each block execution used and cost.
 import { z } from 'zod';
 import type { Db } from '../../../db/connect.ts';
 import { BLOCK_RUN_BYTES, countBlockRuns, listBlockRuns } from '../../../db/runs/block-runs.ts';
@@ -50,15 +49,15 @@ export const receipt = {
     .meta({ description: 'What each block execution used, in the order they started.' }),
 };
 
-/** A query parameter with which a caller leaves the receipt out. */
+/** A query parameter with which a caller omits the receipt. */
 export const receiptParameter = queryBoolean(true, '`false` leaves out what each block execution used.');
 
-/** Measures the receipt of a run, in bytes. */
+/** Returns the size of a run's receipt in bytes. */
 export async function measureReceipt(db: Db, executionId: string): Promise<number> {
   return BLOCK_RUN_BYTES * (await countBlockRuns(db, executionId));
 }
 
-/** Whether a run of the flow may execute so many blocks that its receipt is not small. */
+/** Whether a run of the flow may execute so many blocks that its receipt is large. */
 export function mayRunMany(definition: FlowDefinition): boolean {
   let bytes = 0;
   for (const { step } of eachStep(definition)) {
@@ -68,12 +67,12 @@ export function mayRunMany(definition: FlowDefinition): boolean {
   return false;
 }
 
-/** Reads what a run and each of its block executions cost, in credits; up to the call `until`, when given. */
+/** Reads the costs of a run and its block executions, in credits; up to the call `until`, when given. */
 export async function readReceipt(db: Db, executionId: string, until?: string) {
   return toReceipt(await listBlockRuns(db, executionId, until));
 }
 
-/** Sums up block executions: what they cost together, in credits, and each of them. */
+/** Makes a receipt: the costs of block executions and their sum, in credits. */
 export function toReceipt(rows: Awaited<ReturnType<typeof listBlockRuns>>) {
   const microcredits = rows.reduce((sum, row) => sum + row.cost_microcredits, 0);
   return { cost: microcredits / MICROCREDITS_PER_CREDIT, blocks: rows.map(describeBlockExecution) };

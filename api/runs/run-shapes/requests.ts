@@ -35,7 +35,7 @@ const echo = z
   .unknown()
   .optional()
   .meta({ description: 'On resume: ignored, and accepted so that a pause can be sent back whole.' });
-/** The fields of a pause that a resume does not read: callers send back what they were answered, by GET …/jobs/… too. */
+/** Fields of a pause that a resume ignores: callers send back the whole response, also that of GET …/jobs/…. */
 export const echoed = {
   status: echo,
   toolCalls: echo,
@@ -53,7 +53,7 @@ export const echoed = {
   finishedAt: echo,
   durationMs: echo,
 };
-/** The same of a session, whose pause is an event too. `version` is a field of its requests. */
+/** The same for a session, whose pause is also an event. `version` is a field of its requests. */
 const { version: _, ...ofRun } = echoed;
 export const echoedOfSession = { ...ofRun, runId: echo, stepId: echo, pausedAtStep: echo };
 

@@ -1,4 +1,3 @@
-// The shapes of answers about what a run was started with.
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { storedSteps } from '../../flows/schemas.ts';

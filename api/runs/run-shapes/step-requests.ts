@@ -13,7 +13,7 @@ export const stepRequest = z
     executionId: z.string().toLowerCase().nullish().meta({
       description: 'null on the first call of a session; later the executionId that run_started brought.',
     }),
-    // Any whole number: one that no step has is INVALID_STEP_INDEX.
+    // Any integer: an index without a step is INVALID_STEP_INDEX.
     stepIndex: z
       .number()
       .refine(Number.isInteger, 'must be a whole number')
@@ -63,7 +63,7 @@ const place = {
   stepId: z.string(),
   stepIndex: z.int().min(0),
 };
-/** The fields of a block inside a parallel or loop step; its stepIndex is that of the step. */
+/** The fields of a block inside a parallel or loop step. stepIndex is that of the outer step. */
 const inner = {
   key: z.string().optional().meta({ description: 'Of a block inside a step: its key in `blocks`.' }),
   iterations,

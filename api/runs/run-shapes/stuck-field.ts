@@ -1,4 +1,3 @@
-// Why a run makes no progress, as its callers see it in the list of such runs.
 import { z } from 'zod';
 import { STUCK_REASONS, type StuckRun } from '../../../db/runs/stuck-calls.ts';
 
@@ -17,7 +16,7 @@ export const stuck = z
   })
   .meta({ id: 'Stuck', description: 'Why the run makes no progress; only in lists with `stuck=true`.' });
 
-/** Describes why a run makes no progress; {} for one that does. */
+/** Describes why a run is stuck; {} for a run that makes progress. */
 export function stuckField(run: StuckRun | undefined): { stuck?: z.output<typeof stuck> } {
   if (!run) return {};
   const { reason, since, lastError, nextAttemptAt } = run;

@@ -1,41 +1,42 @@
-// Tells the reader of a stream which blocks begin, and which are refused. These events have no id: they are told again to a reader
-// who comes back.
 import type { BlockUnderWayRow } from '../../../db/runs/blocks-under-way.ts';
 
 type Begun = Pick<BlockUnderWayRow, 'step_id' | 'block_key' | 'name' | 'processor_type'>;
-export type BlockNews =
+export type BlockUpdate =
   | { name: 'block_started'; row: Begun }
   | { name: 'block_retrying'; row: BlockUnderWayRow };
 
-type BlockTeller = {
-  /** Yields block_started unless it was told; the event that tells of the block's end comes next. */
-  end(row: Begun): Generator<BlockNews>;
-  /** Yields the news of blocks under way. */
-  tell(rows: BlockUnderWayRow[]): Generator<BlockNews>;
+type BlockEvents = {
+  /** Yields block_started unless it was sent. The caller sends the event of the block's end next. */
+  end(row: Begun): Generator<BlockUpdate>;
+  /** Yields updates of blocks in flight. */
+  update(rows: BlockUnderWayRow[]): Generator<BlockUpdate>;
 };
 
-/** Creates the teller of one stream. */
-export function createBlockTeller(): BlockTeller {
-  /** By the key of a block under way: the time of the next attempt that was told last. */
-  const told = new Map<string, number>();
+/**
+ * Creates the block events of one stream: which blocks begin, and which are rejected. The events have no id, so a
+ * client that reconnects gets them again.
+ */
+export function createBlockEvents(): BlockEvents {
+  /** By block: the last reported time of the next attempt. */
+  const reported = new Map<string, number>();
 
-  function* begin(row: Begun): Generator<BlockNews> {
-    if (told.has(row.block_key)) return;
-    told.set(row.block_key, 0);
+  function* begin(row: Begun): Generator<BlockUpdate> {
+    if (reported.has(row.block_key)) return;
+    reported.set(row.block_key, 0);
     yield { name: 'block_started', row };
   }
 
   return {
     *end(row) {
       yield* begin(row);
-      told.delete(row.block_key);
+      reported.delete(row.block_key);
     },
-    *tell(rows) {
+    *update(rows) {
       for (const row of rows) {
         yield* begin(row);
         const next = row.next_attempt_at?.getTime() ?? 0;
-        if (next !== 0 && told.get(row.block_key) !== next) yield { name: 'block_retrying', row };
-        told.set(row.block_key, next);
+        if (next !== 0 && reported.get(row.block_key) !== next) yield { name: 'block_retrying', row };
+        reported.set(row.block_key, next);
       }
     },
   };

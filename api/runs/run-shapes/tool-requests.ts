@@ -1,4 +1,4 @@
-// The shapes of tools and tool-call messages, and the errors for what does not fit (docs/tool-calls.md).
+// The shapes of tools and tool-call messages, and the errors for invalid ones (docs/tool-calls.md).
 import { z } from 'zod';
 import { ServiceError } from '../../../flow/errors.ts';
 import {
@@ -48,7 +48,7 @@ const toolCall = z
   })
   .meta({ id: 'ToolCall' });
 
-/** As many calls as a conversation has room for: listing the mistakes of more would take long. */
+/** The number of calls that fit into a conversation: listing the mistakes of more would take long. */
 const CONVERSATION_TOOL_CALLS_MAX = Math.floor(
   TOOL_MESSAGES_MAX_BYTES / '{"id":"1","type":"function","function":{"name":"","arguments":""}},'.length,
 );
@@ -108,7 +108,7 @@ export const toolFields = {
     .meta({ description: '`auto` when absent.' }),
 };
 
-/** The fields that a caller sends back to resume after a pause. */
+/** The fields with which a caller resumes after a pause. */
 export const resumeFields = {
   toolCallMessages: toolCallMessages
     .optional()
@@ -121,8 +121,8 @@ export const resumeFields = {
 };
 
 /**
- * Throws MESSAGES_TOO_LARGE, or TOOLS_INVALID for the first malformed message. Runs before the shape of the whole body is
- * checked, because listing everything wrong with a megabyte of messages takes seconds.
+ * Throws MESSAGES_TOO_LARGE, or TOOLS_INVALID for the first malformed message. Runs before the whole body is
+ * validated, because listing every problem of a megabyte of messages takes seconds.
  */
 export function requireMessagesFit(body: unknown): void {
   const messages = (body as { toolCallMessages?: unknown } | null)?.toolCallMessages;
@@ -139,7 +139,10 @@ export function requireMessagesFit(body: unknown): void {
   }
 }
 
-/** Throws MESSAGES_TOO_LARGE or TOOLS_INVALID for a body with too many values to be parsed, when its messages are the reason. */
+/**
+ * Throws MESSAGES_TOO_LARGE or TOOLS_INVALID for a body with too many values to parse, when the messages are the
+ * reason.
+ */
 export const EXCESS_MESSAGES = {
   member: 'toolCallMessages',
   refuse({ bytes, excess }: { bytes: number; excess?: string | undefined }): void {
@@ -160,7 +163,10 @@ export function requireMessagesSize(bytes: number): void {
 
 const TOOL_FIELDS = ['tools', 'toolChoice', 'toolCallMessages'];
 
-/** Describes what is wrong with a body: TOOL_NAME_INVALID or TOOLS_INVALID for its tools, else the 422 that names each field. */
+/**
+ * Makes the error of a body: TOOL_NAME_INVALID or TOOLS_INVALID for its tools, otherwise the 422 that names each
+ * field.
+ */
 export function describeProblems(error: z.ZodError): ServiceError {
   const ofTools = error.issues.filter(({ path }) => TOOL_FIELDS.includes(String(path[0])));
   if (ofTools.length === 0) return validationError(error);
@@ -169,7 +175,7 @@ export function describeProblems(error: z.ZodError): ServiceError {
   return new ServiceError(named ? 'TOOL_NAME_INVALID' : 'TOOLS_INVALID', text, extra);
 }
 
-/** Throws TOOLS_INVALID when toolChoice asks for a tool that is not there. */
+/** Throws TOOLS_INVALID when toolChoice names an unknown tool. */
 export function requireChoice(body: {
   tools?: { function: { name: string } }[];
   toolChoice?: unknown;

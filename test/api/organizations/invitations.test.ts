@@ -147,7 +147,7 @@ describe('invitations', () => {
     const email = addressOf();
     await invite(email);
     assert.deepEqual(code(await call('POST', path(), { email, role: 'admin' })), [409, 'CONFLICT']);
-    const profile = { name: null, email: 'Mia@example.com', emailVerified: true, toldAt: new Date() };
+    const profile = { name: null, email: 'Mia@example.com', emailVerified: true, issuedAt: new Date() };
     const { organizationId, users } = acme;
     await saveMemberProfile(weir.db, { organizationId, userId: users.member, ...profile });
     const member = await call('POST', path(), { email: 'mia@example.com', role: 'admin' });

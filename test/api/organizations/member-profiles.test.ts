@@ -59,7 +59,7 @@ describe('names of members', () => {
   it('follow the newest token; an older one, and one that does not tell, change nothing', async () => {
     const { weir, acme } = management;
     const member = { organizationId: acme.organizationId, userId: acme.users.member };
-    const at = (seconds: number) => ({ toldAt: new Date(seconds * 1000) });
+    const at = (seconds: number) => ({ issuedAt: new Date(seconds * 1000) });
     const ann = { name: 'Ann', email: 'ann@example.com', emailVerified: true };
     await saveMemberProfile(weir.db, { ...member, ...ann, ...at(200) });
     await saveMemberProfile(weir.db, { ...member, ...ann, name: 'Old', ...at(100) });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createNews } from '../../../api/runs/news.ts';
+import { createUpdates } from '../../../api/runs/news.ts';
 import type { Db } from '../../../db/connect.ts';
 import { currentLogContext, withLogContext } from '../../../platform/observability/log-context.ts';
 import { openAccount } from '../../db/credits/ledger-fixture.ts';
@@ -9,7 +9,7 @@ import { watchStatements } from '../../db/watch-statements.ts';
 const HOUR_MS = 3_600_000;
 const OF = { organizationId: 'a' };
 
-describe('news of the runs that streams follow', () => {
+describe('updates of the runs that streams follow', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createTestDatabase();
@@ -28,12 +28,12 @@ describe('news of the runs that streams follow', () => {
     const { runs } = await openAccount(database.db, 0, 2);
     const [quiet = '', busy = ''] = runs;
     await end(database.db, busy);
-    const news = createNews(db);
+    const updates = createUpdates(db);
     const left = new AbortController();
     const others = Array.from({ length: 100 }, () =>
-      news.wait({ ...OF, executionId: quiet, after: 0n }, HOUR_MS, left.signal),
+      updates.wait({ ...OF, executionId: quiet, after: 0n }, HOUR_MS, left.signal),
     );
-    assert.equal(await news.wait({ ...OF, executionId: busy, after: 0n }, HOUR_MS, never), true);
+    assert.equal(await updates.wait({ ...OF, executionId: busy, after: 0n }, HOUR_MS, never), true);
     assert.equal(looks, 1);
     left.abort();
     assert.deepEqual(new Set(await Promise.all(others)), new Set([false]));
@@ -47,9 +47,11 @@ describe('news of the runs that streams follow', () => {
       if (node.kind === 'RawNode')
         [asked = []] = node.parameters.map((one) => ('value' in one ? (one.value as unknown[]) : []));
     });
-    const news = createNews(db);
+    const updates = createUpdates(db);
     await end(database.db, executionId);
-    const streams = [0n, 0n, 0n, 1n].map((after) => news.wait({ ...OF, executionId, after }, HOUR_MS, never));
+    const streams = [0n, 0n, 0n, 1n].map((after) =>
+      updates.wait({ ...OF, executionId, after }, HOUR_MS, never),
+    );
     assert.deepEqual(await Promise.all(streams), [true, true, true, true]);
     assert.deepEqual(asked, [executionId, executionId]);
   });
@@ -64,7 +66,7 @@ describe('news of the runs that streams follow', () => {
       if (looks.length === 4) thrice.resolve();
     });
     const thrice = Promise.withResolvers<void>();
-    const news = createNews(db);
+    const updates = createUpdates(db);
     const left = new AbortController();
     const large = { ...OF, after: 0n, known: 10_000 };
     const followed = [
@@ -72,7 +74,7 @@ describe('news of the runs that streams follow', () => {
       { ...large, executionId: two },
       { organizationId: 'b', after: 0n, executionId: small },
     ];
-    const waits = followed.map((run) => news.wait(run, HOUR_MS, left.signal));
+    const waits = followed.map((run) => updates.wait(run, HOUR_MS, left.signal));
     await thrice.promise;
     left.abort();
     await Promise.all(waits);
@@ -92,26 +94,26 @@ describe('news of the runs that streams follow', () => {
       contexts.push(currentLogContext());
     });
     await end(database.db, executionId);
-    const news = createNews(db);
+    const updates = createUpdates(db);
     await withLogContext({ organization_id: 'a' }, () =>
-      news.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never),
+      updates.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never),
     );
     assert.deepEqual(contexts, [undefined]);
   });
 
   it('are read once for all who ask for the same at a time', async () => {
-    const news = createNews(database.db);
+    const updates = createUpdates(database.db);
     let reads = 0;
     const read = async () => (reads += 1);
-    const both = [news.share('a', read), news.share('a', read), news.share('b', read)];
+    const both = [updates.share('a', read), updates.share('a', read), updates.share('b', read)];
     assert.deepEqual(await Promise.all(both), [1, 1, 2]);
-    assert.equal(await news.share('a', read), 3);
+    assert.equal(await updates.share('a', read), 3);
   });
 
   it('are given up after the time for which their stream waits', async () => {
     const { runs } = await openAccount(database.db, 0, 1);
     const [executionId = ''] = runs;
-    assert.equal(await createNews(database.db).wait({ ...OF, executionId, after: 0n }, 1, never), false);
+    assert.equal(await createUpdates(database.db).wait({ ...OF, executionId, after: 0n }, 1, never), false);
   });
 
   it('are given up without a warning of Node when no time is left', async () => {
@@ -120,7 +122,10 @@ describe('news of the runs that streams follow', () => {
     const warnings: string[] = [];
     const note = ({ message }: Error) => warnings.push(message);
     process.on('warning', note);
-    assert.equal(await createNews(database.db).wait({ ...OF, executionId, after: 0n }, -0.03, never), false);
+    assert.equal(
+      await createUpdates(database.db).wait({ ...OF, executionId, after: 0n }, -0.03, never),
+      false,
+    );
     process.off('warning', note);
     assert.deepEqual(warnings, []);
   });
@@ -132,10 +137,10 @@ describe('news of the runs that streams follow', () => {
     const db = watchStatements(database.db, () => {
       if (away) throw new Error('away');
     });
-    const news = createNews(db);
-    await assert.rejects(news.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never), /away/);
+    const updates = createUpdates(db);
+    await assert.rejects(updates.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never), /away/);
     away = false;
     await end(database.db, executionId);
-    assert.equal(await news.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never), true);
+    assert.equal(await updates.wait({ ...OF, executionId, after: 0n }, HOUR_MS, never), true);
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { findAcceptedCall } from '../../../api/runs/calls/accept-idempotently.ts';
-import { createNews } from '../../../api/runs/news.ts';
+import { createUpdates } from '../../../api/runs/news.ts';
 import { refuseBeyondCap } from '../../../api/runs/refuse-beyond-cap.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { takeEventBytes } from '../../../api/runs/take-event-bytes.ts';
@@ -62,7 +62,7 @@ describe('the bytes of the answer after the last tool round', () => {
     const { organizationId } = h.tenant;
     const gone = new AbortController();
     const { signal } = new AbortController();
-    const told = stepEvents(deps, createNews(h.weir.db), run, Promise.resolve(run.outcome), {
+    const told = stepEvents(deps, createUpdates(h.weir.db), run, Promise.resolve(run.outcome), {
       organizationId,
       mayRead: async () => true,
       take: (bytes) => takeEventBytes(h.weir.largeValues, organizationId, bytes, signal),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { findAcceptedCall } from '../../../api/runs/calls/accept-idempotently.ts';
-import { createNews } from '../../../api/runs/news.ts';
+import { createUpdates } from '../../../api/runs/news.ts';
 import { stepEvents } from '../../../api/runs/step-events.ts';
 import { createFlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { stay } from '../../../platform/limits/turn-to-leave.ts';
@@ -14,7 +14,7 @@ import type { SseMessage } from '../../sse.ts';
 import { createStepClient, names, only, type StepClient } from './step-client.ts';
 import { readRest, type StepStreams, startStepStreams, WHOLE } from './step-streams-harness.ts';
 
-/** Looks for news, of which there are up to four a second, in which the stream asks nothing. */
+/** Polls for updates, up to four a second, during which the stream reads nothing. */
 const QUIET_LOOKS = 6;
 
 describe('the stream of POST …/step', () => {
@@ -109,7 +109,7 @@ describe('the stream of POST …/step', () => {
       const { signal } = new AbortController();
       const events = stepEvents(
         weir as never as ApiDeps,
-        createNews(weir.db),
+        createUpdates(weir.db),
         run,
         never,
         {
@@ -137,7 +137,7 @@ describe('the stream of POST …/step', () => {
     });
   });
 
-  it('does not look at its blocks while there is no news of them', async () => {
+  it('does not read its blocks while they have no updates', async () => {
     const { executionId, leaving, release } = await stepUntilRelease();
     leaving.abort();
     const { execution_id: callId } = await weir.db
@@ -159,7 +159,7 @@ describe('the stream of POST …/step', () => {
     });
     const never = new Promise<undefined>(() => undefined);
     const reading = new AbortController();
-    const events = stepEvents({ ...weir, db } as never as ApiDeps, createNews(looked), run, never, {
+    const events = stepEvents({ ...weir, db } as never as ApiDeps, createUpdates(looked), run, never, {
       organizationId: 'a',
       mayRead: async () => true,
       take: async () => () => undefined,

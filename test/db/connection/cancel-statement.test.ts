@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connect } from '../../../db/connect.ts';
-import { tellOutage } from '../../../db/connection/database-outage.ts';
+import { logOutage } from '../../../db/connection/database-outage.ts';
 import { captureLog } from '../../capture-log.ts';
 import { createAuthority } from '../../certificates.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';
@@ -94,7 +94,7 @@ describe('a statement that is given up', () => {
     const db = connect(database.url, 1, PATIENCE_MS);
     try {
       const error = await slow.execute(db).catch((reason: unknown) => reason);
-      assert.equal(tellOutage(error), true);
+      assert.equal(logOutage(error), true);
       assert.deepEqual(
         captured.lines.map(({ msg, statement }) => [msg, statement]),
         [['A statement took too long, and is cancelled.', 'select pg_sleep(300)']],

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { connect, type Db, inTransaction } from '../../../db/connect.ts';
 import { ConnectionFailed, toQueryFailure } from '../../../db/connection/connection-failed.ts';
-import { tellOutage } from '../../../db/connection/database-outage.ts';
+import { logOutage } from '../../../db/connection/database-outage.ts';
 import { captureLog } from '../../capture-log.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -191,7 +191,7 @@ describe('an outage of the database', () => {
     const isOver = () => captured.lines.some(({ msg }) => msg === 'The database is back.');
     const name = sql.id(new URL(database.url).pathname.slice(1));
     await sql`alter database ${name} set default_transaction_read_only = on`.execute(database.db);
-    await assert.rejects(db.deleteFrom('organization').execute(), tellOutage);
+    await assert.rejects(db.deleteFrom('organization').execute(), logOutage);
     const until = performance.now() + 7_000;
     while (performance.now() < until) {
       await read();

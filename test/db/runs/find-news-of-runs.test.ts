@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { showAttempt } from '../../../db/runs/blocks-under-way.ts';
-import { findNewsOfRuns } from '../../../db/runs/find-news-of-runs.ts';
+import { findUpdatedRuns } from '../../../db/runs/find-news-of-runs.ts';
 import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { openAccount, settle } from '../credits/ledger-fixture.ts';
@@ -20,16 +20,16 @@ describe('news of runs', () => {
     const [quiet = '', busy = '', ended = ''] = runs;
     const follow = (after: bigint) =>
       [quiet, busy, ended, randomUUID()].map((executionId) => ({ executionId, after }));
-    assert.deepEqual(await findNewsOfRuns(db, follow(0n)), [3]);
+    assert.deepEqual(await findUpdatedRuns(db, follow(0n)), [3]);
 
     await settle(db, { organizationId }, { callId: busy, blockKey: 'ask', costMicrocredits: 0 });
     await db.updateTable('run').set({ status: 'completed' }).where('execution_id', '=', ended).execute();
     // What runs elsewhere on the server may withhold the block for some seconds.
-    await waitUntil(async () => (await findNewsOfRuns(db, follow(0n))).includes(1));
-    assert.deepEqual((await findNewsOfRuns(db, follow(0n))).sort(), [1, 2, 3]);
+    await waitUntil(async () => (await findUpdatedRuns(db, follow(0n))).includes(1));
+    assert.deepEqual((await findUpdatedRuns(db, follow(0n))).sort(), [1, 2, 3]);
 
     const [block] = (await listRecordedBlocks(db, busy, 0n)).blocks;
-    assert.deepEqual((await findNewsOfRuns(db, follow(BigInt(block?.recorded ?? 0)))).sort(), [2, 3]);
+    assert.deepEqual((await findUpdatedRuns(db, follow(BigInt(block?.recorded ?? 0)))).sort(), [2, 3]);
   });
 
   it('are blocks of the calls that carry a run on', async () => {
@@ -38,9 +38,9 @@ describe('news of runs', () => {
     const [executionId = '', callId = ''] = runs;
     await db.updateTable('run').set({ continues: executionId }).where('execution_id', '=', callId).execute();
     const followed = [{ executionId, after: 0n }];
-    assert.deepEqual(await findNewsOfRuns(db, followed), []);
+    assert.deepEqual(await findUpdatedRuns(db, followed), []);
     await settle(db, { organizationId }, { callId, blockKey: 'ask', costMicrocredits: 0 });
-    await waitUntil(async () => (await findNewsOfRuns(db, followed)).length === 1);
+    await waitUntil(async () => (await findUpdatedRuns(db, followed)).length === 1);
   });
 
   it('are a block under way, and not one that its worker left behind', async () => {
@@ -63,7 +63,7 @@ describe('news of runs', () => {
     const isNews = async () => {
       const { blocks } = await listRecordedBlocks(db, executionId, 0n);
       const after = BigInt(blocks.at(-1)?.recorded ?? 0);
-      return (await findNewsOfRuns(db, [{ executionId, after, underWay: 0n }])).length === 1;
+      return (await findUpdatedRuns(db, [{ executionId, after, underWay: 0n }])).length === 1;
     };
     for (const callId of [executionId, call]) {
       await show(callId, 'ask');

@@ -7,7 +7,7 @@ import { admit, startInPlace } from '../../../../api/runs/calls/admit.ts';
 import type { AcceptedCall } from '../../../../api/runs/calls/store-call.ts';
 import { executeRoutes } from '../../../../api/runs/execute.ts';
 import { jobRoutes } from '../../../../api/runs/jobs.ts';
-import type { News } from '../../../../api/runs/news.ts';
+import type { Updates } from '../../../../api/runs/news.ts';
 import { stepRoutes } from '../../../../api/runs/step.ts';
 import { deleteFlow } from '../../../../db/flows/flows.ts';
 import { updateRunsUnderWayMax } from '../../../../db/tenants/runs-under-way-max.ts';
@@ -105,11 +105,11 @@ describe('requests that begin a run', () => {
     await admit(ctx, async () => undefined);
     return asked;
   }
-  const steps = (deps: ApiDeps) => stepRoutes(deps, {} as News);
+  const steps = (deps: ApiDeps) => stepRoutes(deps, {} as Updates);
 
   it('let others of their organization go first when nobody waits for the run: jobs', async () => {
     const isPatient = async (routes: (deps: ApiDeps) => Route[]) => (await askFor(routes))?.patient ?? false;
-    assert.equal(await isPatient((deps) => jobRoutes(deps, {} as News)), true);
+    assert.equal(await isPatient((deps) => jobRoutes(deps, {} as Updates)), true);
     assert.equal(await isPatient(executeRoutes), false);
     assert.equal(await isPatient(steps), false);
   });
