@@ -15,7 +15,7 @@ type RunningMetrics = {
   shutdown(): Promise<void>;
 };
 
-const OFF: RunningMetrics = { isOn: false, shutdown: async () => undefined };
+const NO_METRICS: RunningMetrics = { isOn: false, shutdown: async () => undefined };
 
 /**
  * Serves metrics at `port`, and pushes them over OTLP where the standard `OTEL_*` variables say so (docs/operating/metrics.md),
@@ -27,7 +27,7 @@ export async function startMetrics(
   { host, port }: { host: string; port: number | undefined },
 ): Promise<RunningMetrics> {
   const otlp = hasOtlp(process.env);
-  if (port === undefined && !otlp) return OFF;
+  if (port === undefined && !otlp) return NO_METRICS;
   const { openMeterProvider } = await import('./open-meter-provider.ts');
   const { observeProcess } = await import('./observe-process.ts');
   const served = port === undefined ? undefined : { host, port, enginePort: await findAnyFreePort() };
