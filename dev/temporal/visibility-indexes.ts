@@ -1,4 +1,3 @@
-// The indexes that Temporal's visibility records keep in SQLite.
 import { DatabaseSync } from 'node:sqlite';
 import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 

@@ -1,4 +1,3 @@
-// The MCP endpoint, as the environment names it.
 import { loopbackUrls } from './loopback.ts';
 
 /**

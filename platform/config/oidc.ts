@@ -1,3 +1,4 @@
+// Who may call the service and for what: the identity provider, its audiences, and the MCP endpoint.
 import { readAudiences } from './audiences.ts';
 import { isLoopback } from './loopback.ts';
 

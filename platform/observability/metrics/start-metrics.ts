@@ -1,5 +1,5 @@
-// platform/observability/metrics/ measures what the service does. The instruments are in the `…-metrics.ts` files, for whoever has
-// something to count; here they are connected to what asks for them.
+// Starts metrics and traces when something asks for them. Instruments are in metrics/…-metrics.ts, beside them; no package of
+// OpenTelemetry is loaded until then.
 import { findAnyFreePort } from '../find-any-free-port.ts';
 import { type EngineMetrics, engineMetricsOver } from './engine-metrics.ts';
 import { bindInstruments } from './instruments.ts';
