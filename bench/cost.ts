@@ -47,7 +47,7 @@ async function measure(checkouts: string[]): Promise<string> {
   const load = startLoadGenerator();
   onStop(load.stop);
   const candidates: Candidate[] = [];
-  const models = startFork('candidates/model-server.ts');
+  const models = startFork(new URL('./candidates/model-server.ts', import.meta.url));
   onStop(models.stop);
   const { url } = (await models.receive()) as { url: string };
   const env = { DEMO_BASE_URL: url };
@@ -75,7 +75,7 @@ async function measure(checkouts: string[]): Promise<string> {
 
 /** Starts a receiver of traces and metrics; returns the environment of a service that sends them. */
 async function observe(): Promise<NodeJS.ProcessEnv> {
-  const sink = startFork('candidates/otlp-sink.ts');
+  const sink = startFork(new URL('./candidates/otlp-sink.ts', import.meta.url));
   onStop(sink.stop);
   const { url } = (await sink.receive()) as { url: string };
   return { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SERVICE_NAME: 'observed', WEIR_METRICS_PORT: '0' };
@@ -89,7 +89,7 @@ async function startCheckout(checkout: string, env: NodeJS.ProcessEnv): Promise<
   const { startBackends }: typeof import('./backends.ts') = await load('backends.ts');
   const { startBenchService }: typeof import('./service.ts') = await load('service.ts');
   const backends = await startBackends(createProgress(), onStop);
-  const floor = startFork('candidates/hand-written.ts', {
+  const floor = startFork(new URL('./candidates/hand-written.ts', import.meta.url), {
     HAND_WRITTEN_JOB: JSON.stringify({ workflow: 'empty', eager: true } satisfies HandWrittenJob),
     TEMPORAL_ADDRESS: backends.temporalAddress,
   });

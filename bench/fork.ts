@@ -14,9 +14,9 @@ type Fork = {
   stop(): Promise<void>;
 };
 
-/** Runs a file of this folder as a child process. */
-export function startFork(file: string, env: NodeJS.ProcessEnv = {}): Fork {
-  const child = fork(path.join(import.meta.dirname, file), { env: { ...process.env, ...env } });
+/** Runs a program as a child process. */
+export function startFork(program: URL, env: NodeJS.ProcessEnv = {}): Fork {
+  const child = fork(program, { env: { ...process.env, ...env } });
   const exited = once(child, 'exit');
   return {
     pid: child.pid ?? 0,
@@ -25,7 +25,7 @@ export function startFork(file: string, env: NodeJS.ProcessEnv = {}): Fork {
       Promise.race([
         once(child, 'message').then(([message]) => message),
         exited.then(([code, signal]) => {
-          throw new Error(`${file} ended early (${signal ?? `code ${code}`})`);
+          throw new Error(`${path.basename(program.pathname)} ended early (${signal ?? `code ${code}`})`);
         }),
       ]),
     hasExited: () => child.exitCode !== null || child.signalCode !== null,

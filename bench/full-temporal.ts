@@ -1,4 +1,5 @@
-// The full Temporal server on PostgreSQL, with the settings of docker-compose.yml: one process, four history shards.
+// Temporal servers to measure against: the full one on PostgreSQL with the settings of docker-compose.yml (one process, four
+// history shards), and the development server.
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -19,7 +19,7 @@ export type Innocent = {
 };
 
 export async function startInnocent(): Promise<Innocent> {
-  const { send, receive, stop } = startFork('candidates/innocent.ts');
+  const { send, receive, stop } = startFork(new URL('./candidates/innocent.ts', import.meta.url));
   const receiver = (await receive()) as Innocent['receiver'];
   const calls: InnocentJob['calls'] = {};
   return {

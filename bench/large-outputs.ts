@@ -1,3 +1,4 @@
+// Parts of the comparison that measure Weir with much at once: large outputs, long calls, many runs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { INLINE_MAX_BYTES } from '../flow/value.ts';

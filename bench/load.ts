@@ -41,7 +41,7 @@ export type LoadGenerator = {
 
 /** Starts the load generator's process, which does one job at a time. */
 export function startLoadGenerator(): LoadGenerator {
-  const { pid, send, receive, stop } = startFork('generate-load.ts');
+  const { pid, send, receive, stop } = startFork(new URL('./generate-load.ts', import.meta.url));
   return {
     pid,
     async run(job) {

@@ -44,9 +44,9 @@ export async function measureNeighbours(
 ): Promise<Neighbours> {
   const innocent = await startInnocent();
   onStop(innocent.stop);
-  const models = startFork('candidates/model-server.ts');
+  const models = startFork(new URL('./candidates/model-server.ts', import.meta.url));
   onStop(models.stop);
-  const hostile = startFork('candidates/hostile-servers.ts');
+  const hostile = startFork(new URL('./candidates/hostile-servers.ts', import.meta.url));
   onStop(hostile.stop);
   const { url: demoUrl } = (await models.receive()) as { url: string };
   const { modelUrl, ...hanging } = (await hostile.receive()) as Innocent['receiver'] & { modelUrl: string };
@@ -88,7 +88,7 @@ export async function measureNeighbours(
     const flowsUrl = `${apiUrl}/projects/${projectId}/flows`;
     const at = { key, organizationId, flowUrl, flowsUrl, apiUrl, hangingHost: hanging.host };
     const child = service.child();
-    const callers = startFork('candidates/hostile-callers.ts');
+    const callers = startFork(new URL('./candidates/hostile-callers.ts', import.meta.url));
     onStop(callers.stop);
     let problem: string | undefined;
     const measured = await watchMemory(service, async () => {

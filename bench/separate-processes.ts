@@ -1,9 +1,10 @@
 // API and workers as separate processes, as docker-compose.yml runs them.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { type Child, startChild } from '../dev/processes/child.ts';
 
-const ROOT = path.dirname(import.meta.dirname);
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const WATCHDOG = path.join(ROOT, 'worker/disable-workflow-watchdog.ts');
 const READY_TIMEOUT_MS = 120_000;
 

@@ -54,7 +54,7 @@ async function startHandWritten(
   { address }: TemporalServer,
   { outside, onStop }: Context,
 ): Promise<{ pid: number; url: string }> {
-  const { pid, receive, stop } = startFork('candidates/hand-written.ts', {
+  const { pid, receive, stop } = startFork(new URL('./candidates/hand-written.ts', import.meta.url), {
     ...outside.env,
     HAND_WRITTEN_JOB: JSON.stringify(job),
     TEMPORAL_ADDRESS: address,

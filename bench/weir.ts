@@ -35,10 +35,10 @@ export async function startOutside(
   backends: Backends,
   onStop: (stop: () => Promise<void>) => void,
 ): Promise<Outside> {
-  const models = startFork('candidates/model-server.ts');
+  const models = startFork(new URL('./candidates/model-server.ts', import.meta.url));
   onStop(models.stop);
   const { url: modelUrl } = (await models.receive()) as { url: string };
-  const receiver = startFork('candidates/webhook-receiver.ts');
+  const receiver = startFork(new URL('./candidates/webhook-receiver.ts', import.meta.url));
   onStop(receiver.stop);
   const { host, address, ca } = (await receiver.receive()) as { host: string; address: string; ca: string };
   const caFile = path.join(backends.stateFolder, 'receiver-ca.pem');

@@ -1,4 +1,4 @@
-// The folder for downloads and builds that every checkout of this user shares.
+// The folder for downloads and builds that all checkouts of this user share.
 import os from 'node:os';
 import path from 'node:path';
 

@@ -1,4 +1,3 @@
-// Composes the outputs of steps again from the stored outputs of their blocks.
 import { type ComposedValues, composeValues } from './compose-values.ts';
 import type { Json } from './definition.ts';
 import type { PlannedStep } from './plan.ts';

@@ -1,4 +1,4 @@
-// Composes the values of steps again from the stored outputs of their blocks.
+// Composes the outputs of steps from the stored outputs of their blocks, as the interpreter composed them.
 import { ServiceError } from './errors.ts';
 import { interpret, type Surroundings } from './interpreter.ts';
 import { type Facts, lookUpFacts } from './look-up-facts.ts';

@@ -1,4 +1,3 @@
-// Composes the outputs that a block reads by their names from the stored outputs of blocks, as the interpreter composed them.
 import { interpret, type Surroundings } from './interpreter.ts';
 import { blockKey, listInnerSteps, type PlannedLoop, type PlannedStep } from './plan.ts';
 import { itemOf, type Value } from './value.ts';

@@ -1,3 +1,4 @@
+// JSON values: pointers, differences, canonical text.
 import type { Json } from './definition.ts';
 import { extendPointer } from './extend-pointer.ts';
 

@@ -1,5 +1,3 @@
-// Checks whether a stored definition is a tree of steps at all.
-
 import { PROCESSOR_TYPES } from './definition.ts';
 import type { TreeProblem } from './find-tree-problems.ts';
 import { isObject } from './is-object.ts';

@@ -1,4 +1,4 @@
-// The steps whose outputs a block reads by their names (docs/blocks.md, Outputs of earlier steps).
+// Which outputs of earlier steps a block can see and which it reads (docs/blocks.md, Outputs of earlier steps).
 import type { Block } from './definition.ts';
 import { listTemplateSteps } from './template.ts';
 

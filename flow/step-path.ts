@@ -1,4 +1,4 @@
-// Paths into a tree of steps, as in a flow file: `steps[2].branches.summary[0].prompt`.
+// Paths into a tree of steps, as in a flow file: `steps[2].branches.summary[0].prompt`; and ids for new steps.
 import type { FlowDefinition, Step } from './definition.ts';
 
 export type PathSegment = string | number;

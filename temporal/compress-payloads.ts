@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { constants, deflate, inflate } from 'node:zlib';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 
-const ENCODING = 'binary/zlib';
+const COMPRESSED = 'binary/zlib';
 /** Smaller payloads stay as they are, so that operators can read them in the Temporal Web UI. */
 const THRESHOLD_BYTES = 8 * 1024;
 
@@ -18,7 +18,7 @@ async function compress(payload: Payload): Promise<Payload> {
   const { data, metadata } = payload;
   if (!data || !metadata?.encoding || data.length < THRESHOLD_BYTES) return payload;
   return {
-    metadata: { ...metadata, encoding: Buffer.from(ENCODING), 'inner-encoding': metadata.encoding },
+    metadata: { ...metadata, encoding: Buffer.from(COMPRESSED), 'inner-encoding': metadata.encoding },
     data: await promisify(deflate)(data, { level: constants.Z_BEST_SPEED }),
   };
 }

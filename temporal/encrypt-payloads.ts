@@ -7,7 +7,7 @@ import type { Config } from '../platform/config/config.ts';
 import { openBytes, sealBytes } from '../platform/secrets/seal-bytes.ts';
 
 /** The encoding of encrypted payloads, as the Temporal Web UI shows it. */
-const ENCODING = 'binary/encrypted';
+const ENCRYPTED = 'binary/encrypted';
 const PURPOSE = 'weir temporal payload';
 const DERIVED_KEYS_MAX = 2_000;
 const Serialized = proto.temporal.api.common.v1.Payload;
@@ -38,7 +38,7 @@ export function encryptPayloads({ keys, encrypts }: Config['temporalEncryption']
   function encrypt(payload: Payload, id: string, workflowId: string): Payload {
     return {
       metadata: {
-        encoding: Buffer.from(ENCODING),
+        encoding: Buffer.from(ENCRYPTED),
         'encryption-key-id': Buffer.from(id),
         'workflow-id': Buffer.from(workflowId),
       },
@@ -72,7 +72,7 @@ export function encryptPayloads({ keys, encrypts }: Config['temporalEncryption']
 }
 
 function findOwner(payload: Payload): string | undefined {
-  return textOf(payload, 'encoding') === ENCODING ? textOf(payload, 'workflow-id') : undefined;
+  return textOf(payload, 'encoding') === ENCRYPTED ? textOf(payload, 'workflow-id') : undefined;
 }
 
 function textOf({ metadata }: Payload, name: string): string {

@@ -1,3 +1,4 @@
+// What errors of the engine's client mean.
 import { isGrpcServiceError } from '@temporalio/client';
 
 /** The statuses of gRPC that are told apart. */

@@ -1,4 +1,4 @@
-// Lists the workers that ask for the tasks of a task queue, for health checks and for operators.
+// Lists the workers that poll a task queue, for health checks and for operators.
 import type { Connection } from '@temporalio/client';
 
 export const WORKFLOW_TASKS = 1;

@@ -1,6 +1,4 @@
-// Opens what every process of the service needs, whether it runs the API, the worker or both: the configuration
-// goes in, open connections come out. The `…-on-…` files here end a process: on a signal, after an uncaught
-// error, or when it cannot start; migrate.ts is `npm run migrate`.
+// Opens the connections that every process of the service needs, whether it runs the API, the worker or both.
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { createRequestModelKeys, type RequestModelKeys } from '../activities/request-model-keys.ts';

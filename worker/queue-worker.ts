@@ -1,3 +1,5 @@
+// What the workers of runs and of deliveries share.
+
 /** A worker for some task queues. */
 export type QueueWorker = {
   /** Whether it asks for work of each kind. */

@@ -4,7 +4,7 @@ import type { Db } from '../db/connect.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
 import { listReleaseMigrations } from '../db/list-release-migrations.ts';
 
-const ASK_AGAIN_MS = 2_000;
+const DATABASE_RETRY_INTERVAL_MS = 2_000;
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -25,6 +25,6 @@ export async function untilDatabaseIsReady(
     } catch {
       // It is asked again.
     }
-    await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(DATABASE_RETRY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

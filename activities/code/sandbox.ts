@@ -1,6 +1,5 @@
-// activities/sandbox/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
+// activities/code/ runs user code (docs/blocks.md, Code blocks) in QuickJS, compiled to WebAssembly, in confined processes.
 // A source and its values go in as JSON; the output comes out. `guest.ts` has the contract with authors.
-
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { LARGE_JSON_BYTES, type LargeJson } from '../../platform/large-values/large-json.ts';

@@ -1,7 +1,7 @@
 // Sets a QuickJS back to its first state: all of it lies in its WebAssembly memory.
 
-const PAGE_BYTES = 64 * 1024;
-const EMPTY_PAGE = Buffer.alloc(PAGE_BYTES);
+const SNAPSHOT_PAGE_BYTES = 64 * 1024;
+const EMPTY_PAGE = Buffer.alloc(SNAPSHOT_PAGE_BYTES);
 
 /**
  * Remembers the memory as it is. The function it returns restores it between two calls; it returns false, and changes
@@ -9,8 +9,8 @@ const EMPTY_PAGE = Buffer.alloc(PAGE_BYTES);
  */
 export function takeSnapshot(wasmMemory: WebAssembly.Memory): () => boolean {
   const { buffer } = wasmMemory;
-  const pages = Array.from({ length: buffer.byteLength / PAGE_BYTES }, (_, index) => {
-    const page = Buffer.from(buffer, index * PAGE_BYTES, PAGE_BYTES);
+  const pages = Array.from({ length: buffer.byteLength / SNAPSHOT_PAGE_BYTES }, (_, index) => {
+    const page = Buffer.from(buffer, index * SNAPSHOT_PAGE_BYTES, SNAPSHOT_PAGE_BYTES);
     return { page, content: EMPTY_PAGE.equals(page) ? undefined : Buffer.from(page) };
   });
   return function restore() {

@@ -1,4 +1,4 @@
-// The payload of a webhook (docs/webhooks.md).
+// The request of a webhook delivery: its payload and its headers (docs/webhooks.md).
 import type { Db } from '../../db/connect.ts';
 import { measureValue } from '../../db/stored-values/load-references.ts';
 import { readResultText } from '../../db/stored-values/read-result.ts';

@@ -1,4 +1,3 @@
-// The headers of a webhook (docs/webhooks.md) and those of Standard Webhooks.
 import { createHmac } from 'node:crypto';
 import { SECRET_PREFIX } from '../../db/webhooks/webhook-secrets.ts';
 

@@ -1,4 +1,4 @@
-// The span of a chat completion, by OpenTelemetry's semantic conventions for generative AI.
+// Spans and metrics of model calls, by OpenTelemetry's semantic conventions for generative AI.
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
 import type { Provider } from '../../platform/config/config.ts';

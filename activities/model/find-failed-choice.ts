@@ -5,12 +5,12 @@ const BAD_GATEWAY = 502;
 export const gatewayStatus = z.int().min(400).max(599).catch(BAD_GATEWAY);
 
 const failure = z.object({ message: z.string().optional().catch(undefined), code: gatewayStatus });
-const choice = z.object({
+const failedChoice = z.object({
   finish_reason: z.unknown().optional(),
   error: failure.optional().catch(undefined),
   message: z.record(z.string(), z.unknown()).catch({}),
 });
-const answerShape = z.object({ choices: z.tuple([choice], z.unknown()) });
+const answerShape = z.object({ choices: z.tuple([failedChoice], z.unknown()) });
 
 /** A choice that its gateway marks as failed, in the gateway's words. `isWritten`: the model had written something before. */
 type FailedChoice = { message: string; code: number; isWritten: boolean };

@@ -1,5 +1,3 @@
-// Structured output: reads the JSON value in a model's answer.
-
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';

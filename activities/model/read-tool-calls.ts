@@ -1,4 +1,4 @@
-// Reads the functions that a model asks for and checks them against those it was offered.
+// Reads a model's answer: tool calls, checked against the tools that were offered, or structured output.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';

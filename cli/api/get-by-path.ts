@@ -1,4 +1,4 @@
-// Finds organizations, projects and flows over HTTP by the path that they have in URLs: `org/project/flow`.
+// Finds organizations, projects and flows over HTTP by their path (`org/project/flow`), runs by their id, and the caller.
 import { ServiceError } from '../../flow/errors.ts';
 import { splitPath } from '../terminal/parse-path.ts';
 import { callApi } from './call-api.ts';

@@ -1,4 +1,3 @@
-// What `weir runs retry` and `weir runs cancel` do with all runs that a filter finds, page by page.
 import type { z } from 'zod';
 import type { bulkAnswer } from '../../api/runs/bulk-filter.ts';
 import { callApi } from '../api/call-api.ts';

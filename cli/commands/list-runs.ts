@@ -1,3 +1,4 @@
+// `weir runs list`, and `weir runs retry` and `cancel` for all runs that a filter finds, page by page.
 import { callApi } from '../api/call-api.ts';
 import { getOrganization, getProject } from '../api/get-by-path.ts';
 import { type ListedRun, runListPaths } from '../api/get-run.ts';

@@ -17,7 +17,7 @@ export function addWebhookSecretCommands(program: Command): void {
     .description('show the signing secret, masked')
     .argument(...ORG)
     .addHelpText('after', '\nExample:\n  weir webhook-secret show acme')
-    .action(printed(show));
+    .action(printed(showSecret));
   secret
     .command('rotate')
     .description('make a new signing secret and print it; the old one still signs for 24 hours')
@@ -27,7 +27,7 @@ export function addWebhookSecretCommands(program: Command): void {
     .action(printed(rotate));
 }
 
-async function show(org: string): Promise<CommandResult> {
+async function showSecret(org: string): Promise<CommandResult> {
   const secret = await callApi<z.output<typeof secretRecord>>('GET', await secretPath(org));
   const until = secret.graceUntil ? `; the one before signs until ${formatTime(secret.graceUntil)}` : '';
   return { json: secret, text: `${secret.secretPreview}, version ${secret.version}${until}` };

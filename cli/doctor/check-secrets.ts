@@ -18,7 +18,7 @@ export async function checkSecrets({
       await require(db, encryption).catch((error: unknown) =>
         results.push(
           error instanceof SecretUnreadable
-            ? failure(`${describe(error)}.`, MEND)
+            ? failure(`${describe(error)}.`, SECRETS_FIX)
             : failure(`Secrets could not be looked at: ${describe(error)}.`, 'Repeat weir doctor.'),
         ),
       );
@@ -28,5 +28,5 @@ export async function checkSecrets({
   }
 }
 
-const MEND =
+const SECRETS_FIX =
   'Set WEIR_SECRETS_KEYS to the keys that the stored secrets were made with, in every process: docs/operating/secrets.md.';

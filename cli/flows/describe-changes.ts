@@ -1,4 +1,4 @@
-// Differences between flows as lines for people.
+// The content of a flow that a file holds (names, steps, test cases), and differences from it as lines for people.
 import { canonicalJson } from '../../flow/canonical-json.ts';
 import type { Json } from '../../flow/definition.ts';
 import { type Change, findChanges } from '../../flow/find-changes.ts';

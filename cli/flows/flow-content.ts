@@ -1,4 +1,3 @@
-// The content of a flow that a file holds: its names and steps, and beside it its test cases.
 import { completeSteps } from '../../api/flows/complete-steps.ts';
 import { draftRequest } from '../../api/flows/schemas.ts';
 import { canonicalJson } from '../../flow/canonical-json.ts';

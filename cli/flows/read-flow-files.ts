@@ -1,3 +1,4 @@
+// Reads flow files, and the files with their test cases.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { FileProblem } from '../../api/flows/describe-file-problems.ts';

@@ -1,3 +1,4 @@
+// What the operator's commands share: the connection to the database, the actor in the audit log, and records by path.
 import { connect, type Db } from '../../db/connect.ts';
 import { openObjectStore } from '../../platform/object-store/open-object-store.ts';
 import { type CommandResult, printed } from '../terminal/print-result.ts';

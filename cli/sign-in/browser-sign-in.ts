@@ -1,4 +1,4 @@
-// Signing in with a browser on this machine (RFC 8252): an authorization code with PKCE, brought back to a loopback port.
+// Sign-in with a browser on this machine (RFC 8252: a code with PKCE comes back to a loopback port) or by device code (RFC 8628).
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// `weir login` and `weir logout`: sessions at services, got from their identity providers.
+// `weir login`, `weir logout` and `weir whoami`: sessions at services, got from their identity providers.
 import type { Command } from 'commander';
 import { exchange } from '../api/call-api.ts';
 import { readMe } from '../api/get-me.ts';

@@ -1,4 +1,3 @@
-// `weir whoami`: as whom, and on which service, commands act.
 import type { Command } from 'commander';
 import { type Credential, getCredential } from '../api/credential.ts';
 import { getMe, type Me } from '../api/get-me.ts';

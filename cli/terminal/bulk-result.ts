@@ -1,3 +1,5 @@
+// Commands for many runs: the question before them and the report after.
+
 /** The outcome of a command for many runs. */
 export type Counts = {
   done: { executionId: string; repeats?: string }[];

@@ -1,3 +1,4 @@
+// Commands that take the same arguments over HTTP and from an operator.
 import { type Command, Option } from 'commander';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../flow/delivery.ts';
 import { EXAMPLE_ID } from './example-id.ts';

@@ -1,4 +1,3 @@
-// Text for people: tables, times, and names made safe for a terminal.
 import { CONTROL_CHARACTERS } from '../../flow/control-characters.ts';
 
 type Cell = string | number | null | undefined;

@@ -1,3 +1,4 @@
+// Tables and lines that the commands over HTTP and those of the operator share.
 import type { toApiKey } from '../../api/organizations/to-api-key.ts';
 import { formatTable, formatTime } from './format-table.ts';
 

@@ -1,3 +1,4 @@
+// Prints lines, tables and results. Text from elsewhere is made safe for a terminal.
 import { escapeControls } from './format-table.ts';
 
 /**

@@ -1,3 +1,4 @@
+// Reads and writes the files that arguments name; `-` is standard input.
 import { open, readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../flow/errors.ts';

@@ -1,4 +1,4 @@
-// The demo model's answer: a function of the conversation alone.
+// The demo model: requests are checked as OpenAI checks them; the answer depends on the conversation alone.
 import { instanceOf } from './instance-of-schema.ts';
 import { type ChatRequest, imageCount, textOf } from './request.ts';
 

@@ -1,4 +1,3 @@
-// The requests that the demo model accepts: chat completions, checked as OpenAI checks them.
 import { z } from 'zod';
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });

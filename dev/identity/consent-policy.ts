@@ -1,4 +1,4 @@
-// When the embedded identity provider asks its users for consent, and for what.
+// What users of the embedded identity provider are asked to consent to, and when.
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { CONSOLE_CLIENT_ID } from './client-ids.ts';
 import { ONE_TIME_PARAMETER } from './one-time-link.ts';

@@ -1,4 +1,3 @@
-// The frame of the embedded identity provider's pages, in the console's colours and type: no files, nothing from elsewhere.
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 

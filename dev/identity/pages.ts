@@ -1,4 +1,4 @@
-// The contents of the embedded identity provider's pages: plain HTML.
+// The embedded identity provider's pages: plain HTML in the console's colours, with no files of their own.
 import { MANAGEMENT_SCOPE, type McpScope } from '../../api/auth/scopes.ts';
 import type { RequestedAccess } from './consent-policy.ts';
 import { escapeHtml } from './page-frame.ts';

@@ -1,4 +1,3 @@
-// The log of a process of a local start. One that grows large starts anew, also while the process runs.
 import { closeSync, openSync, readSync, statSync, truncateSync } from 'node:fs';
 import { readableLine } from '../../platform/observability/log.ts';
 

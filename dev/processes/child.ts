@@ -1,4 +1,5 @@
-// One process of a local start: in its own group, logging to a file, and recorded so that any later process can end it.
+// One process of a local start: in its own group, recorded so that any later process can end it, with a log file that starts
+// anew when it grows large.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Ends the processes of a local start, those of a crashed earlier one included.
+// Ends processes of a local start, also those that an earlier, crashed start left behind.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

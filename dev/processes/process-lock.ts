@@ -1,4 +1,4 @@
-// A lock file that belongs to a running process. It is free again once the process is gone, however it ended.
+// A lock file that belongs to a running process. The lock is free again once the process has ended, however it ended.
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { processStartTime } from './process-identity.ts';
 

@@ -1,5 +1,5 @@
-// The server takes every database file for a complete one. One that a power loss or a kill left unfinished is begun anew: until it
-// is complete, a marker stands beside it.
+// The SQLite file of a local Temporal server. The server takes every database file for a complete one, so a marker stands beside
+// the file until it is complete; a file that a power loss or a kill left unfinished is begun anew.
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,3 @@
-// Downloads the official Temporal CLI, from the address that the Temporal SDKs use.
 import { spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -1,8 +1,7 @@
-// The indexes that Temporal's visibility records keep in SQLite.
 import { DatabaseSync } from 'node:sqlite';
 import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 
-const LOCK_TIMEOUT_MS = 2_000;
+const INDEX_LOCK_TIMEOUT_MS = 2_000;
 
 /**
  * Those that searches for Weir's workflows use. The index of the namespace division is not among them: every search asks for
@@ -39,7 +38,7 @@ export function dropUnusedIndexes(file: string, columns?: string[]): void {
     const [, column] = OF_ATTRIBUTE.exec(index) ?? [];
     return column ? (columns?.includes(column) ?? true) : KEPT.test(index);
   };
-  const database = new DatabaseSync(file, { timeout: LOCK_TIMEOUT_MS });
+  const database = new DatabaseSync(file, { timeout: INDEX_LOCK_TIMEOUT_MS });
   try {
     const indexes = database
       .prepare(

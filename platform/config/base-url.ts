@@ -1,3 +1,5 @@
+// URLs in the configuration: the service's own, the database's, and those of this machine.
+
 type Values = { WEIR_PUBLIC_URL?: string | undefined; WEIR_HOST: string; WEIR_PORT: number };
 
 /** Reads the URL at which callers reach the API, without a slash at its end; undefined where it is not set. */

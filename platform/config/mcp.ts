@@ -1,4 +1,3 @@
-// The MCP endpoint, as the environment names it.
 import { loopbackUrls } from './loopback.ts';
 
 /**
@@ -7,14 +6,14 @@ import { loopbackUrls } from './loopback.ts';
  */
 export type Mcp = { url: string; urls: string[]; allowedOrigins: string[] };
 
-type Values = {
+type McpVariables = {
   WEIR_MCP_AUDIENCE?: string | undefined;
   WEIR_PUBLIC_URL?: string | undefined;
   WEIR_MCP_ALLOWED_ORIGINS: string[];
 };
 
 /** Takes the endpoint from an audience that is its URL, unless WEIR_PUBLIC_URL is set; else it is below `baseUrl`. */
-export function readMcp(values: Values, baseUrl: string): Mcp {
+export function readMcp(values: McpVariables, baseUrl: string): Mcp {
   const audience = values.WEIR_MCP_AUDIENCE ?? '';
   const isUrl = /^https?:\/\/\S+\/api\/v1\/mcp\/?$/.test(audience) && URL.canParse(audience);
   const known = isUrl && values.WEIR_PUBLIC_URL === undefined;

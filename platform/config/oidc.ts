@@ -1,14 +1,15 @@
+// Who may call the service and for what: the identity provider, its audiences, and the MCP endpoint.
 import { readAudiences } from './audiences.ts';
 import { isLoopback } from './loopback.ts';
 
 export type Oidc = { issuer: string; audience: string; mcpAudience: string };
-type Values = Parameters<typeof readAudiences>[0] & {
+type OidcVariables = Parameters<typeof readAudiences>[0] & {
   WEIR_OIDC_ISSUER?: string | undefined;
   NODE_ENV: string;
 };
 
 /** Reads the issuer whose JWTs are accepted; undefined when there is none. Throws an Error that says what is wrong. */
-export function readOidc(values: Values, baseUrl: string): Oidc | undefined {
+export function readOidc(values: OidcVariables, baseUrl: string): Oidc | undefined {
   const issuer = values.WEIR_OIDC_ISSUER;
   if (!issuer) return undefined;
   const { protocol, hostname } = new URL(issuer);

@@ -1,4 +1,3 @@
-// Encryption of what Temporal stores (docs/operating/encryption.md).
 import type { EncryptionKey } from '../secrets/encrypt.ts';
 
 type Values = {

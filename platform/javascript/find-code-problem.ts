@@ -1,4 +1,3 @@
-// Tells whether the source of a code block parses. Nothing is run.
 import { Script } from 'node:vm';
 
 const FILE_NAME = 'block.js';

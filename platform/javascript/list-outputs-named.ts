@@ -1,4 +1,3 @@
-// The steps whose outputs a source of code names for sure (docs/blocks.md, Outputs of earlier steps).
 import {
   type Expression,
   type Identifier,

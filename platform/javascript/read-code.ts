@@ -1,3 +1,4 @@
+// Reads the source of a code block without running it: whether it parses, and which outputs it names.
 import { type CodeProblem, findCodeProblem } from './find-code-problem.ts';
 import { listOutputsNamed } from './list-outputs-named.ts';
 

@@ -1,4 +1,3 @@
-// What the keywords of a JSON Schema hold.
 import type { Json } from '../../flow/definition.ts';
 
 export const REFERENCE_KEYWORDS = ['$ref', '$dynamicRef', '$recursiveRef'];

@@ -1,5 +1,5 @@
 // platform/json-schema/ enforces users' JSON Schemas (2020-12, draft-07) with Ajv in threads that can be killed (docs/blocks.md,
-// JSON Schemas). A schema and a value go in, problems come out; organizations take turns at the threads.
+// JSON Schemas). A schema and a value go in, problems come out. Organizations share the threads fairly.
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 import type { SchemaProblem } from './compile-schema.ts';
 import { findInSchema, invalidSchema, requireUsableSchema } from './require-usable-schema.ts';

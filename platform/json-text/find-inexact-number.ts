@@ -1,4 +1,3 @@
-// Tells from the bytes of JSON text whether parsing it would change a whole number.
 import { findStringEnd } from './find-string-end.ts';
 import { QUOTE } from './json-bytes.ts';
 

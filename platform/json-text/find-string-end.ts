@@ -1,3 +1,4 @@
+// Searches JSON text byte by byte, without parsing it.
 import { BACKSLASH, QUOTE } from './json-bytes.ts';
 
 /** A string with this many plain bytes in a row is long: a native search is faster than a loop from there on. */

@@ -1,3 +1,4 @@
+// The size of a prompt, before it is rendered and after.
 import { ServiceError } from '../../flow/errors.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
 import type { ModelCapabilities } from './registry.ts';

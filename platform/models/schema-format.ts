@@ -1,4 +1,3 @@
-// Structured output: puts a block's outputSchema to a model.
 import type { OpenAI } from 'openai';
 import type { JsonSchema } from '../../flow/definition.ts';
 

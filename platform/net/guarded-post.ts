@@ -1,6 +1,5 @@
-// platform/net/ is outgoing HTTP. Where users choose the destination it is guarded, as here: a URL and a body go in, a status and
-// the start of an answer come out, and nothing that is not public is ever dialled (docs/webhooks.md). What operators have
-// configured is fetched wherever it is (fetch-json.ts).
+// platform/net/ is outgoing HTTP. Destinations that users choose are guarded, as here: only public addresses are dialled, and only
+// the start of an answer is read (docs/webhooks.md). Addresses that operators configure are fetched as they are (fetchJson).
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { isIP, type TcpSocketConnectOpts } from 'node:net';

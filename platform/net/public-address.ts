@@ -1,4 +1,3 @@
-// Decides which addresses a host chosen by a user may have: only those of the public internet.
 import { BlockList, isIP } from 'node:net';
 
 const SPECIAL_IPV4 = [

@@ -1,4 +1,4 @@
-// A store that speaks the protocol of S3. This file and sign-url.ts are the only ones that know AWS's client, which they load.
+// A store that speaks the protocol of S3. Only this file loads AWS's client.
 import { Agent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';

@@ -1,3 +1,4 @@
+// What traces and metrics share: OpenTelemetry's own diagnostics, the names of this process, and the wait at its end.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { log } from './log.ts';

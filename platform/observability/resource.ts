@@ -1,4 +1,3 @@
-// The names of this process, which its traces and metrics carry.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import {

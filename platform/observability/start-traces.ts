@@ -1,13 +1,13 @@
 import type { RunningTraces } from './open-telemetry-sdk.ts';
 
-const OFF: RunningTraces = { shutdown: async () => undefined };
+const NO_TRACES: RunningTraces = { shutdown: async () => undefined };
 
 /**
  * Starts the traces that the standard `OTEL_*` variables ask for (docs/operating/traces.md), once per process. `service` is
  * the name of the process there, unless OTEL_SERVICE_NAME says otherwise. While nothing is asked for, no package is loaded.
  */
 export async function startTraces(service: string): Promise<RunningTraces> {
-  if (!hasTraces(process.env)) return OFF;
+  if (!hasTraces(process.env)) return NO_TRACES;
   const { openTelemetrySdk } = await import('./open-telemetry-sdk.ts');
   return openTelemetrySdk(service);
 }

@@ -1,3 +1,4 @@
+// How a process of the service ends: on a signal, after an uncaught error, or when it cannot start.
 import { log } from '../observability/log.ts';
 import { SAME_SIGNAL_MS } from './end-times.ts';
 

@@ -1,3 +1,4 @@
+// Metrics of runs: starts, blocks, credits, model calls and webhook deliveries.
 import { counter, gauge, histogram } from './instruments.ts';
 
 const MODES = ['execute', 'jobs', 'step', 'test'];

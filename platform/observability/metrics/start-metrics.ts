@@ -1,5 +1,5 @@
-// platform/observability/metrics/ measures what the service does. The instruments are in the `…-metrics.ts` files, for whoever has
-// something to count; here they are connected to what asks for them.
+// Starts metrics and traces when something asks for them. Instruments are in metrics/…-metrics.ts, beside them; no package of
+// OpenTelemetry is loaded until then.
 import { findAnyFreePort } from '../find-any-free-port.ts';
 import { type EngineMetrics, engineMetricsOver } from './engine-metrics.ts';
 import { bindInstruments } from './instruments.ts';
@@ -15,7 +15,7 @@ type RunningMetrics = {
   shutdown(): Promise<void>;
 };
 
-const OFF: RunningMetrics = { isOn: false, shutdown: async () => undefined };
+const NO_METRICS: RunningMetrics = { isOn: false, shutdown: async () => undefined };
 
 /**
  * Serves metrics at `port`, and pushes them over OTLP where the standard `OTEL_*` variables say so (docs/operating/metrics.md),
@@ -27,7 +27,7 @@ export async function startMetrics(
   { host, port }: { host: string; port: number | undefined },
 ): Promise<RunningMetrics> {
   const otlp = hasOtlp(process.env);
-  if (port === undefined && !otlp) return OFF;
+  if (port === undefined && !otlp) return NO_METRICS;
   const { openMeterProvider } = await import('./open-meter-provider.ts');
   const { observeProcess } = await import('./observe-process.ts');
   const served = port === undefined ? undefined : { host, port, enginePort: await findAnyFreePort() };
