@@ -1,4 +1,4 @@
-// Callers see a run at work: its blocks that take long, and what a provider said that refused one (docs/running-flows.md).
+// Callers see a run at work: its blocks that take long, and what a provider said that refused one (docs/run-and-wait.md).
 import type { Db } from '../db/connect.ts';
 import { type BlockAttempt, hideBlock, type Refusal, showAttempt } from '../db/runs/blocks-under-way.ts';
 import { ModelUnavailable } from './attempts/model-unavailable.ts';

@@ -1,4 +1,4 @@
-// main: processor time per run by thread group, at 16 callers (docs/performance.md, Cost per run):
+// main: processor time per run by thread group, at 16 callers (bench/results/2026-11-22-cost-per-run.txt):
 //   npm run bench:cost -- [--runs 400] [--observed] [CHECKOUT …]
 // With --observed, each checkout is there a second time with traces and metrics on (and all traces sampled).
 // Several checkouts of the project, each with servers of its own, take turns, so that a busy machine slows them alike.

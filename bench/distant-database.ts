@@ -1,4 +1,4 @@
-// main: model calls while the database is some milliseconds away (docs/performance.md, A database that is far away):
+// main: model calls while the database is some milliseconds away (bench/results/2026-11-24-distant-database.txt):
 //   npx node bench/distant-database.ts [--ms 2] [--seconds 15]
 // An API process with 1, 2 and 4 workers, 16 callers of one organization and of four, beside the same with a database that is near.
 import { parseArgs } from 'node:util';

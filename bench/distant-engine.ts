@@ -1,4 +1,4 @@
-// main: short runs while Temporal is some milliseconds away (docs/performance.md, A Temporal that is far away):
+// main: short runs while Temporal is some milliseconds away (bench/results/2026-11-27-distant-temporal.txt):
 //   npx node bench/distant-engine.ts [--ms 20] [--seconds 15]
 // One process, 64 callers of three passthroughs: of one organization, and the same beside another that calls once a second.
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -28,7 +28,7 @@ export async function measureLargeOutputs(weir: Weir, temporalAddress: string, s
       const seconds = (performance.now() - began) / 1_000;
       const size = `${bytes / 1_000} KB`;
       figures[`${size}: history bytes per block`] = historySize / BLOCKS;
-      // Larger values travel through a history as references (docs/design.md).
+      // Larger values travel through a history as references (docs/decisions/0003-values-travel-as-references.md).
       if (bytes > INLINE_MAX_BYTES) referring.push(historySize / BLOCKS);
       figures[`${size}: rows per block`] = (await countRows(weir, executionId)) / BLOCKS;
       figures[`${size}: ms per block`] = (seconds * 1_000) / BLOCKS;

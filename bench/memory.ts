@@ -1,4 +1,4 @@
-// main: the memory of a running `npm start` by part (docs/performance.md, Memory): npx node bench/memory.ts [STATE_FOLDER]
+// main: the memory of a running `npm start` by part (bench/results/2026-11-28-memory.txt): npx node bench/memory.ts [STATE_FOLDER]
 // Linux only. Pages that several processes share count in equal parts (PSS), so the parts can be added up.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// main: what runs that do not end cost (docs/performance.md, Unfinished runs):
+// main: what runs that do not end cost (bench/results/2026-11-24-unfinished-runs.txt):
 //   npx node bench/unfinished.ts [--count 100000] [--seconds 120]
 // So many runs are open in the engine and wait for a task queue that no worker polls, as under a roll-out that went wrong. Linux
 // only.

@@ -1,4 +1,4 @@
-// main: memory and processor time of work that only waits (docs/performance.md, Memory):
+// main: memory and processor time of work that only waits (bench/results/2026-11-28-memory.txt):
 //   npx node bench/waiting.ts [--count 2000] [--seconds 30]
 // So many parked runs, then so many deliveries whose next attempt is due in half an hour, each twice: the second time shows
 // what the work itself takes, since everything is loaded by then. Linux only.

@@ -21,7 +21,7 @@ const REPEATS_MAX = 3;
 
 /**
  * Runs `work` in the caller's transaction, or in a new one, which is repeated after a deadlock. For the order of
- * locks that avoids deadlocks, see docs/design.md, "Rows are locked in one order".
+ * locks that avoids deadlocks, see docs/decisions/0018-lock-order.md.
  */
 export async function inTransaction<T>(db: Db | Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Tx);

@@ -9,7 +9,7 @@ import { type Child, startChild } from './processes/child.ts';
 
 const ROOT = path.dirname(import.meta.dirname);
 const NODE_FLAGS = [
-  // A small young generation, which costs no time that can be measured (docs/performance.md, Memory).
+  // A small young generation, which costs no time that can be measured (bench/results/2026-11-28-memory.txt).
   '--max-semi-space-size=4',
   // The heap is collected once it is half as large again as what is in use. By itself V8 lets it grow to four times.
   '--heap-growing-percent=50',

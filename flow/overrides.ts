@@ -1,4 +1,4 @@
-// Block overrides: the config plane of a run (docs/running-flows.md, Overrides).
+// Block overrides: the config plane of a run (docs/run-and-wait.md, Change blocks for one run).
 import type { Block, FlowDefinition } from './definition.ts';
 import { findTimeoutProblem } from './find-timeout-problem.ts';
 import { listBlocks } from './plan.ts';

@@ -35,7 +35,7 @@ export type GuestProcess = {
 
 const NODE_FLAGS = [
   '--max-old-space-size=192',
-  // One helper of V8 and a small young generation: less memory, and no time lost (docs/performance.md, Memory).
+  // One helper of V8 and a small young generation: less memory, and no time lost (bench/results/2026-11-28-memory.txt).
   '--v8-pool-size=1',
   '--max-semi-space-size=1',
   '--disable-warning=ExperimentalWarning',

@@ -85,7 +85,7 @@ function cancelMatching(deps: ApiDeps): ApiMiddleware {
     const cancelled = await inTransaction(db, async (tx) => {
       const marked = new Set((await cancelRuns(tx, ids)).map(({ id }) => id));
       // Authorized again, because the body may have arrived slowly. After the runs are locked, by the lock order
-      // (docs/design.md).
+      // (docs/decisions/0018-lock-order.md).
       await lockOrganization(tx, organizationId);
       await ctx.state.authorizeAgain?.(tx);
       const details = JSON.parse(JSON.stringify({ ...filter, cursor, cancelled: marked.size }));

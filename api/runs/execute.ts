@@ -1,4 +1,4 @@
-// POST …/execute (docs/running-flows.md). runs/ has the endpoints that start, resume, follow, list, cancel and fork
+// POST …/execute (docs/run-and-wait.md). runs/ has the endpoints that start, resume, follow, list, cancel and fork
 // runs. A start or resume is checked and stored (calls/accept-*.ts), started by Temporal, and its end described.
 import { z } from 'zod';
 import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';

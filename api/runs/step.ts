@@ -1,4 +1,4 @@
-// POST …/step: one step of a flow per call, as Server-Sent Events (docs/running-flows.md, Step through a flow).
+// POST …/step: one step of a flow per call, as Server-Sent Events (docs/step-by-step.md).
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Place } from '../../platform/limits/place.ts';

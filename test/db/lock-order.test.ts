@@ -23,7 +23,7 @@ import { duringTransaction } from './during-transaction.ts';
 import { lockWaiters } from './lock-waiters.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
-describe('the order of locks (docs/design.md)', () => {
+describe('the order of locks (docs/decisions/0018-lock-order.md)', () => {
   let database: TestDatabase;
   let db: Db;
   let account: Account;

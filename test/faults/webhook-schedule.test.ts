@@ -16,7 +16,7 @@ import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
 
 const MINUTE_MS = 60_000;
-/** The retry policy (docs/webhooks.md, Retries and dead letters). */
+/** The retry policy (docs/webhooks.md, Retries). */
 const GAPS_MS = [1, 5, 30, 120, 720].map((minutes) => minutes * MINUTE_MS);
 
 describeWith(['openssl'], 'retries of a delivery', () => {

@@ -1,4 +1,4 @@
-// Descriptions of ended and paused runs for callers (docs/running-flows.md, Answers).
+// Descriptions of ended and paused runs for callers (docs/run-and-wait.md, Failed runs).
 import { loadBlockOutput } from '../../../db/runs/block-runs.ts';
 import { listBlocksOfCall } from '../../../db/runs/list-recorded-blocks.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';

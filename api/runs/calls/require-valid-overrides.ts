@@ -1,4 +1,4 @@
-// Checks of requests that start or continue runs: overrides, tools, attachments, credits (docs/running-flows.md).
+// Checks of requests that start or continue runs: overrides, tools, attachments, credits (docs/run-and-wait.md).
 
 import type { FlowDefinition, JsonSchema } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';

@@ -1,4 +1,4 @@
-// The shapes of requests that start runs: they validate requests and make the API reference (docs/running-flows.md).
+// The shapes of requests that start runs: they validate requests and make the API reference (docs/run-and-wait.md).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../../../db/runs/idempotency-keys.ts';
 import { blockFields, parsedObject, processorConfig } from '../../flows/written-flow.ts';

@@ -1,4 +1,4 @@
-// The shapes of /step: its request, and the data of each event (docs/running-flows.md, Step through a flow).
+// The shapes of /step: its request, and the data of each event (docs/step-by-step.md).
 import { z } from 'zod';
 import { errorCode } from '../../http/headers.ts';
 import { streamInterrupted } from '../../http/stream-interruption.ts';
