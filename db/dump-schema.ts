@@ -103,7 +103,7 @@ async function dumpFromScratch(serverUrl: string): Promise<string> {
   }
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   const serverUrl = process.env.TEST_DATABASE_URL ?? process.env.DATABASE_URL;
   if (serverUrl) await writeFile(SCHEMA_FILE, await dumpFromScratch(serverUrl));
   else {

@@ -87,7 +87,7 @@ function splitSentences(block: string): string[] {
     .filter((piece) => (STOP.test(piece) ? countWords(piece) > 0 : countWords(piece) >= SENTENCE_MIN_WORDS));
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   const root = execFileSync('git', ['rev-parse', '--show-toplevel'], { encoding: 'utf8' }).trim();
   const pages = process.argv.length > 2 ? process.argv.slice(2) : listPages(root);
   const measured = pages.map((page) => measureProse(page, readFileSync(page, 'utf8')));

@@ -69,7 +69,7 @@ function bundlePath(): string {
   return path.join(FOLDER, `${NAME}-${hash.digest('hex').slice(0, 16)}.js`);
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   const file = bundlePath();
   const { code } = await buildWorkflowBundle();
   mkdirSync(FOLDER, { recursive: true });

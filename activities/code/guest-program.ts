@@ -51,7 +51,7 @@ function folderOf(files: Map<string, string>): string {
   return path.join(DIST, `guest-${hash.slice(0, 16)}`);
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   const files = readProgram();
   const folder = folderOf(files);
   // Renamed, so that nobody loads half a program.

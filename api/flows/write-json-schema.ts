@@ -11,4 +11,4 @@ export function flowFileJsonSchema(): string {
   return `${JSON.stringify(z.toJSONSchema(flowFileSchema, { io: 'input' }), null, 2)}\n`;
 }
 
-if (import.meta.main) writeFileSync(SCHEMA_FILE, flowFileJsonSchema());
+if (process.argv[1] === import.meta.filename) writeFileSync(SCHEMA_FILE, flowFileJsonSchema());

@@ -28,7 +28,7 @@ export function startWatchdog(stateFolder: string): void {
   watchdog.unref();
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   const [stateFolder, supervisor] = process.argv.slice(2);
   if (!stateFolder) throw new Error('The watchdog needs a state folder as its argument.');
   const owner = findStart(stateFolder);
