@@ -50,7 +50,7 @@ export function unreachable(method: string, code = 'UNREACHABLE'): ApiError {
   const message =
     method === 'GET'
       ? 'The service cannot be reached. Check that it runs and that you are online, then try again.'
-      : 'No answer came, so the change may have been made. Check before you try again.';
+      : 'No response came, so the change may have been made. Check before you try again.';
   return new ApiError(0, { code, message });
 }
 
@@ -63,7 +63,7 @@ export function timedOut(method: string): ApiError {
 export function toCutOff(error: unknown, method: string): unknown {
   if (!(error instanceof SyntaxError || error instanceof TypeError)) return error;
   if (method !== 'GET') return unreachable(method);
-  return new ApiError(0, { code: 'CUT_OFF', message: 'The answer was cut off. Try again.' });
+  return new ApiError(0, { code: 'CUT_OFF', message: 'The response was cut off. Try again.' });
 }
 
 /** Whether the outcome of a request is unknown: there was no response, or none from the service itself. */

@@ -20,7 +20,7 @@ export async function fetchWithin(request: Request, silenceMaxMs: number): Promi
       new TransformStream<Uint8Array, Uint8Array>({
         start(controller) {
           giveUp = () => {
-            controller.error(new TypeError('Nothing more of the answer came.'));
+            controller.error(new TypeError('The response stopped.'));
             stop.abort();
           };
         },

@@ -34,6 +34,6 @@ export async function sendOnce<Answer>(
 function outcomeUnknown(): ApiError {
   return new ApiError(0, {
     code: 'UNREACHABLE',
-    message: 'No answer came: it is not known whether the run has begun. Try again: it does not begin twice.',
+    message: 'No response came, so the run may have started. Try again: it will not start twice.',
   });
 }

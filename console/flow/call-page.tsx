@@ -19,16 +19,20 @@ import { useFlow } from './flow-context.ts';
 import { parametersUsed } from './try/try-input.ts';
 
 const WAYS: { id: Way; label: string; text: string }[] = [
-  { id: 'execute', label: 'Wait for the answer', text: 'One request, answered when the run has ended.' },
+  {
+    id: 'execute',
+    label: 'Wait for the answer',
+    text: 'One request; the response comes when the run has ended.',
+  },
   {
     id: 'jobs',
     label: 'Start a job',
-    text: 'Answered at once; ask for the run, or follow its events, until it has ended.',
+    text: 'The response comes at once; poll the run, or follow its events, until it has ended.',
   },
   {
     id: 'webhook',
     label: 'Get a webhook',
-    text: 'A job whose result Weir posts to an https address of yours, signed.',
+    text: 'A job whose result Weir posts, signed, to your https address.',
   },
   {
     id: 'step',
@@ -132,8 +136,8 @@ export function CallPage() {
           {way === 'webhook' && <ListenNote />}
           {way === 'webhook' && (
             <Note>
-              Put an https address of yours in place of <code>https://example.com/weir-webhook</code>. Verify
-              the signature of each request before you read it:{' '}
+              Replace <code>https://example.com/weir-webhook</code>. Verify the signature of each request
+              before you read it:{' '}
               <Link to="/orgs/$org/webhooks" params={{ org }}>
                 Webhooks
               </Link>{' '}

@@ -48,8 +48,8 @@ export function DeleteFlowDialog({ onClose }: { onClose: () => void }) {
       {mayDelete ? (
         <>
           <p>
-            This cannot be undone. The flow can no longer be called; runs under way go on. Its versions, its
-            draft and its test cases are gone: copy what you may need from the versions page first.
+            This cannot be undone. The flow can no longer be called; runs under way continue. Its versions,
+            its draft and its test cases are gone: copy what you may need from the versions page first.
           </p>
           <TextField
             label={`Type ${flow.slug} to confirm`}

@@ -111,7 +111,7 @@ export function TestsPage() {
             cases.length === 0 ? (
               <EmptyState
                 title="No test case yet"
-                text="A test case is a message and what its answer must be. Run them all before you publish; each run costs what a run of the flow costs."
+                text="A test case is a message with the expected answer. Run them all before you publish; each run costs as much as a run of the flow."
               >
                 {add}
               </EmptyState>

@@ -44,7 +44,7 @@ export function VersionsPage() {
             return (
               <EmptyState
                 title="No version yet"
-                text="A version keeps the draft as it is now. Callers run the version that is in production, so that you can go on editing."
+                text="A version keeps the draft as it is now. Callers run the version that is in production, so you can continue editing."
               >
                 <Button variant="primary" onPress={() => setPublishing(true)}>
                   Publish

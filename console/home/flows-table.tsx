@@ -108,8 +108,7 @@ export function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: stri
             await refetch('/api/v1/projects/{project_id}/flows');
           }}
         >
-          Calls of <code>{toDelete.slug}</code> will be answered with 404. Its versions and test cases go with
-          it.
+          Calls of <code>{toDelete.slug}</code> will get 404. Its versions and test cases are deleted too.
         </ConfirmDialog>
       )}
     </>

@@ -26,7 +26,7 @@ export function listNextSteps({ sawRun, hasTried, flows, keys, assistants }: Pro
     {
       id: 'run',
       title: 'Look at a run',
-      text: 'See what each block got, answered and cost.',
+      text: 'See the input, output and cost of each block.',
       isDone: sawRun,
     },
     {

@@ -47,7 +47,10 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
       return data?.executionId as string;
     },
     onSuccess(executionId, how) {
-      showToast({ tone: 'good', title: how === 'retry' ? 'The run is retried.' : 'The run begins again.' });
+      showToast({
+        tone: 'good',
+        title: how === 'retry' ? 'The run is being retried.' : 'The run starts again.',
+      });
       void client.invalidateQueries({ queryKey: ['runs'] });
       // The mutation stays pending until the other page is shown, because the button is still this run's.
       return navigate({
@@ -167,8 +170,8 @@ export function RunActions({ run, path, chosen, steps, projectId }: Props) {
           await client.invalidateQueries({ queryKey: ['run', path] });
         }}
       >
-        It ends as failed within seconds, and cannot go on. Nothing more is charged; blocks that had completed
-        stay charged.
+        It ends as failed within seconds and cannot continue. Nothing more is charged; completed blocks stay
+        charged.
       </ConfirmDialog>
     </>
   );

@@ -139,7 +139,7 @@ function NoBlock({
         <BlockNotLoaded block={name} more={more} />
       ) : (
         <span>
-          {name} {isRunning ? 'has not begun in this run.' : 'is not among those that this run executed.'}
+          {name} {isRunning ? 'has not started in this run.' : 'was not executed by this run.'}
         </span>
       )}
     </Note>

@@ -73,8 +73,8 @@ export function ApiKeysPage() {
           }}
         >
           <p>
-            Every program that uses <code>{toRevoke.keyId}</code> is answered with 401 at once. Runs that it
-            has started go on. This cannot be undone.
+            Every program that uses <code>{toRevoke.keyId}</code> gets 401 at once. Runs that it has started
+            continue. This cannot be undone.
           </p>
           <p>
             {toRevoke.lastUsedAt ? (

@@ -39,7 +39,7 @@ export function LowBalanceDialog({ organizationId, mark, onClose }: Props) {
         label="Low below, in credits"
         inputMode="decimal"
         autoFocus
-        help="When a charge takes the balance below it, the audit log gets an entry. Empty takes the mark away."
+        help="When a charge takes the balance below it, the audit log gets an entry. Empty removes the mark."
         value={text}
         onChange={setText}
         error={isNumber ? fieldError(save.error, 'low_balance_mark') : 'Write a number, such as 100.'}

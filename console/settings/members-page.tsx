@@ -136,8 +136,8 @@ export function MembersPage() {
             await refetch(MEMBERS);
           }}
         >
-          They can no longer see anything of {organization.name}. API keys they have made and runs they have
-          started go on; their open invitations end.
+          They can no longer see anything of {organization.name}. API keys they have created and runs they
+          have started continue; their open invitations end.
         </ConfirmDialog>
       )}
     </Stack>

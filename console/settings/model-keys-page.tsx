@@ -115,8 +115,8 @@ export function ModelKeysPage() {
             await refetch(KEYS, '/api/v1/models');
           }}
         >
-          Its models are then paid with credits, where the service has a key for {toDelete}; where it has
-          none, blocks that ask them fail.
+          Its models are then paid with credits if the service has a key for {toDelete}; otherwise blocks that
+          call them fail.
         </ConfirmDialog>
       )}
     </Stack>

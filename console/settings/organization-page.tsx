@@ -49,8 +49,8 @@ export function OrganizationPage() {
           <RateLimitsPanel organizationId={mine.id} />
           <Panel title="Delete the organization">
             <p>
-              Its projects, flows and API keys go with it, runs under way are cancelled, and callers are
-              answered with 401.
+              Its projects, flows and API keys are deleted too, runs under way are cancelled, and callers get
+              401.
             </p>
             <RoleNote organization={mine} needed="owner" to="delete the organization" />
             <Row>

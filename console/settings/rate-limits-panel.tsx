@@ -23,8 +23,8 @@ export function RateLimitsPanel({ organizationId }: { organizationId: string }) 
         )}
       </QueryView>
       <p>
-        A request over a limit is answered with 429 and the seconds to wait (<code>Retry-After</code>). Usage
-        counts them by day. The operator of the service sets the limits.
+        A request over a limit gets 429 with the seconds to wait (<code>Retry-After</code>). Usage counts them
+        by day. The operator of the service sets the limits.
       </p>
     </Panel>
   );

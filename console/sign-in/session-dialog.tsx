@@ -33,14 +33,11 @@ export function SessionDialog() {
       hasCross={false}
       onClose={() => location.assign('/console/signed-out')}
     >
-      <p>
-        Sign in again in a small window to go on. This page stays as it is, with everything that you have
-        entered.
-      </p>
+      <p>Sign in again in a small window to continue. This page keeps everything that you have entered.</p>
       {isBlocked && (
         <Note tone="warn">
           The browser has blocked the window. Allow pop-up windows for this address and press Sign in again;
-          or sign in on this page, which loses what is not saved.
+          or sign in on this page, which loses unsaved changes.
         </Note>
       )}
       <DialogActions>

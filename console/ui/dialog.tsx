@@ -34,7 +34,7 @@ export function Dialog(props: Props) {
     if (isPending)
       showToast({
         tone: 'good',
-        title: `“${title}” was closed before the answer came: it may still be done.`,
+        title: `“${title}” was closed before the response came. The change may still be made.`,
       });
     onClose();
   }

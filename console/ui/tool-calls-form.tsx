@@ -76,7 +76,7 @@ export function ToolCallsForm({
       })}
       <Row>
         <Button type="submit" variant="primary" isPending={isBusy}>
-          Send {calls.length > 1 ? `${calls.length} results` : 'the result'} and go on
+          Send {calls.length > 1 ? `${calls.length} results` : 'the result'} and continue
         </Button>
       </Row>
     </form>

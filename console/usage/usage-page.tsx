@@ -69,7 +69,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      text="Days are in UTC. What has ended counts within a minute; runs under way count once they end."
+      text="Days are in UTC. Ended runs count within a minute; runs under way count once they end."
       actions={<DownloadButton organization={organization} wanted={wanted} by={by} />}
     >
       <Row>

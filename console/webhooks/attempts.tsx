@@ -9,7 +9,7 @@ type Attempt = Schemas['WebhookAttempt'];
 
 /** The attempts of a delivery, newest first. Each opens to show request and response. */
 export function Attempts({ attempts }: { attempts: Attempt[] }) {
-  if (attempts.length === 0) return <p>None yet: the delivery waits for its turn.</p>;
+  if (attempts.length === 0) return <p>None yet: the delivery is queued.</p>;
   const rounds = Math.max(...attempts.map(({ round }) => round));
   const newestFirst = attempts.toSorted((a, b) => b.round - a.round || b.attempt - a.attempt);
   return newestFirst.map((attempt, index) => (

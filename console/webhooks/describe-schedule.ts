@@ -11,8 +11,7 @@ export function describeSchedule({
 }): string | undefined {
   if (status === 'dead_letter')
     return 'All six attempts have failed: it is a dead letter now. Fix the receiver, then send it again.';
-  if (status === 'failed_permanent')
-    return 'It is not repeated by itself. Fix the receiver, then send it again.';
+  if (status === 'failed_permanent') return 'It is not retried. Fix the receiver, then send it again.';
   if (status !== 'failed_retry') return undefined;
   // Attempt n has failed; attempt n + 1 is the next one.
   const later = DELAYS.slice(attempt + 1);

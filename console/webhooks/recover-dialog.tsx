@@ -75,7 +75,7 @@ export function RecoverDialog({ organizationId, onClose }: { organizationId: str
         <Note>
           <span role="status">
             {recover.data.recovered === 0
-              ? 'There was none to send.'
+              ? 'Nothing to send.'
               : `Being sent again: ${formatCount(recover.data.recovered)}.`}{' '}
             {recover.data.hasMore && 'There are more.'}
           </span>

@@ -58,11 +58,11 @@ export function RotateDialog({ organizationId, onClose }: { organizationId: stri
       }
     >
       <p>
-        Deliveries are signed with a new secret at once, and for 24 hours with the present one too, so that no
-        receiver loses any. A secret from before the present one ends now.
+        Deliveries are signed with a new secret at once, and for 24 hours with the current one too, so that no
+        receiver loses any. An older secret ends now.
       </p>
       <Checkbox isSelected={hasLeaked} onChange={setLeaked}>
-        The present secret has leaked: end it now
+        The current secret has leaked: end it now
       </Checkbox>
       {hasLeaked && <Note tone="warn">Receivers refuse all deliveries until they have the new secret.</Note>}
     </FormDialog>

@@ -17,7 +17,7 @@ export function WebhooksPage() {
     <Page
       title="Webhooks"
       part={isSecret ? 'Signing secret' : undefined}
-      text="A run that was submitted with a callbackUrl tells that address when it has ended."
+      text="When a run that was submitted with a callbackUrl ends, Weir posts its result to that address."
       actions={
         <>
           <Button onPress={() => setOpened('recover')}>Recover …</Button>

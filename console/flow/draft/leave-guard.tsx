@@ -18,7 +18,7 @@ export function LeaveGuard() {
       <p>
         {saveState === 'conflict'
           ? 'It was changed elsewhere meanwhile. Stay to choose between the two, or leave without your last changes.'
-          : `${message ?? 'The service did not take it.'} Stay to fix it, or leave without your last changes.`}
+          : `${message ?? 'The service did not accept it.'} Stay to fix it, or leave without your last changes.`}
       </p>
       <DialogActions>
         <Button

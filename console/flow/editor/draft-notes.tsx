@@ -58,7 +58,7 @@ export function DraftNotes() {
     return (
       <div className={style.note} role="alert">
         <Note tone="warn">
-          <strong>The draft is not saved yet; saving is tried again.</strong> {failure}
+          <strong>The draft is not saved yet. Saving will be retried.</strong> {failure}
         </Note>
       </div>
     );

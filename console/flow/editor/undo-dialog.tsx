@@ -11,8 +11,8 @@ export function UndoDialog() {
     <Dialog title="Undo what was changed elsewhere?" isOpen onClose={keepElsewhere}>
       <div>
         <p>
-          The last change was not made here. Undo takes it back for everybody. Only after that does it reach
-          your own earlier changes.
+          The last change was made elsewhere. Undo reverts it for everybody. After that, undo reaches your own
+          earlier changes.
         </p>
         <Changes from={undoSteps} to={steps} />
       </div>

@@ -57,8 +57,8 @@ function ModelFacts({ model, org, wantsSchema }: { model: Model; org: string; wa
       </div>
       {wantsSchema && !jsonSchema && (
         <p className={style.help}>
-          This model does not enforce JSON Schemas itself: it is told the output schema, and its answer is
-          checked.
+          This model does not enforce JSON Schemas: the output schema is added to its prompt, and its answer
+          is checked.
         </p>
       )}
       {key === 'organization' && (

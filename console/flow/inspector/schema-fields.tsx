@@ -12,7 +12,7 @@ export function SchemaFields({ step }: { step: SequentialStep }) {
         help={
           step.processor_type === 'llm'
             ? 'The model answers in this shape, and later prompts can use its fields.'
-            : 'What the block hands on must match it; later prompts can use its fields.'
+            : 'The output must match it; later prompts can use its fields.'
         }
         schema={step.outputSchema}
         onChange={(schema) => set('outputSchema', schema, 'output schema')}

@@ -68,7 +68,7 @@ export function TestRunPanel({ testRunId, onClose }: { testRunId: string; onClos
               {run.passed} of {run.total} passed
               {run.failed > 0 && `, ${run.failed} failed`}
               {run.errors > 0 && `, ${run.errors} could not be judged`}
-              {run.pending > 0 && `, ${run.pending} not ended`} · {formatCredits(run.cost)} credits
+              {run.pending > 0 && `, ${run.pending} pending`} · {formatCredits(run.cost)} credits
             </p>
             <ul className={style.results} aria-label="Results">
               {run.results.map((result) => (

@@ -8,6 +8,6 @@ export function parseOutput(text: string): { value?: unknown; error?: string } {
     return error ? { error } : { value };
   } catch (wrong) {
     const why = wrong instanceof Error ? wrong.message : String(wrong);
-    return { error: `The output must be JSON before the run goes on: ${why}.` };
+    return { error: `The output must be JSON before the run continues: ${why}.` };
   }
 }

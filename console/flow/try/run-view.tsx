@@ -79,8 +79,8 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
       {run.isReconnecting && isUnderWay(run) && (
         <Note>
           {executionId
-            ? 'The connection was interrupted. The run goes on, and this page follows it again in a moment.'
-            : 'No answer has come yet. The request is sent again, and begins one run only.'}
+            ? 'The connection was interrupted. The run continues, and this page will reconnect in a moment.'
+            : 'No response has come yet. The request is repeated, and starts only one run.'}
         </Note>
       )}
       {run.refused && <Refusal error={run.refused} />}
@@ -99,7 +99,7 @@ export function RunView({ run, store }: { run: TryRun; store: TryStore }) {
           <Note tone="warn">
             <strong>{pause.stepId}</strong> asks for{' '}
             {pause.toolCalls.length === 1 ? 'a tool' : `${pause.toolCalls.length} tools`} (round{' '}
-            {pause.iterationsUsed} of this block). Answer, and the run goes on.
+            {pause.iterationsUsed} of this block). Answer, and the run continues.
           </Note>
           <ToolCallsForm
             key={pause.toolCalls.map(({ id }) => id).join(' ')}

@@ -76,7 +76,7 @@ export function TryForm({ input, onChange, onStart }: Props) {
             onChange={(maxCredits) => set({ maxCredits })}
             error={shown.maxCredits}
             placeholder="No limit"
-            help="A model call that could take the run over it is not made."
+            help="A model call that could exceed it is not made."
           />
         </div>
       </details>

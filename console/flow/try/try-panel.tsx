@@ -64,13 +64,13 @@ export function TryPanel() {
               >
                 <code>{shortId(unfinished)}</code>
               </Link>{' '}
-              had not ended when this page was left. Its page shows how it stands, and forks a session from
-              any of its blocks.
+              had not ended when you left this page. Its page shows its status, and forks a session from any
+              of its blocks.
             </Note>
           ) : (
             <p className={style.faint}>
-              Write a message and run the flow: its steps light up on the graph, and each block’s output,
-              tokens and cost appear here.
+              Write a message and run the flow: the graph shows the status of its steps, and each block’s
+              output, tokens and cost appear here.
             </p>
           )}
           <RecentTries current={run?.executionId} />

@@ -8,7 +8,7 @@ import { beginRun, isUnderWay, type TryRun } from './try-run.ts';
 /** Events are shown in batches: a loop can send hundreds a second. */
 const NOTIFY_INTERVAL_MS = 100;
 const GIVEN_UP_MESSAGE =
-  'No answer came: it is not known whether the run has begun. The list of runs shows it if it has.';
+  'No response came, so the run may have started. If it has, the list of runs shows it.';
 
 /** The run that is tried on the pages of one flow. It continues while another page of the console is open. */
 export class TryStore {

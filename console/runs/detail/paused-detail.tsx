@@ -17,12 +17,7 @@ type PausedDetailProps = {
 export function PausedDetail({ run, path, projectId, steps, typed }: PausedDetailProps) {
   const calls = run.toolCalls ?? [];
   if (calls.length === 0)
-    return (
-      <Note>
-        This session waits for its caller to send the next step. It stays as it is until then, or until it is
-        cancelled.
-      </Note>
-    );
+    return <Note>This session waits for its caller to send the next step, or until it is cancelled.</Note>;
   return (
     <section className={style.value}>
       <h2>Waiting for tool calls</h2>

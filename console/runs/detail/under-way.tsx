@@ -22,7 +22,7 @@ export function UnderWay({ block }: { block: Schemas['BlockUnderWay'] }) {
       {block.errorMessage ? (
         <Note tone="warn">The provider refused the attempt before: {block.errorMessage}</Note>
       ) : (
-        <Note>It has not ended: its input and output appear here when it has.</Note>
+        <Note>It is running. Its input and output appear here when it has ended.</Note>
       )}
     </>
   );

@@ -27,7 +27,7 @@ const WORDS = {
     none: 'These filters find no failed run that can be retried at once.',
     found: (runs: string) => `These filters find ${runs} to retry.`,
     consequence:
-      'Each is run again as a new job, from the step that failed; only what is repeated is charged. Runs that were cancelled, that had been run again before, or that repeat another run are passed over.',
+      'Each is run again as a new job from the step that failed; only repeated blocks are charged. Runs that were cancelled, were already run again, or repeat another run are skipped.',
     action: 'Retry',
     pending: 'Retrying …',
     cancelLabel: 'Cancel',
@@ -36,7 +36,7 @@ const WORDS = {
     none: 'These filters find no run that can be cancelled.',
     found: (runs: string) => `These filters find ${runs} to cancel.`,
     consequence:
-      'Each ends as failed within seconds, and cannot go on. Nothing more is charged; blocks that had completed stay charged.',
+      'Each ends as failed within seconds and cannot continue. Nothing more is charged; completed blocks stay charged.',
     action: 'Cancel',
     pending: 'Cancelling …',
     cancelLabel: 'Keep them',

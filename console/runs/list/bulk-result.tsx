@@ -5,7 +5,7 @@ import { countReasons } from './count-reasons.ts';
 /** Describes how many runs were retried or cancelled. */
 export function describeCounts(how: Bulk, { done, refused }: BulkResult): string {
   return how === 'retry'
-    ? `${formatCount(done)} retried, ${formatCount(refused.length)} passed over`
+    ? `${formatCount(done)} retried, ${formatCount(refused.length)} skipped`
     : `${formatCount(done)} ${done === 1 ? 'run is' : 'runs are'} being cancelled`;
 }
 

@@ -10,10 +10,7 @@ export function NoRuns({ filter, onClear }: { filter: RunFilter; onClear: () => 
   const { org = '', project = '' } = useParams({ strict: false });
   if (isFiltered(filter))
     return (
-      <EmptyState
-        title="No run passes these filters"
-        text="Runs that begin now appear here by themselves when they do."
-      >
+      <EmptyState title="No run matches these filters" text="New runs that match appear here automatically.">
         <ReturnFocus />
         <Button onPress={onClear}>Clear the filters</Button>
       </EmptyState>

@@ -81,7 +81,7 @@ export function SpanLine({ row, top, scale, isActive, isSelected, onChoose, onTo
           <span
             className={style.wait}
             style={{ left: `${ready * 100}%`, width: `${(from - ready) * 100}%` }}
-            title={`Waited ${formatDuration(waited)} before ${attempts > 1 ? 'its last attempt' : 'it began'}`}
+            title={`Waited ${formatDuration(waited)} before ${attempts > 1 ? 'its last attempt' : 'it started'}`}
           />
         )}
         {scale.cuts.map((cut) => (

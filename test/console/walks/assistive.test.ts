@@ -154,7 +154,7 @@ describeWalks('the console for assistive technology', (walk) => {
       const { path, executionId } = await startWaiting(tour, 'session-waits');
       await open(`${path}?fork=${executionId}&at=0&try=true`);
       await page.getByRole('button', { name: 'Run ask' }).press('Enter');
-      await page.getByRole('button', { name: 'Send the result and go on' }).waitFor();
+      await page.getByRole('button', { name: 'Send the result and continue' }).waitFor();
       await page.locator('#main:focus, #main :focus').waitFor();
     },
   );

@@ -42,7 +42,7 @@ describeWalks('a change in the console', (walk) => {
     const { body: run } = await weir.call('POST', 'demo/demo/pressed-twice/execute', request);
     await open(`${flow.path}/runs/${run.executionId}`);
     await page.getByRole('button', { name: 'Retry from the failed step' }).dblclick();
-    await page.getByText('The run is retried.').waitFor();
+    await page.getByText('The run is being retried.').waitFor();
 
     await open(`${PROJECT}/keys`);
     await page.getByRole('button', { name: 'New API key' }).first().click();
@@ -88,7 +88,7 @@ describeWalks('a change in the console', (walk) => {
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await loseAnswers(page, '**/versions', 1);
     await page.getByRole('button', { name: 'Publish to production' }).click();
-    await page.getByRole('dialog').getByText('No answer came, so the change may have been made.').waitFor();
+    await page.getByRole('dialog').getByText('No response came, so the change may have been made.').waitFor();
     await page.getByText('The draft is the same as version 1').waitFor();
 
     await open(`${PROJECT}/keys`);
@@ -111,9 +111,9 @@ describeWalks('a change in the console', (walk) => {
     await open(`${flow.path}/runs/${run.executionId}`);
     await loseAnswers(page, '**/retry', 3);
     await page.getByRole('button', { name: 'Retry from the failed step' }).click();
-    await page.getByText('it is not known whether the run has begun').waitFor();
+    await page.getByText('the run may have started').waitFor();
     await page.getByRole('button', { name: 'Retry from the failed step' }).click();
-    await page.getByText('The run is retried.').waitFor();
+    await page.getByText('The run is being retried.').waitFor();
     const { body } = await weir.call('GET', 'demo/demo/lost-retry/runs?mode=jobs', { key: weir.demoKey });
     assert.equal(body.runs.length, 1);
 
@@ -122,7 +122,7 @@ describeWalks('a change in the console', (walk) => {
     await loseAnswers(page, '**/draft/runs', 3);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('Not known', { exact: true }).waitFor();
-    await page.getByText('it is not known whether the run has begun').waitFor();
+    await page.getByText('the run may have started').waitFor();
     assert.equal(await page.getByRole('region', { name: 'Run' }).getByText('Credits').count(), 0);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('region', { name: 'Run' }).getByText('Failed').first().waitFor();
@@ -144,7 +144,7 @@ describeWalks('a change in the console', (walk) => {
     };
     const giveUp = async () => {
       await page.clock.fastForward('02:00');
-      await dialog.getByText('No answer came, so the change may have been made.').waitFor();
+      await dialog.getByText('No response came, so the change may have been made.').waitFor();
     };
     return { dialog, press, giveUp };
   }
@@ -156,7 +156,7 @@ describeWalks('a change in the console', (walk) => {
     await press('New flow', 'Create flow');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByText('closed before the answer came: it may still be done').waitFor();
+    await page.getByText('closed before the response came').waitFor();
     await press('New flow', 'Create flow');
     await giveUp();
   });

@@ -61,11 +61,11 @@ describeWalks('a console part that cannot be loaded', (walk) => {
       await route.fulfill({ status: 200, contentType: 'application/json', body: '{"deliveries":[{"id":"a' });
     });
     await open('orgs/demo/webhooks');
-    await page.getByText('The answer was cut off. Try again.').waitFor();
+    await page.getByText('The response was cut off. Try again.').waitFor();
     assert.ok(asked > 1, `asked ${asked} times`);
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('The answer was cut off. Try again.').waitFor({ state: 'detached' });
+    await page.getByText('The response was cut off. Try again.').waitFor({ state: 'detached' });
   });
 
   walk('may be the user, who is requested again on retry', 'owner', async (tour) => {

@@ -7,7 +7,7 @@ const RUNS = 'orgs/demo/projects/demo/runs';
 describeWalks('filters of runs in the console', (walk) => {
   walk('show no result until it is loaded', 'member', async ({ page, open }) => {
     await open(`${RUNS}?status=failed`);
-    await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
+    await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
     const asked = Promise.withResolvers<void>();
     await page.route('**/runs?**', async (route) => {
       await asked.promise;

@@ -34,13 +34,13 @@ describeWalks('runs in the console', (walk) => {
   walk('keeps filters in the address, and clears them when nothing matches', 'member', async (tour) => {
     const { page, open } = tour;
     await open(`${RUNS}?status=failed`);
-    await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
+    await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
     await page.getByRole('button', { name: 'Clear the filters' }).click();
     await page.getByRole('cell', { name: 'Completed' }).first().waitFor();
     assert.equal(new URL(page.url()).search, '');
     await page.keyboard.press('/');
     await page.keyboard.type('000000');
-    await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
+    await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
   });
 
   walk('updates the age of a new run every second', 'member', async ({ page, weir, open }) => {
@@ -70,7 +70,7 @@ describeWalks('runs in the console', (walk) => {
     await page.getByText('These filters find 2 runs to retry.').waitFor();
     await lookAt('retry-runs');
     await page.getByRole('button', { name: 'Retry 2 runs' }).click();
-    await page.getByText('2 retried, 0 passed over.').waitFor();
+    await page.getByText('2 retried, 0 skipped.').waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('button', { name: 'Retry failed …' }).click();
     await page.getByText('no failed run that can be retried').waitFor();
@@ -92,7 +92,7 @@ describeWalks('runs in the console', (walk) => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Retry failed runs' }).waitFor({ state: 'detached' });
     closed.resolve();
-    await page.getByText('“Retry failed runs” has ended: 1 retried, 0 passed over.').waitFor();
+    await page.getByText('“Retry failed runs” has ended: 1 retried, 0 skipped.').waitFor();
   });
 
   walk(
@@ -119,7 +119,7 @@ describeWalks('runs in the console', (walk) => {
       await page.getByText('These filters find 2 runs to retry.').waitFor();
       await page.route('**/runs/retry', (route) => route.fulfill(answers.shift()));
       await page.getByRole('button', { name: 'Retry 2 runs' }).click();
-      await page.getByText('1 retried, 0 passed over.').waitFor();
+      await page.getByText('1 retried, 0 skipped.').waitFor();
       await page.getByRole('alert').getByText('The organization is suspended.').waitFor();
     },
   );
@@ -143,7 +143,7 @@ describeWalks('runs in the console', (walk) => {
     await page.getByRole('button', { name: 'Cancel 2 runs' }).click();
     await page.getByText('2 runs are being cancelled.').waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByRole('heading', { name: 'No run passes these filters' }).waitFor();
+    await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
     await open(`${RUNS}?flow=${flow}&status=failed`);
     await page.getByRole('cell', { name: 'Cancelled' }).nth(1).waitFor();
     await page.getByRole('button', { name: /Only runs that have not ended can be cancelled/ }).click();
@@ -205,10 +205,10 @@ describeWalks('runs in the console', (walk) => {
       await route.continue();
     });
     await open(`orgs/demo/projects/demo/flows/${flow}/runs/${executionId}?block=a`);
-    await page.getByText('It has not ended').waitFor();
+    await page.getByText('It is running').waitFor();
     key = 'b';
     await page.getByRole('treeitem', { name: /^b/ }).waitFor();
-    assert.equal(await page.getByText('It has not ended').count(), 1);
+    assert.equal(await page.getByText('It is running').count(), 1);
     ended.resolve();
     await page.getByRole('heading', { name: /^Output/ }).waitFor();
   });

@@ -64,7 +64,7 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await page.getByRole('button', { name: 'Step through' }).click();
     await page.getByRole('button', { name: 'Run b' }).waitFor();
     await page.reload();
-    const left = page.getByText('had not ended when this page was left');
+    const left = page.getByText('had not ended when you left this page');
     await left.getByRole('link').click();
     await page.getByRole('treeitem', { name: /^Run, Between steps, / }).waitFor();
 
@@ -229,9 +229,9 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
     await run.getByText('Failed', { exact: true }).waitFor();
     await page.route('**/draft/step', (route) => route.abort());
     await begin.click();
-    await run.getByText('No answer has come yet.').waitFor();
+    await run.getByText('No response has come yet.').waitFor();
     await run.getByRole('button', { name: 'Cancel' }).click();
-    await run.getByText('it is not known whether the run has begun').waitFor();
+    await run.getByText('the run may have started').waitFor();
   });
 });
 

@@ -142,7 +142,7 @@ describeWalks('what the console shows while data changes', (walk) => {
     );
     const readAgain = page.waitForResponse('**/me');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByText('No answer came, so the change may have been made.').waitFor();
+    await dialog.getByText('No response came, so the change may have been made.').waitFor();
     await readAgain;
     await page.unrouteAll();
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -27,7 +27,7 @@ describeWalks('what pages of the console say', (walk) => {
     const request = { key: weir.demoKey, body: { message: 'm' } };
     const { body } = await weir.call('POST', 'demo/demo/one-block/v1/execute', request);
     await open(`${flow.path}/runs/${body.executionId}?block=b`);
-    await page.getByText('The block b is not among those that this run executed.').waitFor();
+    await page.getByText('The block b was not executed by this run.').waitFor();
     await page.getByRole('treeitem', { name: /^a, / }).click();
     await page.getByRole('heading', { level: 2, name: 'a', exact: true }).waitFor();
     assert.equal(await page.getByText('is not among').count(), 0);

@@ -67,7 +67,7 @@ describe('the store of a run that is tried', () => {
       [streams[0]?.options.signal.aborted, cancelled, store.run()?.status],
       [true, [], 'unknown'],
     );
-    assert.match(store.run()?.refused?.message ?? '', /not known whether the run has begun/);
+    assert.match(store.run()?.refused?.message ?? '', /the run may have started/);
   });
 
   it('cancels a run that a refusal of its session has named', async () => {
