@@ -1,4 +1,3 @@
-// The MCP server of one request (docs/mcp.md), with all tools, and the endpoint's last handler.
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createMcpHandler, INVALID_PARAMS } from '@modelcontextprotocol/server';

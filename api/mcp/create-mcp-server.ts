@@ -1,3 +1,4 @@
+// The MCP server of one request (docs/mcp.md), with all tools, and the endpoint's last handler.
 import { type CallToolResult, McpServer, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';

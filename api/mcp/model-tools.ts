@@ -1,4 +1,3 @@
-// list_models
 import { z } from 'zod';
 import { listModels } from '../flows/list-models.ts';
 import { requireProject } from './require-project.ts';

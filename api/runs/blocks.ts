@@ -1,4 +1,4 @@
-// GET …/jobs/{executionId}/blocks and …/blocks/{key}: the trace of a run.
+// GET …/jobs/{executionId}/blocks, …/blocks/{key} and …/output/url: the trace of a run.
 import { z } from 'zod';
 import {
   type BlockTraceRow,

@@ -1,5 +1,3 @@
-// Events of the blocks inside a parallel or loop step. They have no id: after a reconnect, the client gets those of
-// the current step again.
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { lastSettled, type listBlocksOfCall } from '../../db/runs/list-recorded-blocks.ts';
 import { listSmallOutputs } from '../../db/runs/list-small-outputs.ts';
@@ -25,7 +23,8 @@ export type InnerEvent = { name: string; data: object; isInner: true };
 export type BlockRuns = Awaited<ReturnType<typeof listBlocksOfCall>>;
 
 /**
- * Creates the events of one step: gets the recorded blocks of the call at each check, and yields new events. Returns
+ * Creates the events of the blocks inside a parallel or loop step: gets the recorded blocks of the call at each check,
+ * and yields new events. They have no id, so a client that reconnects gets those of the current step again. Returns
  * the last settled `recorded` of the call's blocks in flight.
  */
 export function createInnerEvents(

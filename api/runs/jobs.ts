@@ -1,4 +1,4 @@
-// POST …/jobs and GET …/jobs/{executionId} (docs/run-and-wait.md)
+// POST …/jobs, GET …/jobs/{executionId}, and POST …/draft/runs for drafts (docs/start-and-poll.md).
 import { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';

@@ -1,4 +1,3 @@
-// GET …/projects/{project_id}/runs and GET …/organizations/{org_id}/runs: runs of many flows.
 import type { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { RunScope } from '../../db/runs/list-runs.ts';

@@ -1,4 +1,4 @@
-// GET …/runs: the runs of a flow.
+// GET …/runs of a flow, of a project and of an organization: lists of runs.
 import { identifyCaller } from '../auth/identify-caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';

@@ -50,7 +50,7 @@ const READ_ONLY = '25006';
 /** A full disk, and a database that is read-only. */
 const WRITES_REFUSED = /^(53100|25006)$/;
 
-/** Turns a statement's error into ConnectionFailed when the database is away. `lost`: the connection is gone. */
+/** Turns a statement's error into ConnectionFailed when the database is down. `lost`: the connection is gone. */
 export function toQueryFailure(error: unknown, lost: boolean): unknown {
   if (error instanceof pg.DatabaseError) {
     const { code = '' } = error;

@@ -1,6 +1,3 @@
-// Limits of organizations: which runs they may start, how many at once, and the rate of requests. A rate limit uses
-// GCRA (the generic cell rate algorithm) with one row per limit, shared by all API processes: a minute's requests may
-// come at once, and become available again evenly.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 

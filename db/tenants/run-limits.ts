@@ -1,3 +1,6 @@
+// Limits of organizations: which runs they may start, how many at once, and the rate of requests. A rate limit uses
+// GCRA (the generic cell rate algorithm) with one row per limit, shared by all API processes: a minute's requests may
+// come at once, and become available again evenly.
 import type { Db } from '../connect.ts';
 
 /** The columns that decide whether an organization may begin or continue runs, for queries over its flows. */

@@ -1,3 +1,5 @@
+// Idempotent acceptance of calls. calls/ checks and stores the calls of runs (a run, a step, a resume, a repeat);
+// temporal/ then starts them.
 import { findCall } from '../../../db/runs/find-run-starts.ts';
 import { findKeyedRun } from '../../../db/runs/idempotency-keys.ts';
 import { toOutcome } from '../../../db/runs/runs.ts';

@@ -1,5 +1,3 @@
-// Idempotent acceptance of calls. calls/ checks and stores the calls of runs (a run, a step, a resume, a repeat);
-// temporal/ then starts them.
 import type { IdempotencyKey } from '../../../db/runs/idempotency-keys.ts';
 import type { ApiMiddleware } from '../../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
