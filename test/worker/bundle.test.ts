@@ -9,7 +9,7 @@ const root = new URL('../../', import.meta.url);
 describe('the workflow code of a worker', () => {
   it('is built for the process alone where dist/ takes no file, which the log tells', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-    for (const part of ['worker/bundle.ts', 'observability', 'package.json', 'package-lock.json'])
+    for (const part of ['worker/bundle.ts', 'platform/observability', 'package.json', 'package-lock.json'])
       cpSync(new URL(part, root), join(folder, part), { recursive: true });
     symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));
     mkdirSync(join(folder, 'workflows'));

@@ -88,8 +88,8 @@ describe('the pool of guest processes', () => {
     if (process.platform !== 'linux') this.skip();
     const program = `
       import { openSync } from 'node:fs';
-      import { findGuestProgram } from './activities/sandbox/guest-program.ts';
-      import { createPool } from './activities/sandbox/pool.ts';
+      import { findGuestProgram } from './activities/code/guest-program.ts';
+      import { createPool } from './activities/code/pool.ts';
       await findGuestProgram();
       try { for (;;) openSync('/dev/null'); } catch {}
       const pool = createPool({ size: 3 });

@@ -171,7 +171,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   /** Starts a process that has a sandbox and then does `rest`, of which the last is to print. */
   async function startService(rest: string) {
     const program = `
-      import { createSandbox } from './activities/sandbox/sandbox.ts';
+      import { createSandbox } from './activities/code/sandbox.ts';
       import { createLargeJson } from './large-values/large-json.ts';
       const sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
       const run = async (source) =>

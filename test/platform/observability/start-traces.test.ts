@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { hasTraces } from '../../../platform/observability/start-traces.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..', '../..');
+const ROOT = path.join(import.meta.dirname, '../../..');
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 
 describe('traces', () => {

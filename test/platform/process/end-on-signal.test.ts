@@ -22,7 +22,7 @@ describe('a program that is told to stop before it has reached Temporal', () => 
       await once(silent, 'listening');
       const { port } = silent.address() as AddressInfo;
       const child = spawn(process.execPath, [file], {
-        cwd: path.join(import.meta.dirname, '../..', '../..'),
+        cwd: path.join(import.meta.dirname, '../../..'),
         stdio: 'ignore',
         env: {
           DATABASE_URL: 'postgres://127.0.0.1:1/none',

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { startProgram } from '../../faults/processes.ts';
 import { SECRETS_KEYS, startWeir } from '../../harness.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..', '../..');
+const ROOT = path.join(import.meta.dirname, '../../..');
 /** The variables with which a program gets as far as Temporal. */
 const NEEDED = {
   DATABASE_URL: 'postgres://127.0.0.1:1/none',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 
-const ROOT = path.join(import.meta.dirname, '../..', '../..');
+const ROOT = path.join(import.meta.dirname, '../../..');
 const env = { ...process.env, WEIR_LOG_LEVEL: 'info' };
 const PROGRAMS = [
   'dev/start.ts',
