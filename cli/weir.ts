@@ -1,4 +1,4 @@
-// The `weir` command: runs what program.ts declares. It ends with 2 when it was called wrongly, and with 1 when it failed.
+// The `weir` command: runs the commands of program.ts. Exits with 2 when it was called wrongly and with 1 when it failed.
 import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
 import { describeError } from './terminal/describe-error.ts';
@@ -13,7 +13,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   note(`The output of this command cannot be written: ${error.message}.`);
   process.exit(1);
 });
-// Nothing is left to say it to.
+// There is no other place to report this.
 process.stderr.on('error', () => undefined);
 try {
   await createProgram().parseAsync();
