@@ -71,7 +71,7 @@ export function decodePayloads({ db, config, largeValues }: ApiDeps): ApiMiddlew
 
 /** Returns the id of the run, test run or delivery with which the workflow's id begins; undefined when nothing is encrypted. */
 function findWorkflow(codec: EncryptingCodec, payload: Payload): string | undefined {
-  return codec.findOwner(payload)?.slice(0, UUID_CHARS).toLowerCase();
+  return codec.findWorkflowId(payload)?.slice(0, UUID_CHARS).toLowerCase();
 }
 
 async function decode(codec: EncryptingCodec, payload: Payload): Promise<Payload> {
