@@ -9,7 +9,7 @@ import { endOnFatal } from '../platform/process/end-on-fatal.ts';
 import { endOnSignal, exitOnSignal } from '../platform/process/end-on-signal.ts';
 import { SERVE_END_MAX_SECONDS } from '../platform/process/end-times.ts';
 import { exitOnFailure } from '../platform/process/exit-on-failure.ts';
-import { tellFewOpenFiles } from '../platform/process/few-open-files.ts';
+import { logFewOpenFiles } from '../platform/process/few-open-files.ts';
 import { readProcessConfig } from '../platform/process/read-process-config.ts';
 import { restartCompiled } from '../platform/process/restart-compiled.ts';
 import { installRuntime } from '../temporal/install-runtime.ts';
@@ -27,7 +27,7 @@ const traces = await startTraces('weir');
 const metrics = await exitOnFailure(() => startMetrics('weir', config.metrics));
 installRuntime(metrics.engine);
 const dependencies = await exitOnFailure(() => openDependencies(config));
-await tellFewOpenFiles(config, {
+await logFewOpenFiles(config, {
   requests: countOpenAtMost(config.openRequestsMax),
   worker: config.workerRoles,
 });

@@ -1,6 +1,6 @@
-// The commands of `weir`. Each is in the file it is imported from: arguments and what the service answers go in, a table or
-// JSON comes out. commands/ and flows/ work over HTTP through api/; operator/ and backup/ work on the database; sign-in/
-// gets tokens; listen/ receives webhooks; doctor/ looks at what the service needs; terminal/ reads arguments and prints.
+// The commands of `weir`. commands/ and flows/ use the HTTP API through api/. operator/ and backup/ use the database.
+// sign-in/ gets tokens, listen/ receives webhooks, doctor/ checks the dependencies of the service, and terminal/ reads
+// arguments and prints.
 import { Command, Help, type Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { addBackupCommands } from './backup/commands.ts';
@@ -29,7 +29,7 @@ import { addWhoamiCommand } from './sign-in/whoami.ts';
 import { addCompletionCommand } from './terminal/completion.ts';
 import { addHelpCommand } from './terminal/help.ts';
 
-/** Room that the longest name of a command, with its arguments, leaves for what it does. */
+/** Minimum width of descriptions; where the longest command leaves less, descriptions stand below their commands. */
 const DESCRIPTION_MIN_COLUMNS = 20;
 const DESCRIPTION_INDENT = ' '.repeat(6);
 const TEXT_ONLY = new Set(['completion', 'help']);
@@ -40,7 +40,7 @@ export function createProgram(): Command {
     'Works with a Weir service.\n\n' +
       'Commands use the HTTP API of a service: the one you are signed in to (weir login), or the one at WEIR_URL, ' +
       'with WEIR_TOKEN or WEIR_API_KEY. In a checkout where npm start has run, nothing has to be set, except WEIR_STATE_DIR if ' +
-      'npm start ran with it. Only weir operator, backup and restore work on the database, and weir doctor looks at it.',
+      'npm start ran with it. Only weir operator, backup, restore and doctor use the database directly.',
   );
   addLoginCommands(program);
   addWhoamiCommand(program);
@@ -74,7 +74,7 @@ export function createProgram(): Command {
 }
 
 /**
- * Gives every command its exit handling and a help as wide as the terminal, or of 80 columns, and those whose output is data their
+ * Gives every command its exit handling, a help as wide as the terminal (80 columns without one) and, where it prints data,
  * `--json`.
  */
 function completeCommands(command: Command): void {
@@ -94,7 +94,7 @@ function describeOption(option: Option): string {
   return option.mandatory ? `${description} (required)` : description;
 }
 
-/** Formats an option, argument or command with what it does: beside it, or below it where there is no room, as at 40 columns. */
+/** Formats an option, argument or command with its description beside it, or below it in narrow terminals. */
 function formatItem(this: Help, term: string, termWidth: number, description: string, help: Help): string {
   const width = help.helpWidth ?? 80;
   if (width - termWidth - '    '.length >= DESCRIPTION_MIN_COLUMNS || !description)

@@ -1,4 +1,4 @@
-// main of the `weir` command.
+// main of the `weir` command: runs the commands of program.ts.
 import { runCommand } from './run-command.ts';
 import { note } from './terminal/print-line.ts';
 
@@ -8,6 +8,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   note(`The output of this command cannot be written: ${error.message}.`);
   process.exit(1);
 });
-// Nothing is left to say it to.
+// There is no other place to report this.
 process.stderr.on('error', () => undefined);
 await runCommand(process.argv.slice(2));

@@ -87,14 +87,14 @@ export function removeLoop(definition: FlowDefinition, stepId: string): FlowDefi
   return edited;
 }
 
-/** Removes a step with everything in it, and the branches, parallel and loop steps that this leaves empty. */
+/** Removes a step and its inner steps, and branches, parallel and loop steps that become empty. */
 export function removeStep(definition: FlowDefinition, stepId: string): FlowDefinition {
   const edited = structuredClone(definition);
   take(edited, stepId);
   return { ...edited, steps: withoutEmpty(edited.steps) };
 }
 
-/** Moves a step to another place and removes what this leaves empty. */
+/** Moves a step, and removes branches, parallel and loop steps that become empty. */
 export function moveStep(definition: FlowDefinition, stepId: string, place: StepPlace): FlowDefinition {
   const edited = structuredClone(definition);
   const step = take(edited, stepId);

@@ -84,7 +84,7 @@ export function isErrorCode(text: string | null | undefined): text is ErrorCode 
   return ERROR_CODES.some((code) => code === text);
 }
 
-/** Returns what a caller is told of an internal error, which the log has beside `reference`. */
+/** Returns the message of an internal error for callers; the log has the error under `reference`. */
 export function internalFailureText(reference: string): string {
   return `failed for a reason inside the service (reference ${reference}).`;
 }
@@ -92,8 +92,8 @@ export function internalFailureText(reference: string): string {
 const MESSAGE_MAX_LENGTH = 4_000;
 
 /**
- * Makes a message acceptable to every store and protocol: bounded, and without what user text may contain: lone surrogates, which
- * make a protobuf message unreadable to the engine, and U+0000, with which PostgreSQL finds no member of a JSON value.
+ * Makes a message acceptable to every store and protocol: bounds its length, and removes lone surrogates (protobuf cannot
+ * carry them) and U+0000 (PostgreSQL cannot read members of JSON that contains it).
  */
 export function sanitizeMessage(text: string): string {
   return text.slice(0, MESSAGE_MAX_LENGTH).toWellFormed().replaceAll('\0', '\u{fffd}');

@@ -13,7 +13,7 @@ export function findNearestName(name: string, names: string[]): string | undefin
   return nearest;
 }
 
-/** Counts the letters to insert, leave out or change in order to get from one name to the other (Levenshtein). */
+/** Counts the letters to insert, delete or replace to get from one name to the other (Levenshtein distance). */
 function distanceOf(a: string, b: string): number {
   const row = Uint32Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let index = 0; index < a.length; index += 1) {

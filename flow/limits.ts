@@ -26,8 +26,8 @@ export const BLOCK_RUNS_MAX = 2000;
 /** Nesting of arrays and objects in what callers send and models answer; that of code is in `activities/code/limits.ts`. */
 export const JSON_DEPTH_MAX = 64;
 /**
- * The output of a block, loop, parallel step or run, as JSON, and all outputs of the steps before a pause together: larger
- * ones fail where they are made, since a caller who goes on with the run sends them back in one request.
+ * Maximum size, as JSON, of the output of a block, loop, parallel step or run, and of all outputs before a pause together.
+ * A caller who continues a paused run sends them back in one request.
  */
 export const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 /** Stored outputs that are read at once. */

@@ -1,7 +1,7 @@
 import type { Step } from './definition.ts';
 import { blockKey, listInnerSteps } from './plan.ts';
 
-/** Keys of blocks, and with what the keys of others begin: those of a loop, whose iterations are not known. */
+/** Keys of blocks, and prefixes of keys: those of blocks in a loop whose iterations are not known. */
 export type BlockKeys = { keys: string[]; prefixes: string[] };
 
 /** Lists the keys that the blocks of some steps have in these `iterations` of the loops around the steps. */

@@ -1,9 +1,9 @@
 import { listInnerSteps, type PlannedStep } from './plan.ts';
 
 /**
- * Lists the steps whose outputs the step may read: those that have ended when it begins, in the same iteration or outside its
- * loops. Steps inside those are not visible, nor branches that run beside it. Undefined when there is no such step. A step of a
- * tree that may have a step_id twice is given itself, otherwise its step_id does.
+ * Lists the steps whose outputs a step may read: those that end before it begins, in the same iteration or outside its
+ * loops. Steps inside those, and branches that run beside it, are not visible. Undefined when there is no such step. Pass
+ * the step itself where step_ids may repeat, otherwise its step_id.
  */
 export function listVisibleSteps<S extends PlannedStep>(steps: S[], sought: string | S): S[] | undefined {
   for (const [index, step] of steps.entries()) {

@@ -6,7 +6,10 @@ import type { Value } from './value.ts';
 type Fact = boolean | { items: number | undefined };
 export type Facts = Map<string, Fact>;
 
-/** Makes the functions that tell a loop what it needs to know of stored values, which `resolve` reads once: `facts` keeps it. */
+/**
+ * Creates the functions that answer a loop's questions about stored values. Each value is resolved once; `facts` caches the
+ * answers.
+ */
 export function lookUpFacts(
   resolve: (value: Value) => Promise<Json>,
   facts: Facts,

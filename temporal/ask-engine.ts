@@ -2,12 +2,12 @@ import type { Client } from '@temporalio/client';
 import { describeNothing } from './describe-nothing.ts';
 import { engineOutage } from './engine-outage.ts';
 
-/** The engine answers in milliseconds, or is away. What a caller asked for meanwhile is done later by the reconciler. */
+/** The engine answers in milliseconds when it works. The reconciler repeats requests that time out. */
 const ENGINE_TIMEOUT_MS = 4_000;
 
 /**
- * Asks the engine something; rejects when it does not answer within `timeoutMs`. An answer ends an outage in the log once
- * workflows are served, too.
+ * Asks the engine; rejects when no answer comes within `timeoutMs`. An answer ends a logged outage once workflows are
+ * served again, too.
  */
 export async function askEngine<T>(
   client: Client,

@@ -8,8 +8,8 @@ import type { EngineDeps } from './deps.ts';
 const CANCELLED_MAX = 10_000;
 
 /**
- * Ends the work of deleted projects. When it resolves, nothing more is charged for them. Their workflows are cancelled in the
- * background; the reconciler cancels those that could not be.
+ * Ends the work of deleted projects. Nothing more is charged for them once it resolves. Workflows are cancelled in the
+ * background; the reconciler cancels those that remain.
  */
 export async function cancelDeleted(deps: EngineDeps, projectIds: string[]): Promise<void> {
   await cancelLeft(deps.db, { projectIds });

@@ -1,6 +1,9 @@
 const AT_ONCE = 10;
 
-/** Carries out cancellations, some at a time, until the engine is away or `stopping` aborts: the reconciler does the rest. */
+/**
+ * Carries out cancellations, ten at a time, until the engine is away or `stopping` aborts. The reconciler carries out the
+ * rest.
+ */
 export async function cancelEach(
   cancellations: (() => Promise<boolean>)[],
   stopping?: AbortSignal,

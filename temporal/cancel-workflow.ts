@@ -5,9 +5,9 @@ import { CANCELLED, type CallIds, workflowIdOf } from '../flow/run.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
 import { endRun } from './end-run.ts';
-import { tellEngineFailure } from './engine-outage.ts';
+import { logEngineFailure } from './engine-outage.ts';
 
-/** Cancels the workflow of a call whose run is marked as cancelled. Answers false when the engine is away. */
+/** Cancels the workflow of a call whose run is marked as cancelled. Returns false when the engine is away. */
 export async function cancelRunWorkflow(deps: EngineDeps, call: CallIds): Promise<boolean> {
   const cancelled = await cancelWorkflow(deps.client, workflowIdOf(call));
   if (cancelled !== 'missing') return cancelled;
@@ -22,7 +22,7 @@ export async function cancelUnderWay(deps: EngineDeps, executionId: string): Pro
     if (!(await cancelRunWorkflow(deps, call))) return;
 }
 
-/** Cancels the workflow of a test run, but not those of its cases. Answers false when the engine is away. */
+/** Cancels the workflow of a test run, but not the runs of its cases. Returns false when the engine is away. */
 export async function cancelTestRunWorkflow({ db, client }: EngineDeps, testRunId: string): Promise<boolean> {
   const cancelled = await cancelWorkflow(client, testRunId);
   if (cancelled !== 'missing') return cancelled;
@@ -36,7 +36,7 @@ async function cancelWorkflow(client: Client, workflowId: string): Promise<boole
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'missing';
-    tellEngineFailure(error, { workflow_id: workflowId }, 'A workflow could not be cancelled yet.');
+    logEngineFailure(error, { workflow_id: workflowId }, 'A workflow could not be cancelled yet.');
     return false;
   }
 }

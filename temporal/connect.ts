@@ -1,5 +1,5 @@
-// temporal/ is how API and worker reach Temporal: it connects, starts, cancels and awaits the workflows of runs, test runs and
-// deliveries. In go rows that are stored already; out come outcomes. What the engine misses, the reconciler repeats.
+// temporal/ is the client side of Temporal: it connects, and starts, cancels and awaits the workflows of runs, test runs
+// and deliveries, whose rows are stored already. What the engine misses, the reconciler repeats.
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { type Config, DEFAULT_ADDRESS } from '../platform/config/config.ts';

@@ -4,12 +4,12 @@ import { askEngine } from './ask-engine.ts';
 import { GRPC, grpcCodeOf, UNANSWERED } from './grpc-code.ts';
 import { ACTIVITY_TASKS } from './list-pollers.ts';
 
-/** The engine answers in milliseconds; whoever asks has other things to look at meanwhile. */
+/** The engine answers in milliseconds when it works; a probe must not wait longer. */
 const TIMEOUT_MS = 1_000;
 /** The engine is asked once in this time, however many ask for it. */
 const KEEP_MS = 1_000;
 
-/** Creates a function that tells whether the engine is away: whether nothing of it is heard about `taskQueue`. It never rejects. */
+/** Creates a function that returns whether the engine answers nothing about `taskQueue`. The function never rejects. */
 export function createEngineProbe(
   client: Client,
   namespace: string,

@@ -5,8 +5,8 @@ import { GRPC, grpcCodeOf } from './grpc-code.ts';
 const WORKFLOW_ID = 'weir-health';
 
 /**
- * Asks the engine about a workflow that does not exist, and rejects unless it says so: the part of the engine that starts
- * workflows answers this, and no longer does once it failed to write, as on a full disk, when task queues still answer.
+ * Asks the engine about a workflow that does not exist; rejects unless the engine says so. The history service answers this
+ * question. It stops answering once it fails to write, for example on a full disk, while task queues still answer.
  */
 export async function describeNothing(
   service: Connection['workflowService'],

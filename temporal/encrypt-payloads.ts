@@ -1,4 +1,5 @@
-// Encrypts payloads: what Temporal stores of a workflow can be read only with a configured key, and only as that workflow's.
+// Encrypts payloads. Reading what Temporal stores of a workflow takes a configured key, and a payload moved to another
+// workflow is refused.
 import { hkdfSync } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
@@ -12,8 +13,11 @@ const PURPOSE = 'weir temporal payload';
 const DERIVED_KEYS_MAX = 2_000;
 const Serialized = proto.temporal.api.common.v1.Payload;
 
-/** Encrypts and decrypts payloads. `findOwner` reads the workflow id of an encrypted one: undefined when it is not encrypted. */
-export type EncryptingCodec = PayloadCodec & { findOwner(payload: Payload): string | undefined };
+/**
+ * Encrypts and decrypts payloads. `findWorkflowId` reads the workflow id of an encrypted payload, without a key; undefined
+ * when the payload is not encrypted.
+ */
+export type EncryptingCodec = PayloadCodec & { findWorkflowId(payload: Payload): string | undefined };
 
 /**
  * Creates the codec. It encrypts under the first key, unless nothing is to be encrypted, and decrypts under all; what is not
@@ -47,7 +51,7 @@ export function encryptPayloads({ keys, encrypts }: Config['temporalEncryption']
   }
 
   function decrypt(payload: Payload, context: SerializationContext | undefined): Payload {
-    const workflowId = findOwner(payload);
+    const workflowId = findWorkflowId(payload);
     if (workflowId === undefined) return payload;
     if (context?.workflowId !== undefined && context.workflowId !== workflowId)
       throw new Error(`A payload of workflow ${workflowId} is refused in workflow ${context.workflowId}.`);
@@ -67,11 +71,11 @@ export function encryptPayloads({ keys, encrypts }: Config['temporalEncryption']
         ? payloads.map((payload) => encrypt(payload, newest.id, context?.workflowId ?? ''))
         : payloads,
     decode: async (payloads, context) => payloads.map((payload) => decrypt(payload, context)),
-    findOwner,
+    findWorkflowId,
   };
 }
 
-function findOwner(payload: Payload): string | undefined {
+function findWorkflowId(payload: Payload): string | undefined {
   return textOf(payload, 'encoding') === ENCRYPTED ? textOf(payload, 'workflow-id') : undefined;
 }
 

@@ -5,8 +5,8 @@ import type { EngineDeps } from './deps.ts';
 import { tryStartDelivery } from './start-delivery-workflow.ts';
 
 /**
- * Ends a call that has no workflow which could: records its outcome, tells who waits for it here, and starts its webhook.
- * Returns false when it had ended already.
+ * Ends a call that has no workflow to end it: records its outcome, answers callers that wait in this process, and starts
+ * its webhook. Returns false when the call had ended already.
  */
 export async function endRun(deps: EngineDeps, callId: string, outcome: RunOutcome): Promise<boolean> {
   const { db, inProcessRuns } = deps;

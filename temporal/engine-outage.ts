@@ -3,10 +3,10 @@ import { createOutageLog } from '../platform/observability/outage-log.ts';
 import { describeEngineError } from './describe-engine-error.ts';
 import { GRPC, grpcCodeOf } from './grpc-code.ts';
 
-/** The log of the outages of the engine, which all of a process share. */
+/** The log of outages of the engine, shared by the whole process. */
 export const engineOutage = createOutageLog('The engine');
 
-/** Answers that say nothing of what was asked for: there was none, the engine is busy, or it does not serve this process. */
+/** Statuses that say nothing about the question: the engine did not answer, is busy, or does not serve this process. */
 const AWAY: (number | undefined)[] = [
   GRPC.cancelled,
   GRPC.deadlineExceeded,
@@ -16,21 +16,24 @@ const AWAY: (number | undefined)[] = [
   GRPC.unauthenticated,
 ];
 
-/** Whether the engine answered nothing of what it was asked for, so that it would fail for anything else too. */
+/** Whether the engine is away or serves nothing, so that other requests would fail too. */
 export function isEngineAway(error: unknown): boolean {
   return AWAY.includes(grpcCodeOf(error));
 }
 
-/** Logs an outage in the line that all share; returns false, and logs nothing, when the error is something else. */
-export function tellEngineOutage(error: unknown): boolean {
+/**
+ * Logs an outage of the engine, once for all who meet it. Returns false, and logs nothing, when the error is something
+ * else.
+ */
+export function logEngineOutage(error: unknown): boolean {
   if (!isEngineAway(error)) return false;
   // It may answer other questions meanwhile, and serve no workflow.
   engineOutage.failed(describeEngineError(error), { inPart: true });
   return true;
 }
 
-/** Logs that the engine could not be asked for something: in an outage at `debug`, beside the line that all share. */
-export function tellEngineFailure(error: unknown, fields: object, message: string): void {
-  const isAway = tellEngineOutage(error);
+/** Logs that a request to the engine failed. During an outage, which is logged once, the line is at level `debug`. */
+export function logEngineFailure(error: unknown, fields: object, message: string): void {
+  const isAway = logEngineOutage(error);
   log[isAway ? 'debug' : 'warn']({ ...fields, reason: describeEngineError(error) }, message);
 }

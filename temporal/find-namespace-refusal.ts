@@ -1,8 +1,8 @@
 import { GRPC, grpcCodeOf } from './grpc-code.ts';
 
 /**
- * Finds what is wrong with the configured namespace or credentials, as the end of "The engine …", in the answer to a request
- * about the namespace or its task queues; undefined when the error is something else.
+ * Describes why the engine refuses the configured namespace or credentials, as the end of a sentence that begins with "The
+ * engine". `error` comes from a request about the namespace or its task queues. Returns undefined for other errors.
  */
 export function findNamespaceRefusal(error: unknown, namespace: string): string | undefined {
   switch (grpcCodeOf(error)) {

@@ -1,7 +1,7 @@
 // What errors of the engine's client mean.
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** The statuses of gRPC that are told apart. */
+/** The gRPC statuses that this service distinguishes. */
 export const GRPC = {
   cancelled: 1,
   unknown: 2,
@@ -15,10 +15,10 @@ export const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** Statuses that come from the way to the engine: an engine that is busy, or refuses this process, was reached. */
+/** Statuses of a request that did not reach the engine. A busy engine, or one that refuses this process, was reached. */
 export const UNANSWERED: (number | undefined)[] = [GRPC.cancelled, GRPC.deadlineExceeded, GRPC.unavailable];
 
-/** How the engine's client begins to tell of a lost connection, with the status UNKNOWN. */
+/** How errors of a lost connection begin, which have the status UNKNOWN. */
 const CONNECTION_LOST = /^(transport error$|Service was not ready: |h2 protocol error: )/;
 
 /**

@@ -5,11 +5,11 @@ import { GRPC, grpcCodeOf } from './grpc-code.ts';
 export type Problems = {
   problem: 'WorkflowTaskFailed' | 'WorkflowTaskTimedOut';
   taskQueues: string[];
-  /** Every type unless told. */
+  /** All types when absent. */
   workflowType?: string;
 };
 
-/** Lists them page by page; none where the engine does not report problems. */
+/** Lists workflows with such a problem, page by page. Empty where the engine does not report problems. */
 export async function* listProblems(
   client: Client,
   problems: Problems,
@@ -22,7 +22,7 @@ export async function* listProblems(
   }
 }
 
-/** Counts them; 0 where the engine does not report problems. */
+/** Counts workflows with such a problem. 0 where the engine does not report problems. */
 export async function countProblems(client: Client, problems: Problems): Promise<number> {
   try {
     return (await client.workflow.count(queryOf(problems))).count;

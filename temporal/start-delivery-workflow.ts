@@ -19,7 +19,7 @@ import {
 import { continueTrace } from '../platform/observability/tracing.ts';
 import { askEngine } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
-import { tellEngineFailure } from './engine-outage.ts';
+import { logEngineFailure } from './engine-outage.ts';
 import { searchAttributesOf } from './search-attributes-of.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function startDeliveryWorkflow(deps: EngineDeps, call: DeliveryCall
 /** Starts a delivery as above, but only logs a failure: the reconciler starts the delivery later. */
 export async function tryStartDelivery(deps: EngineDeps, call: DeliveryCall): Promise<void> {
   await startDeliveryWorkflow(deps, call).catch((error: unknown) =>
-    tellEngineFailure(error, { delivery_id: call.deliveryId }, 'A delivery could not be started yet.'),
+    logEngineFailure(error, { delivery_id: call.deliveryId }, 'A delivery could not be started yet.'),
   );
 }
 
@@ -49,7 +49,7 @@ export async function startNextDeliveries(deps: EngineDeps, calls: DeliveryCall[
       if (left <= 0) return;
     }
   } catch (error) {
-    tellEngineFailure(error, {}, 'Waiting deliveries could not be started yet.');
+    logEngineFailure(error, {}, 'Waiting deliveries could not be started yet.');
   }
 }
 
@@ -59,7 +59,7 @@ export async function beginTurn(deps: EngineDeps, { call, hasWorkflow, isOpen }:
     const isSignalled = hasWorkflow && (await signalDelivery(deps.client, call));
     if (isOpen && !isSignalled) await startWorkflow(deps, call);
   } catch (error) {
-    tellEngineFailure(error, { delivery_id: call.deliveryId }, 'A delivery could not be given its turn yet.');
+    logEngineFailure(error, { delivery_id: call.deliveryId }, 'A delivery could not be given its turn yet.');
   }
 }
 

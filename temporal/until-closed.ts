@@ -7,9 +7,8 @@ const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.Hi
 const questions = new WeakMap<Client, Map<string, Promise<boolean>>>();
 
 /**
- * Waits until a workflow has ended; up to 20 s after `signal` has aborted it gives up. A question to the engine that is under way
- * cannot be taken back, so all who wait for a workflow share one, and those who hang up and come back add none. Rejects when
- * the engine cannot be asked.
+ * Waits until a workflow has ended; gives up at most 20 s after `signal` aborts. A request to the engine cannot be withdrawn, so all
+ * who wait for a workflow share one, and callers who disconnect and return add none. Rejects when the engine is away.
  */
 export async function untilClosed(client: Client, workflowId: string, signal: AbortSignal): Promise<void> {
   const asked = questions.get(client) ?? new Map<string, Promise<boolean>>();

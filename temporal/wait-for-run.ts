@@ -5,7 +5,7 @@ import { findOutcome } from '../db/runs/runs.ts';
 import { type CallIds, type RunOutcome, workflowIdOf } from '../flow/run.ts';
 import { log } from '../platform/observability/log.ts';
 import type { EngineDeps } from './deps.ts';
-import { tellEngineFailure } from './engine-outage.ts';
+import { logEngineFailure } from './engine-outage.ts';
 import { untilClosed } from './until-closed.ts';
 
 /** Between two questions about a call, the first and the longest: an engine that refuses is asked by thousands at once. */
@@ -81,7 +81,7 @@ async function waitAtEngine(
     // A workflow that has ended without an outcome was stopped by an operator: the reconciler records that.
     if (failure)
       tellOnce(() =>
-        tellEngineFailure(failure.error, fields, 'The engine could not be asked about a call yet.'),
+        logEngineFailure(failure.error, fields, 'The engine could not be asked about a call yet.'),
       );
     await setTimeout(delay, undefined, { signal }).catch(() => undefined);
   }

@@ -16,21 +16,21 @@ import { describeNothing } from '../temporal/describe-nothing.ts';
 import { findNamespaceRefusal } from '../temporal/find-namespace-refusal.ts';
 import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../temporal/list-pollers.ts';
 
-/** A part that takes longer counts as away, so that every probe is answered within 2 s. */
+/** A dependency that takes longer counts as away, so that every probe is answered within 2 s. */
 const CHECK_TIMEOUT_MS = 1_500;
 /** Liveness probes often time out after one second, and then end the process. */
 const LIVE_TIMEOUT_MS = 500;
-/** A refusal that comes and goes is told once in this time. */
+/** A refusal that comes and goes is logged once in this time. */
 const QUIET_MS = 60_000;
-/** The parts are asked once in this time, however many probes come. */
+/** Dependencies are checked once in this time, however many probes come. */
 const KEEP_MS = 1_000;
 
-/** The parts that are away, and why, in words that may be public. */
+/** The dependencies that are away, with a reason that may be public. */
 type Away = { database?: string; engine?: string; workers?: string; objects?: string };
 /** Sentences that name lacks which only an operator can mend. */
 type Mend = { database?: string; engine?: string };
-/** `crowded`: in which words PostgreSQL refused one more connection. */
-type Check = { away: Away; mend: Mend; crowded: string[]; done: Promise<unknown>; at: number };
+/** `saturated`: the messages with which PostgreSQL refused another connection. */
+type Check = { away: Away; mend: Mend; saturated: string[]; done: Promise<unknown>; at: number };
 type Deps = { config: Config; client: Client; db: Db; migrations: Promise<string[]> };
 
 export type HealthCheck = {
@@ -49,7 +49,7 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
   const told: Mend = {};
   let quietUntil = 0;
   /** Tells the log once, as long as it lasts, what an operator has to mend, and once a minute that connections are used up. */
-  function tell({ away, mend, crowded }: Check): void {
+  function tell({ away, mend, saturated }: Check): void {
     for (const part of ['database', 'engine'] as const) {
       // Nothing is known of a part that is silent or slow: it may lack what it lacked before.
       if (away[part]?.startsWith(NO_ANSWER)) continue;
@@ -58,9 +58,9 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
         log.error({ reason }, 'The service is not ready until this is mended.');
       told[part] = reason;
     }
-    if (crowded.length === 0 || performance.now() < quietUntil) return;
+    if (saturated.length === 0 || performance.now() < quietUntil) return;
     quietUntil = performance.now() + QUIET_MS;
-    log.warn({ reason: crowded[0] }, `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`);
+    log.warn({ reason: saturated[0] }, `PostgreSQL has no free connection: ${FREE_CONNECTIONS}.`);
   }
   function check(): Check {
     if (last && performance.now() - last.at <= KEEP_MS) return last;
@@ -113,7 +113,7 @@ const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 function startCheck({ config, client, db, migrations }: Deps): Check {
   const away: Away = { database: NO_ANSWER, engine: NO_ANSWER };
   const mend: Mend = {};
-  const crowded: string[] = [];
+  const saturated: string[] = [];
   if (db.objects) away.objects = NO_ANSWER;
   const database = migrations
     .then((needed) => findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS, needed))
@@ -124,7 +124,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
     })
     .catch(async (error: unknown) => {
       if (isOutOfConnections(error)) {
-        crowded.push((error as Error).message);
+        saturated.push((error as Error).message);
         away.database = NO_CONNECTION;
         // Requests go on over the connections that are open already.
         await sql`select 1`.execute(db);
@@ -160,7 +160,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
     },
   );
   const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
-  return { away, mend, crowded, done, at: performance.now() };
+  return { away, mend, saturated, done, at: performance.now() };
 }
 
 function describeSilence(error: unknown): string {

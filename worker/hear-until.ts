@@ -1,30 +1,30 @@
 import { once } from 'node:events';
 import type { Notifications } from '../db/notifications.ts';
 
-type Hearing = {
+type Subscription = {
   notifications: Notifications;
   channel: string;
-  /** How many of the announced works are done at the same time. */
+  /** Maximum number of notifications handled at the same time. */
   atOnce: number;
-  /** Does the work that is announced with a payload. */
-  heard: (payload: string) => Promise<void>;
+  /** Handles the payload of a notification. */
+  handle: (payload: string) => Promise<void>;
   /** Does the work that was announced while nobody listened. */
-  missed: () => Promise<void>;
-  /** Told what either of them failed with. */
-  complain: (error: unknown) => void;
+  catchUp: () => Promise<void>;
+  /** Gets the errors of both. */
+  onError: (error: unknown) => void;
 };
 
 /**
- * Does what is announced on a channel until `signal` aborts; what is announced again while it waits is done once. Resolves once
- * the work that it began has ended.
+ * Handles notifications of a channel until `signal` aborts. A payload that is announced again while it waits is handled
+ * once. Resolves once the work under way has ended.
  */
-export async function hearUntil(
+export async function listenUntil(
   signal: AbortSignal,
-  { notifications, channel, atOnce, heard, missed, complain }: Hearing,
+  { notifications, channel, atOnce, handle, catchUp, onError }: Subscription,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   function begin(work: Promise<void>): void {
-    const ended = work.catch(complain);
+    const ended = work.catch(onError);
     underWay.add(ended);
     void ended.then(() => underWay.delete(ended));
   }
@@ -36,14 +36,14 @@ export async function hearUntil(
     busy += 1;
     for (const next of waiting) {
       waiting.delete(next);
-      if (!signal.aborted) await heard(next).catch(complain);
+      if (!signal.aborted) await handle(next).catch(onError);
     }
     busy -= 1;
   }
   const { close } = notifications.listen(
     channel,
     (payload) => begin(take(payload)),
-    () => begin(missed()),
+    () => begin(catchUp()),
   );
   if (!signal.aborted) await once(signal, 'abort');
   close();

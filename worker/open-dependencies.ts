@@ -11,7 +11,7 @@ import { type LiveRegistry, openRegistry } from '../platform/models/live-registr
 import { openObjectStore } from '../platform/object-store/open-object-store.ts';
 import { connectToTemporal, createClient } from '../temporal/connect.ts';
 import { createHealthCheck, type HealthCheck } from './health-check.ts';
-import { tellUnreadableSecrets } from './tell-unreadable-secrets.ts';
+import { logUnreadableSecrets } from './tell-unreadable-secrets.ts';
 
 export type Dependencies = {
   config: Config;
@@ -44,7 +44,7 @@ export async function openDependencies(config: Config, { models = true } = {}): 
   const client = createClient(config, connection);
   const health = createHealthCheck({ config, client, db });
   const closing = new AbortController();
-  void tellUnreadableSecrets(db, config, closing.signal);
+  void logUnreadableSecrets(db, config, closing.signal);
   return {
     config,
     connection,

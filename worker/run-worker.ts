@@ -4,8 +4,8 @@ import { FAILED_WORKER_END_MAX_MS } from '../platform/process/end-times.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { performDuties } from './duties/perform-duties.ts';
-import { hearCancellations } from './hear-cancellations.ts';
-import { hearWaitingDeliveries } from './hear-waiting-deliveries.ts';
+import { listenForCancellations } from './hear-cancellations.ts';
+import { listenForWaitingDeliveries } from './hear-waiting-deliveries.ts';
 import type { QueueWorker } from './queue-worker.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -46,7 +46,7 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
     },
     stopping.signal,
   );
-  const hearing = [hearCancellations, hearWaitingDeliveries].map((hear) =>
+  const hearing = [listenForCancellations, listenForWaitingDeliveries].map((hear) =>
     hear({ ...deps, taskQueue: config.taskQueue }, deps.notifications, stopping.signal),
   );
   const running = new Set(workers);

@@ -3,12 +3,12 @@ import { type HealthCheck, toReadiness } from './health-check.ts';
 
 const TYPE = 'application/json; charset=utf-8';
 
-/** The state of a worker, as it tells it. */
+/** The state of a worker, as its readiness probe reports it. */
 type WorkerState = { isPolling(): boolean; isStopping(): boolean };
 
 /**
- * Serves the health of a worker in the words of the API's. /healthz is 200 as long as the process lives; /readyz is 503 when
- * this worker takes no work, or the database or the engine is away.
+ * Serves the health of a worker as the API serves its own. /healthz is 200 while the process lives. /readyz is 503 when
+ * this worker takes no work, or when the database or the engine is away.
  */
 export function serveHealth(
   address: { host: string; port: number },

@@ -9,10 +9,10 @@ import { createEncryption, SecretUnreadable } from '../platform/secrets/encrypt.
 const ASK_AGAIN_MS = 5_000;
 
 /**
- * Logs an error when WEIR_SECRETS_KEYS does not fit the stored secrets: decrypts one of each key. A database that cannot be asked
- * is told elsewhere, and asked again until it answers or the signal aborts.
+ * Logs an error when WEIR_SECRETS_KEYS does not fit the stored secrets: decrypts one secret of each key. While the database
+ * is away, tries again until `signal` aborts; other code logs the outage.
  */
-export async function tellUnreadableSecrets(
+export async function logUnreadableSecrets(
   db: Db,
   { secretsKeys }: Pick<Config, 'secretsKeys'>,
   signal?: AbortSignal,

@@ -1,5 +1,5 @@
-// main of `npm run worker`. worker/ runs workflows and activities from Temporal's task queues, and the duties that repair
-// what died and delete what is old (duties/). Configuration comes in; runs, deliveries and test runs are carried out.
+// main of `npm run worker`. worker/ runs the workflows and activities of runs, deliveries and test runs, and the scheduled
+// jobs that repair and delete (duties/).
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '../platform/observability/log.ts';
@@ -9,7 +9,7 @@ import { endOnFatal } from '../platform/process/end-on-fatal.ts';
 import { endOnSignal, exitOnSignal } from '../platform/process/end-on-signal.ts';
 import { WORKER_END_MAX_SECONDS } from '../platform/process/end-times.ts';
 import { exitOnFailure } from '../platform/process/exit-on-failure.ts';
-import { tellFewOpenFiles } from '../platform/process/few-open-files.ts';
+import { logFewOpenFiles } from '../platform/process/few-open-files.ts';
 import { readProcessConfig } from '../platform/process/read-process-config.ts';
 import { refuseListeners } from '../platform/process/refuse-listeners.ts';
 import { installRuntime } from '../temporal/install-runtime.ts';
@@ -41,7 +41,7 @@ const health = await exitOnFailure(() =>
       }),
 );
 endOnSignal(stop, WORKER_END_MAX_SECONDS);
-await tellFewOpenFiles(config, { worker: config.workerRoles });
+await logFewOpenFiles(config, { worker: config.workerRoles });
 const bundle = await workflowBundle(config);
 endOnFatal(stop);
 await untilDatabaseIsReady(dependencies.db, config, stopping.signal);
@@ -50,7 +50,7 @@ if (!stopping.signal.aborted) {
     runWorker({ ...dependencies, workflowBundle: bundle, measures: metrics.isOn }),
   );
   log.info({ task_queue: config.taskQueue }, `The worker takes ${models ? 'runs' : 'deliveries'}.`);
-  // It may have been told to stop while it began.
+  // A signal may have come while the worker started.
   if (stopping.signal.aborted) worker.shutdown();
   await worker.ended.catch(async (error: unknown) => {
     log.fatal({ err: error }, 'The worker failed, which ends this process.');

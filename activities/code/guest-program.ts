@@ -1,5 +1,5 @@
-// The guest's program as JavaScript: without a compiler for its types, a guest starts in half the processor time and takes
-// a third less memory. main: makes that copy, in a process of its own, with which the compiler ends.
+// The guest's program as JavaScript. Without a compiler for types, a guest starts in half the processor time and takes a
+// third less memory. main: makes that copy in a process of its own, so that the compiler's memory is freed.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -24,7 +24,7 @@ const NOTHING = Buffer.alloc(0);
 /** Nobody ever wakes who waits here. */
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 const PAUSE_MS = 0.02;
-/** The unit in which Linux tells processor time. */
+/** The unit of processor time in /proc. */
 const LEAST_MS = 0.001;
 
 /** Header of a frame to the guest; the body is the JSON text of `{ input, message, parameters, outputs }`. */

@@ -160,7 +160,7 @@ export function createPool({ size }: { size: number }): Pool {
     }
   }
 
-  /** Keeps one process warm for whoever comes next, as long as there is room. */
+  /** Keeps one spare process warm for the next call, as long as the limit allows. */
   function keepSpare(): void {
     if (starts.size === 0 && findIdle().length === 0 && members.size < size) grow();
   }

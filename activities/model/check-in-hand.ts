@@ -4,8 +4,8 @@ import { log } from '../../platform/observability/log.ts';
 import { retryInPlace } from '../attempts/retry-in-place.ts';
 
 /**
- * Checks an answer that no later attempt would have: where the check fails for the service's own reason it is repeated in place,
- * since the model would be asked, and paid, again. Throws INTERNAL_ERROR after the last try.
+ * Checks an answer that is in memory only. When the check fails for a reason of the service, it is repeated in place:
+ * asking the model again would cost again.
  */
 export async function checkInHand<T>(
   check: () => Promise<T>,

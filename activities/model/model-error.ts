@@ -1,4 +1,4 @@
-// Decides what a failed model call means: retry it (ModelUnavailable) or tell the caller (ServiceError).
+// Decides what a failed model call means: a retry (ModelUnavailable) or an error for the caller (ServiceError).
 import { APIConnectionTimeoutError, APIError } from 'openai';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Provider } from '../../platform/config/config.ts';

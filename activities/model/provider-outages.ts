@@ -14,7 +14,7 @@ export function createProviderOutages(): ProviderOutages {
   const outages = new Map<string, OutageLog>();
   return {
     async tell(model, { own }, request) {
-      // An own key may be refused for its owner's reasons, which do not concern operators.
+      // A tenant's own key may be refused for reasons that do not concern operators.
       if (own) return request();
       const name = providerOf(model);
       const outage = outages.get(name) ?? createOutageLog(`The provider ${name}`);

@@ -72,7 +72,7 @@ export function decodePayloads({ db, config, largeValues }: ApiDeps): ApiMiddlew
  * Finds the id of the run, test run or delivery at the start of the workflow id; undefined when nothing is encrypted.
  */
 function findWorkflow(codec: EncryptingCodec, payload: Payload): string | undefined {
-  return codec.findOwner(payload)?.slice(0, UUID_CHARS).toLowerCase();
+  return codec.findWorkflowId(payload)?.slice(0, UUID_CHARS).toLowerCase();
 }
 
 async function decode(codec: EncryptingCodec, payload: Payload): Promise<Payload> {

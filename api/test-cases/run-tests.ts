@@ -12,7 +12,7 @@ import { findTestCase, listTestCases } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { createTimedId } from '../../db/timed-id.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { tellEngineFailure } from '../../temporal/engine-outage.ts';
+import { logEngineFailure } from '../../temporal/engine-outage.ts';
 import { startTestRun } from '../../temporal/start-test-run.ts';
 import { untilClosed } from '../../temporal/until-closed.ts';
 import type { Caller } from '../auth/caller.ts';
@@ -114,7 +114,7 @@ async function runTests(
     return startTestRun(deps, testRunId).then(
       () => true,
       (error: unknown) => {
-        tellEngineFailure(error, { test_run_id: testRunId }, 'A test run could not be started yet.');
+        logEngineFailure(error, { test_run_id: testRunId }, 'A test run could not be started yet.');
         return false;
       },
     );

@@ -1,5 +1,5 @@
-// Requests to the HTTP API of the service, with errors as sentences. service-url.ts and credential.ts say which
-// service is called, and as whom; nothing of cli/api/ needs the service's database or engine.
+// Requests to the HTTP API of the service, with errors as sentences. service-url.ts finds the service, credential.ts the
+// credential. Nothing in cli/api/ needs the database or the engine.
 import { ServiceError } from '../../flow/errors.ts';
 import { type Credential, getCredential } from './credential.ts';
 import { readAnswer } from './read-answer.ts';

@@ -10,9 +10,8 @@ export type Credential = {
 };
 
 /**
- * Gets the credential for the service at `url`: from the environment, else that of the session there, else that of a local
- * `npm start`; the last two go to no other service. `keyOnly` passes over JWTs, `jwtOnly` over API keys. Throws a
- * ServiceError that says how to get one.
+ * Gets the credential for the service at `url`: from the environment, else from the session there, else from a local `npm
+ * start`. The last two are never sent to another service.
  */
 export async function getCredential(
   url: string,

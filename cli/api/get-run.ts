@@ -17,7 +17,7 @@ export async function runListPaths(): Promise<string[]> {
   return organizations.map(({ id }) => `/api/v1/organizations/${id}/runs`);
 }
 
-/** Gets a run by its id alone, in whatever the caller can reach. Throws RUN_NOT_FOUND. */
+/** Gets a run by its id, anywhere the caller has access. Throws RUN_NOT_FOUND. */
 export async function getRun(executionId: string): Promise<ListedRun> {
   for (const path of await runListPaths()) {
     const { runs } = await callApi<z.output<typeof listedRuns>>('GET', path, { query: { id: executionId } });

@@ -16,15 +16,15 @@ const REFUSED: { [source in Credential['source']]: string } = {
   'npm start': '',
 };
 
-/** The body of a refusal of Weir; other services have other ones. */
+/** The body of a refusal of Weir; other services send other bodies. */
 const refusal = z.object({ detail: z.looseObject({ code: z.string(), message: z.string() }) });
 
-/** Makes the error of an answer that has another shape than Weir's. */
+/** Creates the error for an answer that is not Weir's. */
 export function notWeir(url: string): Unreachable {
   return new Unreachable(`The answer of ${url} is not that of a Weir service. Correct WEIR_URL.`);
 }
 
-/** Makes an error of a refusal: `answer` is its body, where that is JSON. */
+/** Creates the error for a refusal; `answer` is its body when that is JSON. */
 export function toError(
   { url, credential }: { url: string; credential: Credential },
   { status, headers }: Response,

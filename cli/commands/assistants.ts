@@ -13,7 +13,7 @@ type Assistant = ReturnType<typeof toAssistant>;
 export function addAssistantCommands(program: Command): void {
   const assistant = program
     .command('assistant')
-    .description('list and disconnect the assistants that act for you over MCP');
+    .description('list and disconnect assistants that act for you over MCP');
   assistant
     .command('list')
     .description('list your connected assistants')

@@ -16,7 +16,7 @@ const LIMIT_MAX = 10_000;
 const ORG = ['<org>', 'slug of the organization'] as const;
 
 export function addCreditCommands(program: Command): void {
-  const credits = program.command('credits').description('show what organizations have and spend');
+  const credits = program.command('credits').description('show and grant credits');
   credits
     .command('show')
     .description('show the balance of an organization')
@@ -28,14 +28,14 @@ export function addCreditCommands(program: Command): void {
     .description('list grants and charges, newest first')
     .argument(...ORG)
     .addOption(new Option('--kind <kind>', 'only grants, or only charges').choices(['grant', 'charge']))
-    .option('--run <executionId>', 'only what this run was charged', parseRunId)
+    .option('--run <executionId>', 'only charges of this run', parseRunId)
     .option('--since <time>', 'only entries made at this time or later, e.g. 2030-01-31', parseTime)
     .option('--limit <number>', 'how many entries to list', parseWholeNumber(1, LIMIT_MAX), 50)
     .addHelpText('after', '\nExample:\n  weir credits ledger acme --kind grant')
     .action(printed(ledger));
   credits
     .command('grant')
-    .description('add credits to a balance; for the users that the service names as its operators')
+    .description('add credits to a balance; only for operators of the service')
     .argument('<org>', 'slug or id of the organization')
     .argument('<credits>', 'how many credits, with at most six decimal places', parseMaxCredits)
     .option(

@@ -27,9 +27,9 @@ export function addInvitationCommands(program: Command): void {
     .description('invite people to an organization by e-mail address, and accept invitations');
   invitation
     .command('create')
-    .description('invite somebody, and print a text to send: no e-mail is sent for you')
+    .description('create an invitation and print a text to send yourself; no e-mail is sent')
     .argument(...ORG)
-    .argument('<email>', 'e-mail address, with which the person signs in')
+    .argument('<email>', 'e-mail address that the person signs in with')
     .addOption(
       new Option('--role <role>', 'role in the organization').choices(['admin', 'member']).default('member'),
     )
@@ -37,13 +37,13 @@ export function addInvitationCommands(program: Command): void {
     .action(printed(create));
   invitation
     .command('list')
-    .description('list the invitations that nobody has accepted')
+    .description('list invitations that are not accepted yet')
     .argument(...ORG)
     .addHelpText('after', '\nExample:\n  weir invitation list acme')
     .action(printed(list));
   invitation
     .command('revoke')
-    .description('revoke an invitation: nobody can accept it any longer')
+    .description('revoke an invitation, so that it cannot be accepted')
     .argument(...ORG)
     .argument(...ID)
     .addHelpText('after', '\nExample:\n  weir invitation revoke acme c0a5d2f4-52a5-4c3e-9a61-0f1d6b1a7e21')

@@ -46,7 +46,7 @@ export function addKeyCommands(program: Command): void {
     .action(printed(list));
   key
     .command('revoke')
-    .description('revoke a key: it stops working at once, and within 10 seconds where a process missed that')
+    .description('revoke a key; it stops working within 10 seconds, usually at once')
     .argument(...PROJECT)
     .argument(
       '<keyId>',

@@ -44,7 +44,7 @@ export function addMemberCommands(program: Command): void {
     .action(printed(setRole));
   member
     .command('remove')
-    .description('remove a member; what the user started goes on, and API keys of the user keep working')
+    .description('remove a member; their runs continue and their API keys keep working')
     .argument(...ORG)
     .argument(...USER)
     .addHelpText('after', '\nExample:\n  weir member remove acme auth0-1234')

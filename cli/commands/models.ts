@@ -10,7 +10,7 @@ export function addModelsCommand(program: Command): void {
   program
     .command('models')
     .description(
-      'list the models that blocks can name; demo/* stands for any other model of the provider demo',
+      'list the models that blocks can use; demo/* stands for any other model of the provider demo',
     )
     .argument('<org>', 'slug of the organization')
     .addHelpText(

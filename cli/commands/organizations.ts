@@ -19,7 +19,7 @@ export function addOrganizationCommands(program: Command): void {
   org
     .command('create')
     .description('create an organization, of which you become the owner')
-    .argument('<slug>', 'its name in URLs', parseSlug)
+    .argument('<slug>', 'name in URLs', parseSlug)
     .option('--name <name>', 'display name (default: the slug)', parseName)
     .option('--description <text>', 'what the organization is for')
     .addHelpText('after', '\nExample:\n  weir org create acme --name "Acme Ltd"')
@@ -31,9 +31,9 @@ export function addOrganizationCommands(program: Command): void {
     .action(printed(list));
   org
     .command('delete')
-    .description('delete an organization with its projects, and cancel what is under way in them')
+    .description('delete an organization with its projects, and cancel their runs and deliveries')
     .argument('<slug>', 'slug of the organization')
-    .requiredOption('--confirm <slug>', 'the slug once more: there is no way back')
+    .requiredOption('--confirm <slug>', 'repeat the slug: deletion cannot be undone')
     .addHelpText('after', '\nExample:\n  weir org delete acme --confirm acme')
     .action(printed(remove));
 }

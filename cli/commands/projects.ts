@@ -34,9 +34,9 @@ export function addProjectCommands(program: Command): void {
     .action(printed(list));
   project
     .command('delete')
-    .description('delete a project with its flows and API keys, and cancel what is under way in it')
+    .description('delete a project with its flows and API keys, and cancel its runs and deliveries')
     .argument('<org/project>', 'path of the project', parsePath('org/project'))
-    .requiredOption('--confirm <slug>', 'the slug of the project once more: there is no way back')
+    .requiredOption('--confirm <slug>', 'repeat the slug of the project: deletion cannot be undone')
     .addHelpText('after', '\nExample:\n  weir project delete acme/main --confirm main')
     .action(printed(remove));
 }

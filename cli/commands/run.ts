@@ -42,14 +42,14 @@ export function addRunCommand(program: Command): void {
     .option('--parameters <json>', 'parameters of the run, as a JSON object', parseParameters)
     .option(
       '--file <file>',
-      'JSON file with the request, as POST …/jobs takes it, which the other options add to; - reads standard input',
+      'JSON file with the body of POST …/jobs, to which the other options add; - reads standard input',
     )
     .option('--override <step_id=json>', 'fields of a block to replace; may be repeated', parseOverride)
-    .option('--max-credits <number>', 'most credits that the run may cost', parseMaxCredits)
+    .option('--max-credits <number>', 'maximum cost of the run, in credits', parseMaxCredits)
     .option('--callback-url <url>', 'where to send the webhook when the run has ended', parseHttps)
     .option(
       '--idempotency-key <key>',
-      'start the run once, however often the command is repeated with the key',
+      'key that makes a repeated command return the same run',
       parseIdempotencyKey,
     )
     .option(
@@ -59,7 +59,7 @@ export function addRunCommand(program: Command): void {
     )
     .option(
       '--follow',
-      'print each block as it ends, takes long or is refused, then the result; exit with 1 if the run fails',
+      'print each block as it ends, takes long or is retried, then the result; exit with 1 if the run fails',
     )
     .addHelpText('after', '\nExample:\n  weir run acme/main/hello --message hi --follow')
     .action(run);

@@ -34,12 +34,20 @@ export function addRunsCommands(program: Command): void {
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
     .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
-    .option('--version <number>', 'only runs of this version; 0: of drafts', parseWholeNumber(0, VERSION_MAX))
+    .option(
+      '--version <number>',
+      'only runs of this version; 0: runs of drafts',
+      parseWholeNumber(0, VERSION_MAX),
+    )
     .option('--key <keyId>', 'only runs that this API key started', parseField(key))
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)
-    .option('--min-cost <credits>', 'only runs that have cost at least so much', parseField(minCost))
-    .option('--id <start>', 'only runs whose id begins so, with at least 6 characters', parseField(id))
+    .option('--min-cost <credits>', 'only runs with at least this cost', parseField(minCost))
+    .option(
+      '--id <start>',
+      'only runs whose id begins with this text (at least 6 characters)',
+      parseField(id),
+    )
     .option('--stuck', 'only runs that make no progress, with the reason')
     .option('--limit <number>', 'how many runs to list', parseWholeNumber(1, LIMIT_MAX), 20)
     .addHelpText('after', '\nExample:\n  weir runs list acme/main --status failed --since 2030-01-31')
@@ -52,22 +60,18 @@ export function addRunsCommands(program: Command): void {
     .action(printed(show));
   runs
     .command('block')
-    .description('show what a block of a run got, sent and answered')
+    .description('show the input, request and output of a block of a run')
     .argument(...RUN)
     .argument('<key>', 'the block, as weir runs show prints it')
     .addOption(
-      new Option('--value <value>', 'print this value alone, whatever its size').choices([
-        'input',
-        'sent',
-        'output',
-      ]),
+      new Option('--value <value>', 'print only this value, in full').choices(['input', 'sent', 'output']),
     )
     .addHelpText('after', `\nExample:\n  weir runs block ${EXAMPLE_ID} summarize --value output`)
     .action(printed(showBlock));
   addBulkOptions(
     runs
       .command('cancel')
-      .description('cancel runs, by id or by what they have in common; they end within seconds')
+      .description('cancel runs by id or by filter; they end within seconds')
       .argument('[executionId...]', 'ids of the runs', parseRunIds),
     'cancel',
   )
@@ -78,7 +82,7 @@ export function addRunsCommands(program: Command): void {
     .action(printed(cancelSome));
   runs
     .command('fork')
-    .description('print the request with which a new …/step session goes on with a run')
+    .description('print the request that continues a run in a new …/step session')
     .argument(...RUN)
     .requiredOption(
       '--step <index>',
@@ -114,7 +118,7 @@ function addRepeat(command: Command, description: string): Command {
     .description(description)
     .option(
       '--idempotency-key <key>',
-      'start each run once, however often the command is repeated with the key',
+      'key that makes a repeated command return the same runs',
       parseIdempotencyKey,
     );
 }

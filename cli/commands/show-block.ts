@@ -7,7 +7,7 @@ import type { CommandResult } from '../terminal/print-result.ts';
 
 const VALUES = ['input', 'sent', 'output'] as const;
 
-/** Shows the last execution of a block: its values up to 16 KiB each, or one of them alone, whatever its size. */
+/** Shows the last execution of a block: its values up to 16 KiB each, or one of them in full. */
 export async function showBlock(
   executionId: string,
   key: string,

@@ -20,7 +20,9 @@ export function addUsageCommand(program: Command): void {
     .command('usage')
     .description('show what an organization or project has used: credits, runs, tokens')
     .argument('<path>', 'org or org/project')
-    .addOption(new Option('--by <dimension>', 'what to sum up by').choices(USAGE_DIMENSIONS).default('day'))
+    .addOption(
+      new Option('--by <dimension>', 'how to group the sums').choices(USAGE_DIMENSIONS).default('day'),
+    )
     .option(
       '--from <day>',
       'first day (UTC), e.g. 2030-01-31 (default: 29 days before the last)',

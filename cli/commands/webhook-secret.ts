@@ -20,9 +20,9 @@ export function addWebhookSecretCommands(program: Command): void {
     .action(printed(showSecret));
   secret
     .command('rotate')
-    .description('make a new signing secret and print it; the old one still signs for 24 hours')
+    .description('create a new signing secret and print it; the old one still signs for 24 hours')
     .argument(...ORG)
-    .option('--no-grace', 'the old one signs nothing from now on, as after it has leaked')
+    .option('--no-grace', 'stop signing with the old secret at once, for example after a leak')
     .addHelpText('after', '\nExample:\n  weir webhook-secret rotate acme')
     .action(printed(rotate));
 }

@@ -1,5 +1,5 @@
-// The commands `weir flow …`. They work over HTTP, as whoever the credential is of; docs/flow-file.md says what push and pull
-// compare, and when they refuse.
+// The commands `weir flow …`, over HTTP with the caller's credential. docs/flow-file.md says what push and pull compare,
+// and when they refuse.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseName, parseSlug, parseVersionNumber } from '../terminal/parse-argument.ts';
 import { parsePath } from '../terminal/parse-path.ts';
@@ -40,7 +40,9 @@ function addFileCommands(flow: Command): void {
     .action(printed(pullPath));
   flow
     .command('push')
-    .description('replace drafts with what files say; refused where somebody else has edited one meanwhile')
+    .description(
+      'replace drafts with the contents of files; fails if somebody else has edited a draft meanwhile',
+    )
     .argument('<file...>', 'flow files (docs/flow-file.md), or folders of them')
     .addOption(projectOption())
     .addOption(
@@ -48,7 +50,7 @@ function addFileCommands(flow: Command): void {
         ['production', 'force'],
       ),
     )
-    .option('--force', 'replace drafts whatever they hold')
+    .option('--force', 'replace drafts even if somebody else has edited them')
     .option('--production', 'then publish the drafts and promote the versions')
     .option('--note <text>', 'what changed in the versions, with --production')
     .addHelpText(
@@ -74,7 +76,7 @@ function addFileCommands(flow: Command): void {
 function addReleaseCommands(flow: Command): void {
   addFlowArguments(flow.command('publish'), PATHS_OR_FILES)
     .description(
-      'publish drafts as versions, which never change; for files, only if the draft is as they say',
+      'publish drafts as versions, which never change; a file is published only if its draft equals it',
     )
     .requiredOption('--note <text>', 'what changed in the version')
     .addHelpText('after', '\nExample:\n  weir flow publish acme/main/hello --note "Shorter answers"')
@@ -83,7 +85,7 @@ function addReleaseCommands(flow: Command): void {
     .description('choose the version that callers run; an earlier one rolls back')
     .option(
       '--version <number>',
-      'version of the flow (default, for files: the latest, if it is as they say)',
+      'version of the flow (default for a file: the latest version, if it equals the file)',
       parseVersionNumber,
     )
     .addHelpText(
@@ -124,9 +126,9 @@ function addManagementCommands(flow: Command): void {
     .action(printed(rename));
   flow
     .command('delete')
-    .description('delete a flow: no further run of it is accepted, and runs under way go on')
+    .description('delete a flow; new runs are refused, runs under way continue')
     .argument(...FLOW)
-    .requiredOption('--confirm <slug>', 'the slug of the flow once more: there is no way back')
+    .requiredOption('--confirm <slug>', 'repeat the slug of the flow: deletion cannot be undone')
     .addHelpText('after', '\nExample:\n  weir flow delete acme/main/hello --confirm hello')
     .action(printed(remove));
 }

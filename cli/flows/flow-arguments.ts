@@ -1,4 +1,4 @@
-// The arguments that say which flows a command is about: paths such as acme/main/hello, flow files, and folders of them.
+// Arguments that name flows: paths such as acme/main/hello, flow files, and folders of them.
 import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';

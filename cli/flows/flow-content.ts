@@ -18,7 +18,7 @@ export function isSameFlow(one: FlowContent, other: FlowContent): boolean {
   return canonicalJson(normalize(one)) === canonicalJson(normalize(other));
 }
 
-/** Fills in what a file may leave out, so that a draft that an assistant made is like the file that is made of it. */
+/** Fills in optional fields of a file, so that a draft made by an assistant equals the file made from it. */
 export function normalize({ name, slug, description = '', steps }: FlowContent): FlowContent {
   const { data } = draftRequest.safeParse({ steps });
   return { name, slug, description, steps: data ? completeSteps(data.steps).steps : steps };

@@ -1,4 +1,5 @@
-// `weir flow push`: makes drafts, names and test cases what files say. Whatever it does not know is not replaced.
+// `weir flow push`: makes drafts, names and test cases equal to files. A draft that was edited elsewhere meanwhile is not
+// replaced.
 import { flowETag } from '../../api/flows/flow-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -23,7 +24,10 @@ export type PushOptions = {
   production?: boolean;
 };
 
-/** Pushes files; none is pushed when one may not be. With `check` nothing changes, and the exit code tells of differences. */
+/**
+ * Pushes files: all or, when one is refused, none. With `check`, nothing changes and the exit code is 1 when something
+ * differs.
+ */
 export async function push(sources: string[], options: PushOptions): Promise<CommandResult> {
   const { projectId, flows } = await getFlowsOfFiles(sources, options.project);
   if (options.production) requireFinished(flows);

@@ -17,9 +17,9 @@ export function addTestCommand(program: Command): void {
   const command = program
     .command('test')
     .description(
-      'run the test cases of drafts and show the results; exit with 1 unless there are any and all pass',
+      'run the test cases of drafts and show the results; exit with 1 if a case fails or there is none',
     );
-  addFlowArguments(command, 'paths of flows; or flow files and folders, whose drafts must be as they say')
+  addFlowArguments(command, 'paths of flows; or flow files and folders, whose drafts must equal the files')
     .option('--junit <file>', 'write the results into a file, as JUnit XML')
     .addHelpText('after', '\nExample:\n  weir test flows/ --project acme/main --junit results.xml')
     .action(printed(testFlows));

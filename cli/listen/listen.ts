@@ -12,15 +12,13 @@ export function addListenCommand(program: Command): void {
     .addOption(
       new Option(
         '--forward-to <url>',
-        'connect to a local service, and post what it delivers to this http address; needs no restart of the service',
+        'post the deliveries of a local service to this http address; the service needs no restart',
       )
         .argParser(parseHttpAddress)
         .conflicts(['port', 'http']),
     )
     .addOption(
-      new Option('--secret <secret>', 'verify with this signing secret, and print').env(
-        'WEIR_WEBHOOK_SECRET',
-      ),
+      new Option('--secret <secret>', 'verify with this signing secret and print').env('WEIR_WEBHOOK_SECRET'),
     );
   addReceiveOptions(listen)
     .addHelpText('after', '\nExample:\n  weir listen --forward-to http://localhost:3000/hook')

@@ -69,9 +69,9 @@ export function addFlowCommands(program: Command): void {
     .action(onDatabase(promote));
   flow
     .command('delete')
-    .description('delete a flow: no further run of it is accepted, and runs under way go on')
+    .description('delete a flow; new runs are refused, runs under way continue')
     .argument(...flowArgument)
-    .requiredOption('--confirm <slug>', 'the slug of the flow once more: there is no way back')
+    .requiredOption('--confirm <slug>', 'repeat the slug of the flow: deletion cannot be undone')
     .action(onDatabase(remove));
 }
 

@@ -43,7 +43,7 @@ export function addKeyCommands(program: Command): void {
     .action(onDatabase(list));
   key
     .command('revoke')
-    .description('revoke a key: it stops working at once, and within 10 seconds where a process missed that')
+    .description('revoke a key; it stops working within 10 seconds, usually at once')
     .argument('<org/project>', 'project of the key', parsePath('org/project'))
     .argument(
       '<keyId>',

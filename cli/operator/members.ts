@@ -45,7 +45,7 @@ export function addMemberCommands(program: Command): void {
     .action(onDatabase(setRole));
   member
     .command('remove')
-    .description('remove a member; what the user started goes on, and API keys of the user keep working')
+    .description('remove a member; their runs continue and their API keys keep working')
     .argument('<org>', 'slug of the organization')
     .argument('<userId>', 'id of the user')
     .action(onDatabase(remove));

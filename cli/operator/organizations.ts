@@ -23,7 +23,7 @@ export function addOrganizationCommands(program: Command): void {
   org
     .command('create')
     .description('create an organization, without credits')
-    .argument('<slug>', 'its name in URLs', parseSlug)
+    .argument('<slug>', 'name in URLs', parseSlug)
     .option('--name <name>', 'display name (default: the slug)', parseName)
     .option('--description <text>', 'what the organization is for')
     .action(onDatabase(create));
@@ -54,9 +54,9 @@ export function addOrganizationCommands(program: Command): void {
     .action(onDatabase(resume));
   org
     .command('delete')
-    .description('delete an organization with its projects, and cancel what is under way in them')
+    .description('delete an organization with its projects, and cancel their runs and deliveries')
     .argument('<slug>', 'slug of the organization')
-    .requiredOption('--confirm <slug>', 'the slug once more: there is no way back')
+    .requiredOption('--confirm <slug>', 'repeat the slug: deletion cannot be undone')
     .action(onDatabase(remove));
 }
 

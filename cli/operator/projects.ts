@@ -30,9 +30,9 @@ export function addProjectCommands(program: Command): void {
     .action(onDatabase(list));
   project
     .command('delete')
-    .description('delete a project with its flows and API keys, and cancel what is under way in it')
+    .description('delete a project with its flows and API keys, and cancel its runs and deliveries')
     .argument('<org/project>', 'path of the project', parsePath('org/project'))
-    .requiredOption('--confirm <slug>', 'the slug of the project once more: there is no way back')
+    .requiredOption('--confirm <slug>', 'repeat the slug of the project: deletion cannot be undone')
     .action(onDatabase(remove));
 }
 

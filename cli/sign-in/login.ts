@@ -14,19 +14,19 @@ import { readSessions, type Session, withSessionLock, writeSessions } from './se
 export function addLoginCommands(program: Command): void {
   const url = [
     '[url]',
-    'address of the service (default: that of WEIR_URL, or the one of the last login)',
+    'address of the service (default: WEIR_URL, else the service of the last login)',
     parseAddress,
   ] as const;
   program
     .command('login')
-    .description('sign in to a service; later commands act as you there, until weir logout')
+    .description('sign in to a service; later commands act as you, until weir logout')
     .argument(...url)
-    .option('--device', 'sign in with a browser on another machine, by a code')
+    .option('--device', 'sign in with a browser on another machine, using a code')
     .addHelpText('after', '\nExample:\n  weir login https://weir.example.com')
     .action(printed(login));
   program
     .command('logout')
-    .description('end the session at a service, and forget its tokens')
+    .description('end the session at a service and delete its tokens')
     .argument(...url)
     .addHelpText('after', '\nExample:\n  weir logout https://weir.example.com')
     .action(printed(logout));

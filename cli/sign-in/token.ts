@@ -15,12 +15,12 @@ export function addTokenCommand(program: Command): void {
   program
     .command('token')
     .description(
-      'print the access token (JWT) of the user who is signed in, even where WEIR_API_KEY is set, for curl and scripts',
+      'print the access token (JWT) of the signed-in user for curl and scripts, even if WEIR_API_KEY is set',
     )
-    .option('--mcp', 'get one for the MCP endpoint, with every scope, from a local npm start')
+    .option('--mcp', 'get a token for the MCP endpoint, with every scope, from a local npm start')
     .option(
       '--sign-in',
-      'get one from a local npm start by signing in as another user in a browser; nothing is stored',
+      'get a token from a local npm start by signing in as another user in a browser; it is not stored',
     )
     .addHelpText('after', '\nExample:\n  JWT=$(weir token)')
     .action(async (options: Options, command: Command) => printResult(await getToken(options), command));

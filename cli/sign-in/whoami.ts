@@ -8,7 +8,7 @@ import { type CommandResult, printed } from '../terminal/print-result.ts';
 export function addWhoamiCommand(program: Command): void {
   program
     .command('whoami')
-    .description('show as whom commands act, on which service, and the projects that can be reached')
+    .description('show the service, the user or API key that commands act as, and its projects')
     .addHelpText('after', '\nExample:\n  weir whoami --json')
     .action(printed(whoami));
 }

@@ -6,13 +6,13 @@ import { parseErrorCode, parseTime, parseVersionNumber } from './parse-argument.
 export function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Command {
   if (how === 'retry')
     command
-      .option('--failed', 'all failed runs that these options find, each once')
+      .option('--failed', 'all matching failed runs, each once')
       .addOption(
         new Option('--error-code <code>', 'only runs that failed with this code').argParser(parseErrorCode),
       );
   else
     command
-      .option('--all', 'all runs that have not ended and that these options find')
+      .option('--all', 'all matching runs that have not ended')
       .addOption(new Option('--status <status>', 'only runs with this status').choices(OPEN_RUN_STATUSES));
   return command
     .option('--flow <path>', 'only runs of org/project/flow')
@@ -22,5 +22,5 @@ export function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Comma
     .option('--version <number>', 'only runs of this version', parseVersionNumber)
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)
-    .option('--dry-run', 'only say which runs these are');
+    .option('--dry-run', 'list matching runs without changing them');
 }

@@ -3,7 +3,7 @@
 /** The outcome of a command for many runs. */
 export type Counts = {
   done: { executionId: string; repeats?: string }[];
-  /** In a dry run: the runs that it would be carried out for. */
+  /** In a dry run: the ids of matching runs. */
   matching: string[];
   refused: { executionId: string; code: string; errorMessage: string }[];
   stoppedBy: string | null;
@@ -15,7 +15,7 @@ const DONE = {
 };
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g;
 
-/** Says in a sentence how many runs were, or in a dry run would be, changed and passed over, and why it went no further. */
+/** Describes in a sentence how many runs were changed (in a dry run: would be) and passed over, and why the command stopped. */
 export function describeCounts(how: keyof typeof DONE, counts: Counts, dryRun = false): string {
   const { done, matching, refused, stoppedBy } = counts;
   const passed = how === 'retry' ? `, ${refused.length} passed over` : '';
@@ -27,7 +27,7 @@ export function describeCounts(how: keyof typeof DONE, counts: Counts, dryRun = 
   return `${DONE[how](countRuns(done.length))}${passed}.${stopped}`;
 }
 
-/** Lists for which reasons runs were passed over, the most frequent first. */
+/** Lists the reasons why runs were passed over, the most frequent first. */
 export function countReasons(refused: Counts['refused']): string[] {
   const reasons = new Map<string, number>();
   for (const { errorMessage } of refused) {
@@ -37,7 +37,7 @@ export function countReasons(refused: Counts['refused']): string[] {
   return [...reasons].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `  ${count} × ${reason}`);
 }
 
-/** Words a number of runs. */
+/** Formats a number of runs. */
 export function countRuns(count: number): string {
   return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }

@@ -5,7 +5,7 @@ export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
     .description(
-      'print a script that completes weir and, in bash, npx weir; write it into a file that ~/.bashrc or ~/.zshrc sources',
+      'print a completion script for weir and, in bash, npx weir; source it in ~/.bashrc or ~/.zshrc',
     )
     .addArgument(new Argument('<shell>', 'shell that reads the script').choices(['bash', 'zsh']))
     .addHelpText('after', '\nExample:\n  weir completion bash > ~/.weir.bash')

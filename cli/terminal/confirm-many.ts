@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { ServiceError } from '../../flow/errors.ts';
 import { UsageError } from './usage-error.ts';
 
-/** So many runs are changed without a question. */
+/** Commands change up to this many runs without a question. */
 export const FEW = 10;
 
 /** Asks on the terminal before more than FEW runs are changed. Throws unless the answer, or `--yes`, says so. */

@@ -42,7 +42,7 @@ export function defineDeliveryCommands(
   define('redeliver', `send a delivery again, whatever its status${sent}`, EXAMPLE_ID)
     .argument(...id)
     .action(redeliver);
-  define('recover', 'send again the failed deliveries that were created in a period', '--since 2030-01-31')
+  define('recover', 'send again the failed deliveries of a period', '--since 2030-01-31')
     .requiredOption('--since <time>', 'created at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'created before this time (default: now)', parseTime)
     .addOption(
@@ -52,7 +52,7 @@ export function defineDeliveryCommands(
       ]),
     )
     .action(recover);
-  define('test', `send a made-up event, marked as a test${sent}`, '--url https://example.com/hook')
+  define('test', `send a sample event, marked as a test${sent}`, '--url https://example.com/hook')
     .requiredOption('--url <url>', 'where to send it: an https URL at a public address', parseHttps)
     .addOption(
       new Option('--event <event>', 'event to send').choices(WEBHOOK_EVENTS).default('flow.completed'),

@@ -24,7 +24,7 @@ export function deliveryTable(deliveries: Delivery[]): string {
   );
 }
 
-/** An attempt that is overdue waits for its turn, or its worker was lost: when it is made is not known here. */
+/** An overdue attempt waits in a queue, or its worker was lost; when it is made is not known here. */
 function describeNext(at: string): string {
   return `, next attempt ${Date.parse(at) > Date.now() ? '' : 'due since '}${formatTime(at)}`;
 }

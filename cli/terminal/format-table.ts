@@ -26,9 +26,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Makes text of several lines safe to print: writes control characters, and those that reverse text, as
- * `\\u009b`, which JSON and quoted YAML read as the
- * same text, and leaves line feeds and tabs.
+ * Makes text of several lines safe to print. Control characters, and characters that reverse text, become `\\u009b`, which
+ * JSON and quoted YAML read as the same text. Line feeds and tabs stay.
  */
 export function escapeControls(text: string): string {
   return text.replace(

@@ -11,7 +11,7 @@ export function addHelpCommand(program: Command): void {
     .action(async (names: string[]) => (await getCommand(program, names)).outputHelp());
 }
 
-/** Gets a command by its whole name; of an unknown one it says the same as when that is run. */
+/** Gets a command by its full name. For an unknown name, prints the same error as running it. */
 async function getCommand(program: Command, names: string[]): Promise<Command> {
   let command = program;
   for (const [index, name] of names.entries()) {

@@ -20,7 +20,7 @@ export function parseName(text: string): string {
 
 const REASON_MAX_CHARS = 500;
 
-/** Parses a reason that callers are told. */
+/** Parses a reason that callers will see. */
 export function parseReason(text: string): string {
   const reason = text.trim();
   if (reason === '' || reason.length > REASON_MAX_CHARS)
@@ -51,7 +51,7 @@ export function parseWholeNumber(min: number, max: number) {
 /** Parses a date, or a time with its offset. */
 export function parseTime(text: string): Date {
   const parsed = moment.safeParse(text);
-  // The service takes a time without an offset as UTC, but whoever types one means the time of their own clock.
+  // The service reads a time without an offset as UTC, but a person who types one means local time.
   if (!parsed.success || /T[\d:.]+$/.test(text))
     throw new InvalidArgumentError(
       'Give an ISO 8601 date, or a time with its offset, e.g. 2030-01-31 or 2030-01-31T12:00:00Z.',

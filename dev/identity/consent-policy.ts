@@ -14,9 +14,8 @@ export type RequestedAccess = {
 export const ONE_TIME_REASON = 'one_time_link';
 
 /**
- * Asks for consent to each request of each client, for all that it asks for: anybody can register a client or pose as one
- * that runs on the user's machine (RFC 8252, 8.6), and what was left out once can be allowed later. Only the console is not
- * asked about: its redirect URIs are the service's own.
+ * Asks for consent to each request of each client, for every scope it asks for. Anybody can register a client, or pose as a
+ * native one on the user's machine (RFC 8252, 8.6). A scope that was refused once can be granted later.
  */
 export function consentPolicy() {
   const policy = interactionPolicy.base();

@@ -43,7 +43,7 @@ function digestOf(secret: string): string {
   return hash(secret).toString('base64url');
 }
 
-/** The digest is hashed again before it is compared: whoever reads one in the store cannot send it as a secret. */
+/** The digest is hashed again before the comparison: a digest read from the store must not work as a secret. */
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

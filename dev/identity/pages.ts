@@ -25,7 +25,7 @@ ${failed ? `<p role="alert">${escapeHtml(failed.problem)}</p>` : ''}
 <code>identity-accounts.json</code> in its state folder (<code>.weir</code>) and start again.</p>`;
 }
 
-/** Says what each scope lets a client do, in words for whoever is asked to allow it. */
+/** Describes what each scope allows, for the person who consents. */
 const ALLOWS: { [scope: string]: string } = {
   [MANAGEMENT_SCOPE]:
     'manage your organizations as far as your role allows (projects, members, API keys, webhooks); edit, publish, promote and run flows',
@@ -35,7 +35,7 @@ const ALLOWS: { [scope: string]: string } = {
   'flows:publish': 'publish versions of flows, choose those in production and delete flows',
 } satisfies { [scope in McpScope | typeof MANAGEMENT_SCOPE]: string };
 
-/** Says what a client may do at MCP that asks for no scope there: MCP tells it which one a tool needs. */
+/** Describes access to MCP without a scope: MCP tells the client which scope a tool needs. */
 const NOTHING_YET = 'nothing yet; it asks you again for what it needs';
 
 /** Names the checkbox with which a user allows a scope at a resource. */

@@ -37,7 +37,7 @@ export function openLog(file: string): ChildLog {
       try {
         return lastLines(readFrom(file, Math.max(from, sizeOf() - TAIL_BYTES)));
       } catch (error) {
-        // Whoever asks has the process to end, whatever has become of its log.
+        // The caller has a process to end, even when its log is unreadable.
         return `The log cannot be read: ${error}`;
       }
     },

@@ -104,7 +104,7 @@ function adviceOn(log: string, file: string): string {
   return ` ${file} is damaged: move it away, and start again. Runs that had not ended begin anew.`;
 }
 
-/** With all its indexes the server is slower, and works. A damaged file is the server's to tell of. */
+/** The server works with all its indexes, only slower. It reports a damaged file itself. */
 function dropIndexes(file: string, { report, note }: TemporalOptions, searchColumns?: string[]): void {
   try {
     report?.('dropping indexes that no search needs');

@@ -4,12 +4,12 @@ import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 const INDEX_LOCK_TIMEOUT_MS = 2_000;
 
 /**
- * Those that searches for Weir's workflows use. The index of the namespace division is not among them: every search asks for
- * workflows without one, which all of Weir's are, and SQLite would take it for the best index and look at all of them, also for
- * a search by id.
+ * The indexes that searches for Weir's workflows use. The index of the namespace division is not kept: every search asks for
+ * workflows without a division, as all of Weir's are, so SQLite would choose that index and scan them all, even for a search by
+ * id.
  */
 const KEPT = /^(default_idx|by_(workflow_id|workflow_type|status))$/;
-/** Those of search attributes: one has a column of its type, and Temporal picks any that is free. */
+/** The indexes of search attributes: Temporal gives each attribute a free column of its type. */
 const OF_ATTRIBUTE = /^by_((?:keyword|int)_\d+)$/;
 
 /**

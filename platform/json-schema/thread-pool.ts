@@ -55,8 +55,8 @@ const PROGRAM = new URL('thread.ts', import.meta.url);
 const NOT_STARTED = 0n;
 const LOOK_AGAIN_MS = 50;
 /**
- * How often to look at a thread that is past its deadline and gets less than its share of the processor: 5 s, in which a time
- * does not count for which the whole process was stopped.
+ * How often to check a thread that is past its deadline but got less than its share of the processor: for 5 s, not counting
+ * time in which the whole process was stopped.
  */
 const LOOKS_MAX = 100;
 /** For how long a thread stays that nobody asks: it takes 25 MB, and another is ready within some 0.1 s. */

@@ -14,8 +14,8 @@ export type ThreadReply =
   | { invalid: { message: string; path?: string | undefined; culprit?: string | undefined } };
 
 /**
- * Shared with the pool: the deadline of the current work on the monotonic clock in nanoseconds, the processor time in
- * microseconds that this thread may have used by then, and whether it is VALIDATING rather than compiling.
+ * Shared with the pool: the deadline of the current work (monotonic clock, nanoseconds), the processor time that this
+ * thread may have used by then (microseconds), and whether it is VALIDATING rather than compiling.
  */
 const limits = new BigInt64Array(workerData as SharedArrayBuffer);
 const getCompiled = createCompiledSchemas();

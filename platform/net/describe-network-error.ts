@@ -1,4 +1,4 @@
-// Describes errors of Node and OpenSSL to whoever owns the other side.
+// Describes errors of Node and OpenSSL to the person who runs the other side.
 
 const WORDS: { [code: string]: string } = {
   ECONNREFUSED: 'the connection was refused',

@@ -30,7 +30,7 @@ export type GuardedAnswer = { status: number; body: Buffer };
 /** Nothing was sent because the destination is not public. */
 export class DestinationBlocked extends Error {}
 
-/** There was no answer; the message tells the owner of the destination why. */
+/** There was no answer; the message says why, for the person who runs the destination. */
 export class NoAnswer extends Error {}
 
 export type GuardedPost = (

@@ -5,8 +5,8 @@ const NETWORK_GROUPS = 4;
 const MAPPED = '0:0:0:0:0:ffff';
 
 /**
- * The network that one host has to itself, however its address is spelt: an IPv4 address, also one that is mapped into IPv6, is
- * a host's own; of an IPv6 address it is the /64. What is not an address stays as it is.
+ * The network that one host has to itself, however its address is written: the whole address for IPv4 (also when mapped
+ * into IPv6), the /64 for IPv6.
  */
 export function hostNetwork(address: string): string {
   const [ip = ''] = address.split('%');

@@ -34,8 +34,8 @@ const LOCAL_NAME = /^[^.]+\.?$|\.(?:localhost|local|internal)\.?$/i;
 const NOBODYS_NAME = /\.(?:test|invalid)\.?$/i;
 
 /**
- * Creates a function that returns the addresses to dial or, after RESOLVE_TIMEOUT_MS at most, why there are none:
- * `not_public` when any address is not public, `unresolved` when there is none, `no_answer` when DNS did not say.
+ * Creates a function that returns the addresses to dial, or the reason why there are none, within RESOLVE_TIMEOUT_MS:
+ * `not_public` when any address is not public, `unresolved` when there is no address, `no_answer` when DNS did not answer.
  */
 export function createResolvePublic({ dialMap = {}, lookup = lookUp }: ResolverOptions = {}): ResolvePublic {
   return async function resolvePublic({ hostname, port }) {

@@ -1,5 +1,5 @@
-// platform/object-store/ keeps large values outside the database, in a store that speaks the protocol of S3: bytes go in under a
-// location, and come out when they are the same bytes still. db/ says which locations there are, and when they are deleted.
+// platform/object-store/ keeps large values outside the database, in a store that speaks the protocol of S3. A value is
+// read back only when its bytes have not changed. db/ decides locations and deletes objects.
 
 /** The name, length and hash of stored bytes, by which they are found and checked. */
 export type StoredObject = {

@@ -1,5 +1,5 @@
-// platform/observability/ is how operators see what the service does: lines of the log here, spans and metrics beside it. It uses
-// nothing of the project; `biome.json` says who may use it.
+// platform/observability/ shows operators what the service does: log lines here, spans and metrics beside them. It imports
+// nothing else of the project; `biome.json` says who may import it.
 import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
 import pino, { type Logger } from 'pino';

@@ -1,4 +1,4 @@
-// A small HTTP server for whoever runs the service: metrics and health, on ports of their own.
+// A small HTTP server for operators: metrics and health, on ports of their own.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

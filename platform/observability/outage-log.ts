@@ -20,8 +20,8 @@ export type OutageLog = {
 };
 
 /**
- * Creates the log of the outages of a part that many need: however many meet an outage, it is a line when it begins, a line a
- * minute while it lasts, one when it turns into a failure in part, and a line when it is over. `now` is in milliseconds.
+ * Creates the log of outages of a part that many callers need. However many calls fail, an outage is logged once when it
+ * begins, once a minute while it lasts, once when it becomes partial, and once when it ends. `now` is in milliseconds.
  */
 export function createOutageLog(part: string, now: () => number = () => performance.now()): OutageLog {
   let outage:

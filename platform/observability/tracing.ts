@@ -1,5 +1,5 @@
-// Spans of this process. Traces begin at HTTP requests: whatever happens outside of one, such as the duties of workers, has no
-// spans. While traces are off, each function here costs one comparison, and OpenTelemetry is not loaded.
+// Spans of this process. Traces begin at HTTP requests; other work, such as the scheduled jobs of workers, has no spans.
+// While traces are off, each function here costs one comparison, and OpenTelemetry is not loaded.
 import type { Attributes, Context, Link, Span, Tracer } from '@opentelemetry/api';
 import type { TraceContext } from './trace-context.ts';
 

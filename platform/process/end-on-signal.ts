@@ -5,8 +5,8 @@ import { SAME_SIGNAL_MS } from './end-times.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Ends the process at once on SIGTERM and SIGINT, until `endOnSignal` takes over: it has nothing to drain yet, and as the first
- * process of a container it gets no signal that it does not handle.
+ * Ends the process at once on SIGTERM and SIGINT, until `endOnSignal` takes over: nothing has to be drained yet. The first
+ * process of a container ignores signals that it does not handle.
  */
 export function exitOnSignal(): void {
   for (const signal of SIGNALS) process.on(signal, exit);

@@ -23,7 +23,10 @@ type Parts = { requests?: number; worker?: Config['workerRoles'] };
 export const MORE_OPEN_FILES =
   'Raise the limit (ulimit -n; LimitNOFILE= of systemd, ulimits of Docker), or lower WEIR_OPEN_REQUESTS_MAX of an API, WEIR_MODEL_CONCURRENCY and WEIR_WEBHOOK_CONCURRENCY of a worker.';
 
-/** Describes that the process may open fewer files than its limits need; undefined where it may not, or nothing tells. */
+/**
+ * Describes that the process may open fewer files than its limits need; undefined where it may open enough, or the limit is
+ * unknown.
+ */
 export async function describeFewOpenFiles(
   limits: Limits,
   { requests = 0, worker = [] }: Parts,
@@ -41,13 +44,16 @@ export async function describeFewOpenFiles(
     : undefined;
 }
 
-/** Logs a warning when this process may open fewer files than its limits need: connections would be reset without a word. */
-export async function tellFewOpenFiles(limits: Limits, parts: Parts): Promise<void> {
+/** Logs a warning when this process may open fewer files than its limits need: connections would be reset without an error. */
+export async function logFewOpenFiles(limits: Limits, parts: Parts): Promise<void> {
   const reason = await describeFewOpenFiles(limits, parts);
   if (reason) log.warn({ reason }, `Connections may be reset. ${MORE_OPEN_FILES}`);
 }
 
-/** Reads the soft limit, which Node.js has raised to the hard one; only Linux tells it. */
+/**
+ * Reads the soft limit, which Node.js raises to the hard limit. Infinite where the system does not show it (only Linux
+ * does).
+ */
 async function readOpenFilesMax(): Promise<number> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);

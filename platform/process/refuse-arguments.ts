@@ -1,4 +1,4 @@
-/** Throws when this program was started with arguments: it takes none, and would leave them unheard. */
+/** Throws when this program was started with arguments: it takes none and would ignore them. */
 export function refuseArguments(): void {
   const [argument] = process.argv.slice(2);
   if (argument === undefined) return;

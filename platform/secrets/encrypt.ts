@@ -6,37 +6,37 @@ export const ENCRYPTION_KEY_BYTES = 32;
 /** `id` is stored with every text that the key encrypts: letters, digits, `-` and `_`. */
 export type EncryptionKey = { id: string; key: Buffer };
 
-/** `owner` names the row and column, such as `table/id/column`: in another place the text cannot be decrypted. */
+/** `location` names the row and column, such as `table/id/column`. A text copied to another location cannot be decrypted. */
 export type Encryption = {
-  encrypt(plaintext: string, owner: string): string;
-  /** Throws SecretUnreadable when the key is not configured, or the text was not encrypted for `owner`. */
-  decrypt(stored: string, owner: string): string;
+  encrypt(plaintext: string, location: string): string;
+  /** Throws SecretUnreadable when the key is not configured, or the text was encrypted for another location. */
+  decrypt(stored: string, location: string): string;
 };
 
-/** WEIR_SECRETS_KEYS does not fit a stored secret. The message names both, and holds neither. */
+/** WEIR_SECRETS_KEYS does not fit a stored secret. The message names the key and the location, and contains neither secret. */
 export class SecretUnreadable extends Error {}
 
 /** Encrypts under the first key and decrypts under all: put a new key in front, and old texts stay readable. */
 export function createEncryption(keys: [EncryptionKey, ...EncryptionKey[]]): Encryption {
   const [newest] = keys;
   return {
-    encrypt(plaintext, owner) {
-      const sealed = sealBytes(newest.key, Buffer.from(plaintext), owner);
+    encrypt(plaintext, location) {
+      const sealed = sealBytes(newest.key, Buffer.from(plaintext), location);
       return `${newest.id}:${sealed.toString('base64')}`;
     },
-    decrypt(stored, owner) {
+    decrypt(stored, location) {
       const [id = '', sealed = ''] = stored.split(':');
       const known = keys.find((candidate) => candidate.id === id);
       if (!known)
         throw new SecretUnreadable(
-          `The secret in ${owner} is encrypted under the key ${id}, which is not in WEIR_SECRETS_KEYS.`,
+          `The secret in ${location} is encrypted under the key ${id}, which is not in WEIR_SECRETS_KEYS.`,
         );
       try {
-        return openBytes(known.key, Buffer.from(sealed, 'base64'), owner).toString();
+        return openBytes(known.key, Buffer.from(sealed, 'base64'), location).toString();
       } catch (cause) {
         const why = `WEIR_SECRETS_KEYS has another key with that id, or the secret was changed`;
         throw new SecretUnreadable(
-          `The secret in ${owner} cannot be decrypted under the key ${id}: ${why}.`,
+          `The secret in ${location} cannot be decrypted under the key ${id}: ${why}.`,
           { cause },
         );
       }

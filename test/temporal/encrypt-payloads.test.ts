@@ -79,7 +79,7 @@ describe('payloads that are encrypted', () => {
     await assert.rejects(read(withOld, payload, inside('run-2')), /run-1 is refused in workflow run-2/);
     const claimed = { ...payload, metadata: { ...payload.metadata, 'workflow-id': Buffer.from('run-2') } };
     await assert.rejects(read(withOld, claimed, inside('run-2')), /cannot be decrypted/);
-    assert.equal(withOld.findOwner(payload), 'run-1');
-    assert.equal(withOld.findOwner(plain), undefined);
+    assert.equal(withOld.findWorkflowId(payload), 'run-1');
+    assert.equal(withOld.findWorkflowId(plain), undefined);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { askEngine } from '../../temporal/ask-engine.ts';
-import { tellEngineOutage } from '../../temporal/engine-outage.ts';
+import { logEngineOutage } from '../../temporal/engine-outage.ts';
 import { GRPC } from '../../temporal/grpc-code.ts';
 import { passthrough } from '../blocks.ts';
 import { captureLog } from '../capture-log.ts';
@@ -80,7 +80,7 @@ describe('an outage of an engine that goes on answering', () => {
       workflowService: { describeWorkflowExecution: () => describeWorkflow() },
     } as unknown as Client;
     const captured = captureLog();
-    tellEngineOutage(refused);
+    logEngineOutage(refused);
     const ask = async () => {
       now += 5_000;
       await askEngine(client, async () => 'an answer');

@@ -6,7 +6,7 @@ import { inTransaction } from '../../db/connect.ts';
 import { createNotifications, type Notifications } from '../../db/notifications.ts';
 import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { awaitTurns, takeTurn } from '../../db/webhooks/webhook-turns.ts';
-import { hearWaitingDeliveries } from '../../worker/hear-waiting-deliveries.ts';
+import { listenForWaitingDeliveries } from '../../worker/hear-waiting-deliveries.ts';
 import { lockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -54,7 +54,7 @@ describe('a delivery that an operator sends', () => {
   it('begins when a worker begins to listen, and from then on at once, whenever the reconciler comes', async () => {
     const missed = await send();
     const deps = { db: weir.db, client: weir.client, taskQueue: weir.config.taskQueue };
-    hearing = hearWaitingDeliveries(deps, notifications, ending.signal);
+    hearing = listenForWaitingDeliveries(deps, notifications, ending.signal);
     await waitUntil(() => isStarted(missed));
     const heard = await send();
     await waitUntil(() => isStarted(heard));
@@ -88,7 +88,7 @@ describe('a delivery that an operator sends', () => {
     let stopped: Promise<unknown> | undefined;
     await inTransaction(weir.db, async (tx) => {
       await sql`lock table webhook_turn in access exclusive mode`.execute(tx);
-      stopped = hearWaitingDeliveries(deps, own, stopping.signal).then(() => events.push('stopped'));
+      stopped = listenForWaitingDeliveries(deps, own, stopping.signal).then(() => events.push('stopped'));
       await lockWaiters(weir.db, 1);
       stopping.abort();
       // Whoever waits for no statement has stopped before this is answered.

@@ -3,7 +3,7 @@ import { setModelKey } from '../../db/tenants/model-keys.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { openDependencies } from '../../worker/open-dependencies.ts';
-import { tellUnreadableSecrets } from '../../worker/tell-unreadable-secrets.ts';
+import { logUnreadableSecrets } from '../../worker/tell-unreadable-secrets.ts';
 import { captureLog } from '../capture-log.ts';
 import { startWeir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -18,7 +18,7 @@ it('a process whose WEIR_SECRETS_KEYS do not fit the stored secrets says so when
     const secretsKeys: Config['secretsKeys'] = [{ id: 'other', key: Buffer.alloc(32, 'o') }];
     const key = { organizationId, provider: 'openai', secret: 'sk-first', userId: 'ada' };
     await db.transaction().execute((tx) => setModelKey(tx, createEncryption(secretsKeys), key));
-    await tellUnreadableSecrets(db, { secretsKeys });
+    await logUnreadableSecrets(db, { secretsKeys });
     assert.deepEqual(told(), []);
     const dependencies = await openDependencies(config);
     await waitUntil(() => told().length > 0);
@@ -41,7 +41,7 @@ it('a process whose WEIR_SECRETS_KEYS do not fit the stored secrets says so when
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    await tellUnreadableSecrets(late, config);
+    await logUnreadableSecrets(late, config);
     assert.equal(told().length, 2);
   } finally {
     captured.stop();

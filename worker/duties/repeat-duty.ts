@@ -7,7 +7,7 @@ import { ObjectStoreUnavailable } from '../../platform/object-store/object-store
 import { log } from '../../platform/observability/log.ts';
 import { dutyCompletions, dutyFailures } from '../../platform/observability/metrics/worker-metrics.ts';
 import { describeEngineError } from '../../temporal/describe-engine-error.ts';
-import { tellEngineOutage } from '../../temporal/engine-outage.ts';
+import { logEngineOutage } from '../../temporal/engine-outage.ts';
 import { dutyInterval } from './duty-interval.ts';
 
 /** A duty: a recurring task of the service's workers, which one worker at a time does. */
@@ -59,7 +59,7 @@ export async function repeatDuty(
       if (signal.aborted) return;
       dutyFailures.add(1, { duty: duty.name });
       const what = String(error instanceof Error && error.cause ? error.cause : error);
-      const isTold = logOutage(error) || tellEngineOutage(error);
+      const isTold = logOutage(error) || logEngineOutage(error);
       if (!isTold && (failing?.error !== what || now() >= failing.quietUntil)) {
         log.warn({ duty: duty.name, ...inShort(error) }, 'A duty failed, and is tried again.');
         failing = { error: what, quietUntil: now() + TELL_AGAIN_MS };

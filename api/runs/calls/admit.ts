@@ -1,7 +1,7 @@
 import { findRunLimits } from '../../../db/tenants/run-limits.ts';
 import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
 import type { EnterPlace, Place } from '../../../platform/limits/place.ts';
-import { isEngineAway, tellEngineFailure } from '../../../temporal/engine-outage.ts';
+import { isEngineAway, logEngineFailure } from '../../../temporal/engine-outage.ts';
 import { GRPC, grpcCodeOf } from '../../../temporal/grpc-code.ts';
 import { startRun } from '../../../temporal/start-run.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -105,7 +105,7 @@ export async function startInPlace(
     // An engine that is busy answers at once.
     if (isEngineAway(error) && grpcCodeOf(error) !== GRPC.resourceExhausted)
       silentUntil = performance.now() + SILENT_MS;
-    tellEngineFailure(error, { execution_id: run.executionId }, 'A run could not be started yet.');
+    logEngineFailure(error, { execution_id: run.executionId }, 'A run could not be started yet.');
     throw error;
   }
 }

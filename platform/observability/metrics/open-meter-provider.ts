@@ -86,8 +86,8 @@ function serve(scraped: MetricReader, { enginePort, ...address }: Served): Promi
 }
 
 /**
- * Has a gauge that is observed no more be read no more: otherwise a reader merges each reading with those before, and repeats
- * the last one as long as the process lives. Other instruments are read as `otherwise` says.
+ * Stops reading a gauge that is no longer observed. Otherwise a reader merges each reading with earlier ones, and repeats
+ * the last one as long as the process lives.
  */
 export function onlyWhatIsObserved(
   otherwise?: AggregationTemporalitySelector,

@@ -8,8 +8,8 @@ const SUFFIXES: { [unit: string]: string } = { s: '_seconds', By: '_bytes', 1: '
 const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
 
 /**
- * Writes metrics in the text format of Prometheus, under the names that a collector would give them too: with the unit at the
- * end, which OpenTelemetry's own exporter leaves out.
+ * Writes metrics in the text format of Prometheus, with the names that a collector would give them: the unit comes last,
+ * which OpenTelemetry's own exporter omits.
  */
 export function writePrometheus({ resource, scopeMetrics }: ResourceMetrics): string {
   return serializer.serialize({
