@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/connect.ts';
 import { holdBlocks, isBlockHeld, letGoOfBlock } from '../db/runs/blocks-under-way.ts';
-import type { BlockId } from '../db/stored-values/block-id.ts';
+import type { BlockId } from '../db/stored-values/stored-outputs.ts';
 import type { Announcements } from './announcer.ts';
 
 /** How soon an attempt sees that the call which another process was making has ended: the later, the longer that takes. */

@@ -1,7 +1,6 @@
 import type { Payer } from '../db/runs/block-runs.ts';
-import type { Attachment } from '../flow/attachment.ts';
 import type { Block, Json } from '../flow/definition.ts';
-import type { BlockCall } from '../flow/run.ts';
+import type { Attachment, BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
 import type { ReserveAnswer } from './attempts/reserve-memory.ts';
 import type { BlockOutput } from './attempts/serialize-output.ts';

@@ -3,8 +3,7 @@
 import { BlockRecorded } from '../db/credits/reservations.ts';
 import { loadBlockOutput, type Payer } from '../db/runs/block-runs.ts';
 import type { OutputsRead } from '../db/runs/find-outputs-read.ts';
-import { measureBegin, measureEnd } from '../db/runs/measure-run.ts';
-import type { RunContext } from '../db/runs/runs.ts';
+import { measureBegin, measureEnd, type RunContext } from '../db/runs/runs.ts';
 import { toMicrocredits } from '../flow/credit-amount.ts';
 import type { Block } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
@@ -23,14 +22,12 @@ import { type ActivityMemory, reserveInputMemory } from './attempts/reserve-memo
 import type { Attempt } from './attempts/run-attempt.ts';
 import { serializeOutput } from './attempts/serialize-output.ts';
 import type { BlockExecution, BlockInput, Kept, Processor } from './block-execution.ts';
-import { enforceSchema } from './enforce-schema.ts';
-import { createInspectValue, type InspectValue } from './inspect-value.ts';
 import { isGivenUp } from './is-given-up.ts';
-import { createOutputsReader } from './outputs-reader.ts';
-import { type BlockEnd, recordBlockEnd, toError, UNUSED } from './record-block-end.ts';
-import { createRunContexts } from './run-contexts.ts';
-import { toPause } from './to-pause.ts';
-import { createValueResolver } from './value-resolver.ts';
+import { type BlockEnd, recordBlockEnd, toError, toPause, UNUSED } from './record-block-end.ts';
+import { enforceSchema } from './values/enforce-schema.ts';
+import { createInspectValue, type InspectValue } from './values/inspect-value.ts';
+import { createRunContexts } from './values/run-contexts.ts';
+import { createOutputsReader, createValueResolver } from './values/value-resolver.ts';
 
 /** The work on a block: its processor, in one attempt, with the memory that it has. */
 type Work = { attempt: Attempt; process: Processor; memory: ActivityMemory };

@@ -1,6 +1,6 @@
 // How an activity waits for a model call that its process holds, and what it makes of the call's end.
 import { Context } from '@temporalio/activity';
-import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
+import { isUnstorableValue } from '../db/connection/database-errors.ts';
 import { ServiceError } from '../flow/errors.ts';
 import type { HandedOver, Left } from '../flow/model-call.ts';
 import { BUSY } from '../flow/run.ts';

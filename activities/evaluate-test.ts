@@ -1,29 +1,28 @@
 // Compares the answer of a test case's run with what the case expects. Such a run has one call, whose id is the run's.
 import { ApplicationFailure } from '@temporalio/activity';
 import { findOutcome } from '../db/runs/runs.ts';
-import { measureValue } from '../db/stored-values/load-references.ts';
-import { readResult } from '../db/stored-values/read-result.ts';
+import { measureValue, readResult } from '../db/stored-values/load-references.ts';
 import { acceptJudge, getTest, recordVerdict } from '../db/test-runs/test-runs.ts';
-import { containsText } from '../flow/contains-text.ts';
 import type { Json } from '../flow/definition.ts';
 import { ServiceError, sanitizeMessage } from '../flow/errors.ts';
-import { findDifference } from '../flow/find-difference.ts';
+import { findDifference } from '../flow/json.ts';
 import { toPlan } from '../flow/plan.ts';
 import { toText } from '../flow/template.ts';
 import {
+  containsText,
   type Expectation,
   type Judgement,
   type JudgeRun,
   judgeFlow,
   type Verdict,
 } from '../flow/test-case.ts';
-import { describeMismatch } from '../platform/json-schema/describe-mismatch.ts';
-import type { OrganizationValidator } from '../platform/json-schema/validator.ts';
+import { describeMismatch, type OrganizationValidator } from '../platform/json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { reserveInputMemory } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import { workInTurn } from './attempts/work-in-turn.ts';
-import { excerpt } from './excerpt.ts';
+
+const EXCERPT_MAX_LENGTH = 300;
 
 type Deps = Pick<ActivityDeps, 'db' | 'validator' | 'largeValues'>;
 /** `bytes`: its size as JSON. */
@@ -152,4 +151,26 @@ async function findProblem(
       if (await inTurn(() => containsText(toText(answer), expectation.text))) return undefined;
       return `The answer does not contain ${excerpt(expectation.text)}: it is ${excerpt(answer)}.`;
   }
+}
+
+/** Writes the beginning of a value as JSON, and nothing of the rest, which may be long. */
+export function excerpt(value: Json | undefined): string {
+  if (value === undefined) return 'absent';
+  const text = write(value, EXCERPT_MAX_LENGTH);
+  return text.length > EXCERPT_MAX_LENGTH ? `${text.slice(0, EXCERPT_MAX_LENGTH)}…` : text;
+}
+
+/** Writes a value whose JSON has at most `max` characters; of a longer one, more than `max`, of which the first `max` are right. */
+function write(value: Json, max: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, max));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  let text = isList ? '[' : '{';
+  for (const key of isList ? value.keys() : Object.keys(value)) {
+    if (text.length > max) break;
+    if (text.length > 1) text += ',';
+    if (typeof key === 'string') text += `${write(key, max)}:`;
+    text += write((value as { [key: string | number]: Json })[key] as Json, max);
+  }
+  return text + (isList ? ']' : '}');
 }

@@ -16,7 +16,7 @@ import { type BlockCall, type Busy, CANCELLED, type RunOutcome } from '../flow/r
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import { addToLogContext } from '../platform/observability/log-context.ts';
+import { addToLogContext } from '../platform/observability/log.ts';
 import { acceptTestInTurn } from './accept-test-in-turn.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { inSlot } from './attempts/in-slot.ts';

@@ -8,7 +8,7 @@ import { type BlockCall, BUSY, type Busy, isBusy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { providerOf } from '../platform/models/registry.ts';
-import { addToLogContext } from '../platform/observability/log-context.ts';
+import { addToLogContext } from '../platform/observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { keyOf, untilNotAnnounced } from './announcements.ts';
 import { inSlot, turnAwayFrom } from './attempts/in-slot.ts';

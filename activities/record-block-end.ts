@@ -1,9 +1,12 @@
 // Records the end of a block execution, or the reason why it could not be recorded.
-import { isUnstorableValue } from '../db/connection/is-unstorable-value.ts';
+import { isUnstorableValue } from '../db/connection/database-errors.ts';
 import { type BlockRun, isCharged, type Payer, recordBlockRun } from '../db/runs/block-runs.ts';
-import { storeOutput } from '../db/stored-values/store-output.ts';
+import { storeOutput } from '../db/stored-values/stored-outputs.ts';
+import type { StoredRunInput } from '../db/tables/run-input.ts';
 import { type ErrorCode, ServiceError } from '../flow/errors.ts';
+import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { weigh } from '../platform/json-text/measure-json.ts';
 import type { StoredObject } from '../platform/object-store/object-store.ts';
 import { log } from '../platform/observability/log.ts';
 import type { ActivityDeps } from './activity-deps.ts';
@@ -78,4 +81,22 @@ export async function recordBlockEnd(
 
 export function toError({ code, message }: ServiceError): NonNullable<BlockEnd['error']> {
   return { code, message };
+}
+
+/** Makes the reply of a block that paused from its recorded conversation, which ends with the model's tool calls. */
+export function toPause(
+  stepId: string,
+  iterations: number,
+  messages: ToolCallMessage[],
+  continuation: StoredRunInput['continuation'],
+): Pause {
+  const last = messages.at(-1);
+  return {
+    ...(continuation && { carriedBytes: weigh(JSON.stringify(continuation.outputs)) }),
+    paused: {
+      step_id: stepId,
+      iterations,
+      tool_call_ids: (last?.role === 'assistant' ? (last.tool_calls ?? []) : []).map(({ id }) => id),
+    },
+  };
 }

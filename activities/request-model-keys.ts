@@ -2,8 +2,7 @@
 import { EventEmitter, once } from 'node:events';
 import { sql } from 'kysely';
 import type { Db } from '../db/connect.ts';
-import { ConnectionFailed } from '../db/connection/connection-failed.ts';
-import { logOutage } from '../db/connection/database-outage.ts';
+import { ConnectionFailed, logOutage } from '../db/connection/database-errors.ts';
 import type { Notifications } from '../db/notifications.ts';
 import type { ModelKeys } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';

@@ -2,6 +2,7 @@ import { releaseReservation } from '../db/credits/reservations.ts';
 import type { Busy } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { measurePrompt } from '../platform/models/prompt-size.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { NoRoom } from './attempts/reserve-memory.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
@@ -11,8 +12,7 @@ import type { BlockExecution, BlockInput } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
 import { CallForsaken } from './call-forsaken.ts';
 import { askModel } from './model/ask-model.ts';
-import { countRetry } from './model/measure-model-call.ts';
-import { measurePrompt } from './model/measure-prompt.ts';
+import { countRetry } from './model/observe-model-call.ts';
 import { createPromptMemory, type PromptMemory } from './model/prompt-memory.ts';
 
 /** Makes a call when it is the organization's turn; throws NoRoom where it may not wait for that. */

@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { ServiceError } from '../flow/errors.ts';
 import { log } from '../platform/observability/log.ts';
+import { type HealthCheck, toReadiness } from '../worker/health-check.ts';
 import { codecPreflight, codecRoutes, DECODE_PATH } from './codec/codec-routes.ts';
 import { addConsole } from './console/add-console.ts';
 import type { ApiDeps } from './deps.ts';
@@ -13,23 +14,24 @@ import { flowRoutes } from './flows/flow-routes.ts';
 import { versionRoutes } from './flows/version-routes.ts';
 import type { Route } from './http/context.ts';
 import { handleErrors } from './http/errors.ts';
-import { createHealth } from './http/health.ts';
 import { holdMadeAnswers } from './http/hold-made-answers.ts';
-import { identifyRequest } from './http/identify-request.ts';
-import { measureRequests } from './http/measure-requests.ts';
+import { identifyRequest, measureRequests, traceRequest } from './http/observe-requests.ts';
 import { paceRefusals } from './http/pace-refusals.ts';
 import { handlersOf } from './http/query.ts';
-import { traceRequest } from './http/trace-request.ts';
+import { RETRY_AFTER_SECONDS } from './http/request-errors.ts';
+import { preflight } from './mcp/authenticate-mcp.ts';
 import { MCP_PATHS, mcpRoutes } from './mcp/endpoint.ts';
-import { preflight } from './mcp/require-allowed-origin.ts';
-import { metadataPaths, serveResourceMetadata } from './mcp/resource-metadata.ts';
-import { acceptInvitationRoutes } from './organizations/accept-invitation.ts';
+import {
+  metadataPaths,
+  serveResourceMetadata,
+  serveSignInMetadata,
+  signInMetadataPath,
+} from './mcp/resource-metadata.ts';
 import { apiKeyRoutes } from './organizations/api-keys.ts';
 import { assistantRoutes } from './organizations/assistants.ts';
 import { auditLogRoutes } from './organizations/audit-log.ts';
-import { creditGrantRoutes } from './organizations/credit-grants.ts';
-import { creditRoutes } from './organizations/credits.ts';
-import { invitationRoutes } from './organizations/invitations.ts';
+import { creditGrantRoutes, creditRoutes } from './organizations/credits.ts';
+import { acceptInvitationRoutes, invitationRoutes } from './organizations/invitations.ts';
 import { meRoutes } from './organizations/me.ts';
 import { memberRoutes } from './organizations/members.ts';
 import { modelKeyRoutes } from './organizations/model-keys.ts';
@@ -37,29 +39,24 @@ import { modelRoutes } from './organizations/models.ts';
 import { organizationRoutes } from './organizations/organizations.ts';
 import { projectRoutes } from './organizations/projects.ts';
 import { rateLimitRoutes } from './organizations/rate-limits.ts';
-import { serveSignInMetadata, signInMetadataPath } from './organizations/sign-in-metadata.ts';
 import { usageRoutes } from './organizations/usage.ts';
 import { openApiDocument } from './reference/open-api.ts';
 import { serveReference } from './reference/page.ts';
-import { blockRoutes } from './runs/blocks.ts';
+import { blockRoutes, outputUrlRoutes } from './runs/blocks.ts';
 import { cancelRoutes } from './runs/cancel.ts';
 import { cancelRunsRoutes } from './runs/cancel-runs.ts';
-import { draftRunRoutes } from './runs/draft-run.ts';
 import { eventRoutes } from './runs/events.ts';
 import { executeRoutes } from './runs/execute.ts';
 import { forkRoutes } from './runs/fork.ts';
-import { jobRoutes } from './runs/jobs.ts';
-import { allRunsRoutes } from './runs/list-all-runs.ts';
-import { runRoutes } from './runs/list-runs.ts';
-import { createUpdates } from './runs/news.ts';
-import { outputUrlRoutes } from './runs/output-url.ts';
+import { draftRunRoutes, jobRoutes } from './runs/jobs.ts';
+import { allRunsRoutes, runRoutes } from './runs/list-runs.ts';
 import { repeatRoutes } from './runs/repeat.ts';
 import { retryRunsRoutes } from './runs/retry-runs.ts';
 import { runRequestRoutes } from './runs/run-request.ts';
 import { stepRoutes } from './runs/step.ts';
-import { flowTestRunRoutes } from './test-cases/flow-test-run-routes.ts';
+import { createUpdates } from './runs/updates.ts';
 import { testCaseRoutes } from './test-cases/test-case-routes.ts';
-import { testRunRoutes } from './test-cases/test-run-routes.ts';
+import { flowTestRunRoutes, testRunRoutes } from './test-cases/test-run-routes.ts';
 import { webhookDeliveryRoutes } from './webhooks/deliveries.ts';
 import { webhookListenerRoutes } from './webhooks/listeners.ts';
 import { webhookRedeliveryRoutes } from './webhooks/redeliveries.ts';
@@ -217,3 +214,26 @@ const answerUnrouted: Middleware = async (ctx, next) => {
       `This path does not accept ${ctx.method}; it accepts ${ctx.response.get('Allow')}.`,
     );
 };
+
+/**
+ * Creates the two endpoints. `live` (/healthz) always answers 200. `ready` (/readyz) answers 503 when requests would
+ * fail or `isReady` returns false. Both name the parts that are down. Missing workers or a missing object store do
+ * not make the API unready: runs are accepted and wait, and few responses need the store.
+ */
+function createHealth(
+  { health }: { health: HealthCheck },
+  isReady: () => boolean,
+): { live: Middleware; ready: Middleware } {
+  return {
+    async live(ctx) {
+      ctx.body = { status: 'ok', away: await health.lookBriefly() };
+    },
+    async ready(ctx) {
+      const away = await health.look();
+      const { status, body } = toReadiness(away, { serves: isReady(), isStopping: !isReady() });
+      ctx.status = status;
+      if (status === 503) ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
+      ctx.body = body;
+    },
+  };
+}

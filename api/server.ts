@@ -1,15 +1,11 @@
 // main of `npm run api`
 
 import { log } from '../platform/observability/log.ts';
-import { startMetrics } from '../platform/observability/metrics/start-metrics.ts';
-import { startTraces } from '../platform/observability/start-traces.ts';
-import { endOnFatal } from '../platform/process/end-on-fatal.ts';
-import { endOnSignal, exitOnSignal } from '../platform/process/end-on-signal.ts';
+import { startMetrics, startTraces } from '../platform/observability/start-telemetry.ts';
+import { endOnFatal, endOnSignal, exitOnFailure, exitOnSignal } from '../platform/process/end-process.ts';
 import { API_END_MAX_SECONDS } from '../platform/process/end-times.ts';
-import { exitOnFailure } from '../platform/process/exit-on-failure.ts';
 import { logFewOpenFiles } from '../platform/process/few-open-files.ts';
-import { readProcessConfig } from '../platform/process/read-process-config.ts';
-import { refuseListeners } from '../platform/process/refuse-listeners.ts';
+import { readProcessConfig, refuseListeners } from '../platform/process/read-process-config.ts';
 import { installRuntime } from '../temporal/install-runtime.ts';
 import { openDependencies } from '../worker/open-dependencies.ts';
 import { countOpenAtMost } from './http/open-requests.ts';

@@ -3,11 +3,11 @@
 // hostile ones.
 import { writeFileSync } from 'node:fs';
 import { createProgress } from '../dev/progress.ts';
-import { startBackends } from './backends.ts';
-import { compareCandidates } from './compare.ts';
-import { formatNeighbours, measureNeighbours } from './neighbours.ts';
-import { readOptions } from './options.ts';
-import { formatResults } from './report.ts';
+import { compareCandidates } from './compare/compare.ts';
+import { readOptions } from './compare/options.ts';
+import { formatResults } from './compare/report.ts';
+import { formatNeighbours, measureNeighbours } from './neighbours/neighbours.ts';
+import { startBackends } from './setup/backends.ts';
 
 const options = readOptions();
 const { sizes } = options;

@@ -4,14 +4,13 @@
 // Several checkouts of the project, each with servers of its own, take turns, so that a busy machine slows them alike.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatTable } from '../cli/terminal/format-table.ts';
+import { formatTable } from '../cli/terminal/print.ts';
 import { createProgress } from '../dev/progress.ts';
 import type { HandWrittenJob } from './candidates/hand-written.ts';
-import { CANDIDATES, MESSAGE } from './candidates.ts';
-import { startFork } from './fork.ts';
-import { type LoadTarget, startLoadGenerator } from './load.ts';
-import { mean, standardError } from './statistics.ts';
-import { type Groups, readThreadTimes, readUsage } from './usage.ts';
+import { CANDIDATES, MESSAGE } from './compare/candidates.ts';
+import { type LoadTarget, startFork, startLoadGenerator } from './setup/load.ts';
+import { mean, standardError } from './setup/statistics.ts';
+import { type Groups, readThreadTimes, readUsage } from './setup/usage.ts';
 
 const CONCURRENCY = 16;
 /** Runs of one turn: enough that 10 ms, the unit of /proc, do not matter. */
@@ -86,8 +85,8 @@ async function startCheckout(checkout: string, env: NodeJS.ProcessEnv): Promise<
   // A service that was started here before has named its database in it.
   delete process.env.TEST_DATABASE_URL;
   const load = (file: string) => import(path.resolve(checkout, 'bench', file));
-  const { startBackends }: typeof import('./backends.ts') = await load('backends.ts');
-  const { startBenchService }: typeof import('./service.ts') = await load('service.ts');
+  const { startBackends }: typeof import('./setup/backends.ts') = await load('backends.ts');
+  const { startBenchService }: typeof import('./setup/service.ts') = await load('service.ts');
   const backends = await startBackends(createProgress(), onStop);
   const floor = startFork(new URL('./candidates/hand-written.ts', import.meta.url), {
     HAND_WRITTEN_JOB: JSON.stringify({ workflow: 'empty', eager: true } satisfies HandWrittenJob),

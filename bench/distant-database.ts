@@ -2,13 +2,13 @@
 //   npx node bench/distant-database.ts [--ms 2] [--seconds 15]
 // An API process with 1, 2 and 4 workers, 16 callers of one organization and of four, beside the same with a database that is near.
 import { parseArgs } from 'node:util';
-import { formatTable } from '../cli/terminal/format-table.ts';
+import { formatTable } from '../cli/terminal/print.ts';
 import { createProgress } from '../dev/progress.ts';
-import { type Backends, startBackends } from './backends.ts';
-import { CANDIDATES } from './candidates.ts';
-import { type LoadTarget, startLoadGenerator } from './load.ts';
+import { CANDIDATES } from './compare/candidates.ts';
 import { moveAway } from './move-away.ts';
-import { type Outside, startOutside, startWeir } from './weir.ts';
+import { type Backends, startBackends } from './setup/backends.ts';
+import { type LoadTarget, startLoadGenerator } from './setup/load.ts';
+import { type Outside, startOutside, startWeir } from './setup/weir.ts';
 
 const WORKERS = [1, 2, 4];
 const ORGANIZATIONS = [1, 4];

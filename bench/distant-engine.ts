@@ -3,13 +3,13 @@
 // One process, 64 callers of three passthroughs: of one organization, and the same beside another that calls once a second.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { formatTable } from '../cli/terminal/format-table.ts';
+import { formatTable } from '../cli/terminal/print.ts';
 import { createProgress } from '../dev/progress.ts';
-import { startBackends } from './backends.ts';
-import { CANDIDATES } from './candidates.ts';
-import { startLoadGenerator } from './load.ts';
+import { CANDIDATES } from './compare/candidates.ts';
 import { moveAway } from './move-away.ts';
-import { startOutside, startWeir } from './weir.ts';
+import { startBackends } from './setup/backends.ts';
+import { startLoadGenerator } from './setup/load.ts';
+import { startOutside, startWeir } from './setup/weir.ts';
 
 const CALLERS = 64;
 const { flow, expect } = CANDIDATES.g;

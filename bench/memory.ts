@@ -2,10 +2,10 @@
 // Linux only. Pages that several processes share count in equal parts (PSS), so the parts can be added up.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { formatTable } from '../cli/terminal/format-table.ts';
+import { formatTable } from '../cli/terminal/print.ts';
 import type { ProcessRecord } from '../dev/processes/end-process.ts';
 import { openStateFolder } from '../dev/state-folder.ts';
-import { readPss } from './usage.ts';
+import { readPss } from './setup/usage.ts';
 
 type Part = { processes: number; totalMb: number; anonymousMb: number };
 

@@ -1,12 +1,12 @@
 // main: blocks that put out 1 KB to 8 MB, with their outputs in PostgreSQL and in an object store, which are both on this machine
 // (docs/operating/object-store.md): npx node bench/object-store.ts [ROUNDS]
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatTable } from '../cli/terminal/format-table.ts';
+import { formatTable } from '../cli/terminal/print.ts';
 import { createProgress } from '../dev/progress.ts';
 import { startS3Server } from '../test/platform/object-store/s3-server.ts';
-import { startBackends } from './backends.ts';
-import { type BenchService, type BenchTenant, startBenchService } from './service.ts';
-import { readUsage } from './usage.ts';
+import { startBackends } from './setup/backends.ts';
+import { type BenchService, type BenchTenant, startBenchService } from './setup/service.ts';
+import { readUsage } from './setup/usage.ts';
 
 const BLOCKS = 20;
 const SIZES = [1_000, 100_000, 300_000, 1_000_000, 8_000_000];

@@ -5,13 +5,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatTable } from '../cli/terminal/format-table.ts';
+import { formatTable } from '../cli/terminal/print.ts';
 import { createProgress } from '../dev/progress.ts';
-import { startBackends } from './backends.ts';
-import { COST_PARTS, type CostPart, type Measured } from './scaling/costs.ts';
 import { measureCosts } from './scaling/measure-costs.ts';
-import { planMachines, UTILISATION } from './scaling/plan-machines.ts';
+import {
+  COST_PARTS,
+  type CostPart,
+  type Measured,
+  planMachines,
+  UTILISATION,
+} from './scaling/plan-machines.ts';
 import { simulate } from './scaling/simulate.ts';
+import { startBackends } from './setup/backends.ts';
 
 const FILE = path.join(import.meta.dirname, 'scaling/measured.json');
 const RATES = [10, 100, 1_000];

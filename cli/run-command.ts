@@ -1,10 +1,10 @@
 // Runs one `weir` command in this process.
 import { CommanderError } from 'commander';
-import { forgetMe } from './api/get-me.ts';
+import { forgetMe } from './api/get-resource.ts';
 import { createProgram } from './program.ts';
 import { describeError } from './terminal/describe-error.ts';
-import { note } from './terminal/print-line.ts';
-import { UsageError } from './terminal/usage-error.ts';
+import { UsageError } from './terminal/parse-argument.ts';
+import { note } from './terminal/print.ts';
 
 const USAGE_ERROR = 2;
 

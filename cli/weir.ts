@@ -1,6 +1,6 @@
 // main of the `weir` command: runs the commands of program.ts.
 import { runCommand } from './run-command.ts';
-import { note } from './terminal/print-line.ts';
+import { note } from './terminal/print.ts';
 
 // A pipe such as `weir operator runs list | head` closes stdout early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

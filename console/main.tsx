@@ -3,7 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { queryClient } from './api/query-client.ts';
+import { queryClient } from './api/client.ts';
 import { router } from './routes.tsx';
 import { applyTheme, readTheme } from './shell/theme.ts';
 import { openSession } from './sign-in/session.ts';

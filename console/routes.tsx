@@ -9,14 +9,13 @@ import {
 import { readVersionsSearch } from './flow/versions/versions-search.ts';
 import { HomePage } from './home/home-page.tsx';
 import { readFlowsSearch } from './home/search.ts';
-import { parseRunFilter } from './runs/list/run-filter.ts';
-import { parseRunView } from './runs/run-view.ts';
+import { parseRunFilter, parseRunView } from './runs/search.ts';
 import { readAuditSearch, readLedgerSearch } from './settings/search.ts';
-import { dropUnknown } from './shell/leave-out-unknown.ts';
+import { dropUnknown } from './shell/drop-unknown.ts';
 import { loadMe, requireReachable } from './shell/me.ts';
 import { NotFoundPage, ProblemPage } from './shell/problem-page.tsx';
 import { Shell } from './shell/shell.tsx';
-import { Loading } from './ui/loading.tsx';
+import { Loading } from './ui/feedback.tsx';
 import { readUsageSearch, type UsageSearch } from './usage/search.ts';
 import { readDeliveryFilter } from './webhooks/search.ts';
 

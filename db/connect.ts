@@ -4,7 +4,7 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import type { ObjectStore } from '../platform/object-store/object-store.ts';
-import { isTransactionConflict } from './connection/is-transaction-conflict.ts';
+import { isTransactionConflict } from './connection/database-errors.ts';
 import { createResilientPool } from './connection/resilient-pool.ts';
 import { createSilenceDetector } from './connection/silence-detector.ts';
 import type { Schema } from './schema.ts';
@@ -67,4 +67,16 @@ export function connect(
     dialect: new PostgresDialect({ pool: createResilientPool(pool, createSilenceDetector(url)) }),
   });
   return Object.assign(db, { objects });
+}
+
+/** Creates a function that runs reads. Concurrent callers with the same `key` share one result. */
+export function createSharedReads() {
+  const underWay = new Map<string, Promise<unknown>>();
+  return function share<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const begun = underWay.get(key) as Promise<T> | undefined;
+    if (begun) return begun;
+    const reading = read().finally(() => underWay.delete(key));
+    underWay.set(key, reading);
+    return reading;
+  };
 }

@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { listAppliedMigrations } from './list-applied-migrations.ts';
-import { listReleaseMigrations } from './list-release-migrations.ts';
+import { listAppliedMigrations, listReleaseMigrations } from './list-migrations.ts';
 
 /** The state of a database, for `weir doctor`. `now.at` is its clock; to read it took `takenMs`. */
 type DatabaseFacts = {

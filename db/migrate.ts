@@ -1,12 +1,26 @@
 import { promises as fs } from 'node:fs';
 import path from 'node:path';
-import { CompiledQuery } from 'kysely';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CompiledQuery, sql } from 'kysely';
 import { FileMigrationProvider, type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import { log } from '../platform/observability/log.ts';
 import type { Db, Tx } from './connect.ts';
-import { listAppliedMigrations } from './list-applied-migrations.ts';
-import { withLockTimeout } from './with-lock-timeout.ts';
+import { isLockTimeout } from './connection/database-errors.ts';
+import { listAppliedMigrations } from './list-migrations.ts';
 import { withoutTimeouts } from './without-timeouts.ts';
+
+const HOLDERS_MAX = 5;
+
+/** Longer than the second (`deadlock_timeout`) after which PostgreSQL ends an autovacuum in the way. */
+const LOCK_TIMEOUT_MS = 2_000;
+const PAUSE_MS = 3_000;
+
+const PATIENCE_MS = 180_000;
+const LOOK_MS = 500;
+
+type Migrations = Record<string, Migration>;
+
+type Waiting = { migration: string; holders: string[] };
 
 const FILES = new FileMigrationProvider({
   fs,
@@ -79,4 +93,103 @@ function createMigrator(db: Db | Tx, migrations: Record<string, Migration>): Mig
     provider: { getMigrations: async () => migrations },
     allowUnorderedMigrations: true,
   });
+}
+
+/**
+ * Calls `apply` with the migrations until it succeeds; each gives up when a lock takes over 2 s. A statement that
+ * waits for a table's lock blocks everybody after it, so a migration waits briefly, lets the others pass, and tries
+ * again. Throws after `patienceMs`, naming the holders of the lock. Nothing has changed then, and a repetition may
+ * succeed.
+ */
+async function withLockTimeout<T>(
+  db: Db,
+  migrations: Migrations,
+  patienceMs = PATIENCE_MS,
+  apply: (migrations: Migrations) => Promise<T>,
+): Promise<T> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    const waiting: Waiting = { migration: '', holders: [] };
+    try {
+      return await apply(watchLocks(db, migrations, waiting));
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      const problem = `Migration ${waiting.migration} waits for a lock of ${describe(waiting.holders)}.`;
+      if (performance.now() >= giveUpAt)
+        throw new Error(`${problem} Nothing of it was applied: end what holds the lock, and migrate again.`, {
+          cause: error,
+        });
+      log.warn(`${problem} It lets others pass, and is tried again.`);
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** The timeout is set in the migration, because a process that waits for another to migrate has none. */
+function watchLocks(db: Db, migrations: Migrations, waiting: Waiting): Migrations {
+  const watched = Object.entries(migrations).map(([name, migration]): [string, Migration] => [
+    name,
+    {
+      async up(tx) {
+        waiting.migration = name;
+        const { rows } = await sql<{ pid: number }>`
+          select pg_backend_pid() as pid, set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`.execute(
+          tx,
+        );
+        const look = setInterval(() => {
+          listLockHolders(
+            db,
+            rows.map(({ pid }) => pid),
+          ).then(
+            (holders) => {
+              if (holders.length > 0) waiting.holders = holders;
+            },
+            () => undefined,
+          );
+        }, LOOK_MS);
+        try {
+          await migration.up(tx);
+        } finally {
+          clearInterval(look);
+        }
+      },
+    },
+  ]);
+  return Object.fromEntries(watched);
+}
+
+function describe(holders: string[]): string {
+  return holders.length > 0 ? holders.join('; ') : 'a session that is not known';
+}
+
+/**
+ * Describes the sessions that hold the locks for which the sessions `waiting` wait, or are before them in the queue, the oldest
+ * first: their users, addresses and last statements' first words, never values.
+ */
+export async function listLockHolders(db: Db, waiting: number[]): Promise<string[]> {
+  const { rows } = await sql<{ holder: string }>`
+    select case when blocking = 0 then 'a prepared transaction (pg_prepared_xacts)'
+      else concat('process ', blocking, ' of PostgreSQL (', concat_ws(', ',
+        coalesce(usename, backend_type), nullif(application_name, ''), host(client_addr),
+        state, 'last statement ' || upper(substring(query from '^\\s*([A-Za-z]+)')),
+        'transaction of ' || floor(extract(epoch from clock_timestamp() - xact_start)) || ' s'), ')')
+      end as holder
+    from (
+        select distinct unnest(pg_blocking_pids(waits)) as blocking from unnest(${waiting}::int[]) as waits
+      ) as blockers
+      left join pg_stat_activity on pid = blocking
+    where blocking <> all(${waiting}::int[])
+    order by xact_start
+    limit ${HOLDERS_MAX}`.execute(db);
+  return rows.map((row) => row.holder);
+}
+
+/** Lists the sessions of this database whose statements began `seconds` ago or earlier and wait for the lock of a table or row. */
+export async function listLongWaiting(db: Db, seconds: number): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'
+      and wait_event in ('relation', 'tuple', 'transactionid')
+      and query_start < clock_timestamp() - make_interval(secs => ${seconds})`.execute(db);
+  return rows.map((row) => row.pid);
 }

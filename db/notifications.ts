@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { log } from '../platform/observability/log.ts';
-import { databaseOutage } from './connection/database-outage.ts';
+import { databaseOutage } from './connection/database-errors.ts';
 import { pass } from './connection/silence-detector.ts';
 
 const RECONNECT_MS = 1_000;

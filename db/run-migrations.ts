@@ -1,8 +1,8 @@
 // main of `npm run migrate`
 import { readDatabaseUrl } from '../platform/config/config.ts';
 import { log } from '../platform/observability/log.ts';
-import { exitOnFailure } from '../platform/process/exit-on-failure.ts';
-import { refuseArguments } from '../platform/process/refuse-arguments.ts';
+import { exitOnFailure } from '../platform/process/end-process.ts';
+import { refuseArguments } from '../platform/process/read-process-config.ts';
 import { connect } from './connect.ts';
 import { migrate } from './migrate.ts';
 

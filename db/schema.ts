@@ -1,21 +1,236 @@
 // The tables for Kysely; schema.sql is generated from the database and checked in CI.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
-import type { FlowDefinition, Json } from '../flow/definition.ts';
-import type { WebhookEvent } from '../flow/delivery.ts';
+import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
+import type { DeliveryStatus, WebhookEvent } from '../flow/delivery.ts';
+import type { ErrorCode } from '../flow/errors.ts';
 import type { RunOutcome } from '../flow/run.ts';
 import type { PausePoint } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import type { TraceContext } from '../platform/observability/trace-context.ts';
-import type { ApiKeyTable, ConnectedAssistantTable } from './tables/access.ts';
-import type { BlockRunTable, BlockUnderWayTable } from './tables/blocks.ts';
-import type { LedgerEntryTable, ReservationTable, StartingGrantTable } from './tables/credits.ts';
-import type { Now } from './tables/now.ts';
-import type { InvitationTable, MemberProfileTable } from './tables/people.ts';
+import type { TraceContext } from '../platform/observability/tracing.ts';
+import type { ApiKeyTable, ConnectedAssistantTable, Now } from './tables/access.ts';
 import type { StoredRunInput } from './tables/run-input.ts';
-import type { StoredObjectTable } from './tables/stored-objects.ts';
 import type { TestCaseTable, TestResultTable, TestRunTable } from './tables/test-runs.ts';
-import type { UsagePendingTable, UsageTable } from './tables/usage.ts';
-import type { WebhookTables } from './tables/webhooks.ts';
+
+interface BlockRunTable {
+  execution_id: string;
+  block_key: string;
+  step_id: string;
+  name: string;
+  processor_type: ProcessorType;
+  /** `paused`: the model asked for tools, and the output is the conversation up to there. */
+  status: 'completed' | 'failed' | 'paused';
+  /** A Value (flow/value.ts) over the run's message and the outputs of its other blocks. */
+  input: ColumnType<Value, string, string>;
+  /** null when the block failed, and when the output is in the object of a linked row of stored_object. */
+  output: ColumnType<Json, string | null, string | null>;
+  error: ColumnType<{ code: ErrorCode; message: string } | null, string | null, string | null>;
+  model: string | null;
+  prompt_tokens: Generated<number>;
+  completion_tokens: Generated<number>;
+  cost_microcredits: Generated<number>;
+  latency_ms: number;
+  attempts: number;
+  started_at: Date;
+  finished_at: Date;
+  /** The id (xid8) of the transaction that recorded the block: the order of a run's events. */
+  recorded: Generated<string>;
+}
+
+/** A block that takes long or that its provider rejected, until its end is recorded. */
+interface BlockUnderWayTable {
+  execution_id: string;
+  block_key: string;
+  step_id: string;
+  name: string;
+  processor_type: ProcessorType;
+  /** The attempts so far, including the one in flight. */
+  attempts: number;
+  started_at: Date;
+  /** The provider's last rejection, in words for callers. */
+  last_error: Generated<string | null>;
+  /** When the next attempt is due; null during an attempt. */
+  next_attempt_at: Generated<Date | null>;
+  /** Until then, the process that is making a model call is not to be taken for lost; null unless the engine may do so. */
+  held_until: Generated<Date | null>;
+  /** The id (xid8) of the transaction that last changed the row. */
+  recorded: Generated<string>;
+}
+
+/** Secrets as platform/secrets/encrypt.ts writes them. */
+interface WebhookSecretTable {
+  organization_id: string;
+  version: number;
+  current_secret: string;
+  previous_secret: string | null;
+  created_at: Now;
+  rotated_at: Date | null;
+  grace_until: Date | null;
+}
+
+/** Added by a trigger in the transaction that ends a run with a callback, or for a test. */
+interface WebhookDeliveryTable {
+  id: Generated<string>;
+  seq: Generated<number>;
+  organization_id: string;
+  /** The project of the run; null: a test. */
+  project_id: Generated<string | null>;
+  /** null: a test. */
+  execution_id: string | null;
+  event_type: WebhookEvent;
+  target_url: string;
+  status: Generated<DeliveryStatus>;
+  /** Counts from 1. Each round counts its attempts anew. */
+  round: Generated<number>;
+  attempt: Generated<number>;
+  response_status: number | null;
+  last_attempted_at: Date | null;
+  next_attempt_at: Date | null;
+  error_message: string | null;
+  /** The body of every attempt, from the first one on. */
+  body: string | null;
+  created_at: Generated<Date>;
+  /** When to check whether it is still being delivered. */
+  check_at: Generated<Date>;
+}
+
+interface WebhookAttemptTable {
+  delivery_id: string;
+  round: number;
+  attempt: number;
+  started_at: Now;
+  /** null while it runs, and when its worker was lost. */
+  duration_ms: number | null;
+  response_status: number | null;
+  /** The sent headers, as JSON; null while it runs, and when its worker was lost. */
+  request_headers: JSONColumnType<
+    { [name: string]: string } | null,
+    string | null | undefined,
+    string | null
+  >;
+  /** The first characters. */
+  response_body: string | null;
+  error_message: string | null;
+}
+
+/** A delivery that has its turn at its destination, or waits for it. */
+interface WebhookTurnTable {
+  delivery_id: string;
+  round: number;
+  organization_id: string;
+  host: string;
+  since: Generated<Date>;
+  /** null: it waits. */
+  held_until: Date | null;
+  has_workflow: boolean;
+}
+
+interface WebhookTables {
+  webhook_secret: WebhookSecretTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_attempt: WebhookAttemptTable;
+  webhook_turn: WebhookTurnTable;
+}
+
+/** Sums of a day (UTC), by tenant and subject. */
+interface UsageTable {
+  organization_id: string;
+  day: ColumnType<Date, string, string>;
+  project_id: string;
+  flow_id: string;
+  /** 0 for drafts. */
+  version: number;
+  /** The key_id of the API key; empty for users. */
+  key_id: string;
+  /** What is counted: runs, requests rejected by a rate limit, code with costs, or calls of this model. */
+  subject: string;
+  /** The class of latencies (db/usage/count-usage.ts); -1 without a measurement. */
+  latency: number;
+  count: number;
+  failures: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  microcredits: number;
+}
+
+/** A change of a run's status whose differences are to be added to `usage`. */
+interface UsagePendingTable {
+  /** A call; the run itself when the run began with it. */
+  execution_id: string;
+  id: Generated<number>;
+  at: Date;
+  /** Whether the call's block executions are to be counted. */
+  call_ended: boolean;
+  runs: number;
+  failures: number;
+}
+
+interface LedgerEntryTable {
+  id: Generated<number>;
+  organization_id: string;
+  /** `grant/{key}` or `charge/{callId}/{blockKey}`: a repeated activity finds its own entry. */
+  entry_key: string;
+  kind: 'grant' | 'charge';
+  /** Positive for a grant, negative for a charge. */
+  amount_microcredits: number;
+  execution_id: string | null;
+  created_at: Now;
+}
+
+/** Credits that are reserved for a block execution during its model call. */
+interface ReservationTable {
+  execution_id: string;
+  block_key: string;
+  organization_id: string;
+  microcredits: number;
+  reserved_at: Now;
+}
+
+/** A user who has had the starting credits of an organization and gets none for another. */
+interface StartingGrantTable {
+  user_id: string;
+  organization_id: string;
+  granted_at: Now;
+}
+
+interface StoredObjectTable {
+  /** The call and the block of the output; the key is empty for the call's input. */
+  execution_id: string;
+  block_key: string;
+  /** In hexadecimal. */
+  sha256: string;
+  /** `bucket/key`. */
+  location: string;
+  bytes: number;
+  /** Whether a block or call was recorded with this value. Before, and after a crash, nobody reads it. */
+  linked: Generated<boolean>;
+  created_at: Generated<Date>;
+  /** When the deletion began; such a row is never linked again. */
+  doomed_at: Date | null;
+}
+
+/** The name and e-mail address of a user who has acted in an organization, also after leaving it. */
+interface MemberProfileTable {
+  organization_id: string;
+  user_id: string;
+  name: string | null;
+  email: string | null;
+  email_verified: boolean;
+  /** When the token with these claims was issued. */
+  told_at: Date;
+}
+
+/** An invitation that is neither accepted nor revoked; it may have expired. */
+interface InvitationTable {
+  id: Generated<string>;
+  organization_id: string;
+  /** In lower case. */
+  email: string;
+  role: 'admin' | 'member';
+  /** The user who invited. */
+  invited_by: string;
+  created_at: Now;
+  expires_at: Date;
+}
 
 export type Environment = 'live' | 'test';
 export const RUN_MODES = ['execute', 'jobs', 'step', 'test'] as const;

@@ -1,5 +1,5 @@
 // The demo request, which a start both sends and prints as a `curl` line.
-import { askService } from './ask-service.ts';
+import { askService } from './service.ts';
 
 type DemoRequest = { url: string; headers: Record<string, string>; body: string };
 

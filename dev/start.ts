@@ -6,8 +6,8 @@ import {
   readConfig,
   readEnvironment,
 } from '../platform/config/config.ts';
-import { endOnFatal } from '../platform/process/end-on-fatal.ts';
-import { refuseArguments } from '../platform/process/refuse-arguments.ts';
+import { endOnFatal } from '../platform/process/end-process.ts';
+import { refuseArguments } from '../platform/process/read-process-config.ts';
 import { restartCompiled } from '../platform/process/restart-compiled.ts';
 import { type Backend, provideDatabase, provideTemporal } from './backends.ts';
 import { buildConsole } from './build-console.ts';
@@ -24,9 +24,9 @@ import {
 } from './identity/provide-identity.ts';
 import { endRecordedProcesses } from './processes/end-process.ts';
 import { chooseApiPort } from './processes/ports.ts';
+import { takeStartLock } from './processes/process-lock.ts';
 import { restartOnExit } from './processes/restart-on-exit.ts';
 import { createShutdown, type Shutdown } from './processes/shutdown.ts';
-import { takeStartLock } from './processes/start-lock.ts';
 import { startWatchdog } from './processes/watchdog.ts';
 import { createProgress } from './progress.ts';
 import { startService } from './service.ts';

@@ -1,11 +1,10 @@
 // Edits of a draft's tree of steps. Each returns a new tree; a NOT_FOUND error lists the existing steps.
 
 import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep, Step } from './definition.ts';
-import { deriveStepId } from './derive-step-id.ts';
 import { ServiceError } from './errors.ts';
 import { RESERVED_NAMES } from './find-tree-problems.ts';
 import { listInnerSteps } from './plan.ts';
-import { eachStep } from './step-path.ts';
+import { deriveStepId, eachStep } from './step-path.ts';
 
 /**
  * `right`: after the target in its sequence, `left`: before it; `bottom`: parallel to the target. Without a target: at the

@@ -1,5 +1,5 @@
 import type { FlowDefinition, Json, Step } from './definition.ts';
-import { findDifference } from './find-difference.ts';
+import { findDifference } from './json.ts';
 import { eachStep } from './step-path.ts';
 
 /**

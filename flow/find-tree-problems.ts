@@ -3,17 +3,26 @@
 // - a draft that is written: `requireFewSteps`, before its shape is checked; then `requireSound`, which lets it be incomplete;
 // - a draft that is published: `requireComplete`; by an operator, or when a draft is run or tested: `requireRunnable`;
 // - a published version that is run: its shape alone (`findShapeProblems`); by a call of /step: `requireSoundTree` too.
-import type { FlowDefinition, LoopStep, ParallelStep, SequentialStep } from './definition.ts';
-import { findTimeoutProblem } from './find-timeout-problem.ts';
+import {
+  type Block,
+  type FlowDefinition,
+  type LoopStep,
+  type ParallelStep,
+  PROCESSOR_TYPES,
+  type SequentialStep,
+} from './definition.ts';
+import { isObject, REFUSED_KEYS } from './json.ts';
 import {
   BRANCHES_MAX,
+  CODE_TIMEOUT_MAX_MS,
   CONDITION_MAX_LENGTH,
   FLOW_STEPS_MAX,
   LOOP_ITERATIONS_MAX,
   STEP_DEPTH_MAX,
 } from './limits.ts';
-import { REFUSED_KEYS } from './refused-keys.ts';
 import { eachStep, formatPath, type PathSegment } from './step-path.ts';
+
+type ShapeProblem = Omit<TreeProblem, 'incomplete'>;
 
 /**
  * Steps and branches cannot have these names, which mean something else as keys of an object. `prototype` does so in functions
@@ -110,4 +119,46 @@ function checkLoop(step: LoopStep, report: Report): void {
     report(['until', 'pointer'], 'A JSON Pointer is empty or starts with a slash, such as /done.');
   if (step.until && JSON.stringify(step.until).length > CONDITION_MAX_LENGTH)
     report(['until'], `A condition has at most ${CONDITION_MAX_LENGTH} characters as JSON.`);
+}
+
+/** Says why a block of this type cannot have this `timeout_ms`; undefined when it can. */
+export function findTimeoutProblem(
+  type: Block['processor_type'],
+  config: Block['processor_config'] = {},
+): string | undefined {
+  if (type !== 'code' || (config.timeout_ms ?? 0) <= CODE_TIMEOUT_MAX_MS) return undefined;
+  return `The timeout_ms of a code block is at most ${CODE_TIMEOUT_MAX_MS}.`;
+}
+
+/** Finds what keeps a definition from being walked, from the outside in; [] when `findTreeProblems` can do the rest. */
+export function findShapeProblems(definition: unknown): ShapeProblem[] {
+  return checkSteps((definition as { steps?: unknown } | null)?.steps, ['steps']);
+}
+
+function checkSteps(steps: unknown, path: PathSegment[]): ShapeProblem[] {
+  if (!Array.isArray(steps)) return [{ path, message: 'Steps must be an array.' }];
+  return steps.flatMap((step, index) => checkStep(step, [...path, index]));
+}
+
+function checkStep(step: unknown, path: PathSegment[]): ShapeProblem[] {
+  if (!isObject(step)) return [{ path, message: 'A step must be an object.' }];
+  const { type, step_id, name, processor_type } = step;
+  if (typeof step_id !== 'string' || typeof name !== 'string')
+    return [{ path, message: 'A step needs a step_id and a name.' }];
+  if (type === 'loop') return checkSteps(step.body, [...path, 'body']);
+  if (type === 'parallel') {
+    const at = [...path, 'branches'];
+    if (!isObject(step.branches)) return [{ path: at, message: 'Branches must be an object.' }];
+    return Object.entries(step.branches).flatMap(([branch, steps]) => checkSteps(steps, [...at, branch]));
+  }
+  if (type !== 'sequential')
+    return [{ path: [...path, 'type'], message: 'The type must be sequential, parallel or loop.' }];
+  return PROCESSOR_TYPES.some((known) => known === processor_type)
+    ? []
+    : [
+        {
+          path: [...path, 'processor_type'],
+          message: `The processor_type must be one of ${PROCESSOR_TYPES.join(', ')}.`,
+        },
+      ];
 }

@@ -1,8 +1,7 @@
 // Runs a plan, deterministically: everything with an effect is injected, so that tests and the workflow run the same code.
 import type { Json, LoopCondition } from './definition.ts';
 import { ServiceError } from './errors.ts';
-import { findDifference } from './find-difference.ts';
-import { followPointer } from './follow-pointer.ts';
+import { findDifference, followPointer } from './json.ts';
 import { BLOCK_RUNS_MAX, LOOP_ITERATIONS_MAX, OUTPUT_MAX_BYTES } from './limits.ts';
 import type { PlannedBlock, PlannedLoop, PlannedParallel, PlannedStep } from './plan.ts';
 import { isPause, type Pause } from './tool-calls.ts';

@@ -1,6 +1,9 @@
 // The limits of the flow language, enforced by `find-tree-problems.ts`, `api/flows/written-flow.ts` and, at run time, the
 // interpreter; those of requests and runs; and how often what failed is repeated.
 
+/** Characters that a terminal acts on: controls but for line feeds and tabs, and those that reverse text. */
+export const CONTROL_CHARACTERS = /[[\p{Cc}--[\n\t]][\u202a-\u202e\u2066-\u2069]]/gv;
+
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 /** The form of every id that the service makes. */
 export const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,6 +1,6 @@
 // Block overrides: the config plane of a run (docs/run-and-wait.md, Change blocks for one run).
 import type { Block, FlowDefinition } from './definition.ts';
-import { findTimeoutProblem } from './find-timeout-problem.ts';
+import { findTimeoutProblem } from './find-tree-problems.ts';
 import { listBlocks } from './plan.ts';
 
 /** The fields of a block that a caller may override; never the processor type or code (see `findOverrideProblems`). */

@@ -1,12 +1,40 @@
 // temporal/ is the client side of Temporal: it connects, and starts, cancels and awaits the workflows of runs, test runs
 // and deliveries, whose rows are stored already. What the engine misses, the reconciler repeats.
-import { Client } from '@temporalio/client';
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
+import { TRACE_HEADER } from '../flow/trace-header.ts';
 import { type Config, DEFAULT_ADDRESS } from '../platform/config/config.ts';
-import { isTracing } from '../platform/observability/tracing.ts';
+import { currentTrace, inSpan, isTracing } from '../platform/observability/tracing.ts';
 import { createDataConverter } from './data-converter.ts';
-import { describeConnectError } from './describe-connect-error.ts';
-import { traceStarts } from './trace-starts.ts';
+
+/** Hands the current trace to the workflows that a client starts. */
+const traceStarts: WorkflowClientInterceptor = {
+  startWithDetails: (input, next) =>
+    inSpan(
+      `StartWorkflow:${input.workflowType}`,
+      { kind: 'CLIENT', attributes: { 'temporal.workflow.id': input.options.workflowId } },
+      async (span) => {
+        const trace = currentTrace();
+        if (!trace) return next(input);
+        const headers = { ...input.headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(trace) };
+        const started = await next({ ...input, headers });
+        span.set({ 'temporal.run.id': started.runId });
+        return started;
+      },
+    ),
+};
+
+/** Parts of the native client's errors, which are debug output of Rust, and what each says. */
+const REASONS: [RegExp, string][] = [
+  [
+    /InvalidContentType/,
+    'it does not speak TLS: unset TEMPORAL_TLS, TEMPORAL_API_KEY and the other TEMPORAL_TLS_ variables, or correct the address',
+  ],
+  [/ConnectionRefused/, 'the connection was refused'],
+  [/dns error/, 'its host cannot be resolved'],
+  [/ConnectionReset|BrokenPipe/, 'the connection was broken off: does it ask for TLS (TEMPORAL_TLS)?'],
+];
 
 /** Connects to the configured Temporal server, for clients and workers alike. The error names the address. */
 export async function connectToTemporal({ temporal }: Config): Promise<NativeConnection> {
@@ -29,4 +57,10 @@ export function createClient(config: Config, connection: NativeConnection): Clie
     dataConverter: createDataConverter(config),
     ...(isTracing() && { interceptors: { workflow: [traceStarts] } }),
   });
+}
+
+/** Describes in words why Temporal could not be connected to, as the end of a sentence without a full stop. */
+function describeConnectError(error: unknown): string {
+  const text = String(error);
+  return REASONS.find(([of]) => of.test(text))?.[1] ?? text;
 }

@@ -1,5 +1,5 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { GRPC, grpcCodeOf } from './grpc-code.ts';
+import { GRPC, grpcCodeOf } from './engine-errors.ts';
 
 /** Open workflows whose workflow task fails, or is lost with its worker, again and again, as the engine reports them. */
 export type Problems = {

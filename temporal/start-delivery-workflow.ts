@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { getDeliveryOrigin } from '../db/webhooks/get-delivery-origin.ts';
+import { getDeliveryOrigin } from '../db/webhooks/deliveries.ts';
 import {
   type GivenTurn,
   giveTurns,
@@ -17,9 +17,8 @@ import {
   webhookTaskQueue,
 } from '../flow/delivery.ts';
 import { continueTrace } from '../platform/observability/tracing.ts';
-import { askEngine } from './ask-engine.ts';
+import { askEngine, logEngineFailure } from './ask-engine.ts';
 import type { EngineDeps } from './deps.ts';
-import { logEngineFailure } from './engine-outage.ts';
 import { searchAttributesOf } from './search-attributes-of.ts';
 
 /**

@@ -1,15 +1,17 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Priority } from '@temporalio/common';
 import { isAwaited } from '../db/runs/runs.ts';
-import type { FlowDefinition } from '../flow/definition.ts';
+import { getTestRunStart } from '../db/test-runs/test-runs.ts';
+import { DRAFT_VERSION, type FlowDefinition } from '../flow/definition.ts';
 import { toPlan } from '../flow/plan.ts';
 import { type CallIds, RUN_FLOW, type RunInput, workflowIdOf } from '../flow/run.ts';
+import { RUN_TESTS } from '../flow/test-case.ts';
 import { INPUT_REF } from '../flow/value.ts';
-import type { TraceContext } from '../platform/observability/trace-context.ts';
-import { continueTrace } from '../platform/observability/tracing.ts';
+import { continueTrace, type TraceContext } from '../platform/observability/tracing.ts';
 import type { runFlow } from '../workflows/run-flow.ts';
+import type { runTests } from '../workflows/run-tests.ts';
 import { askEngine } from './ask-engine.ts';
-import type { Engine } from './deps.ts';
+import type { Engine, EngineDeps } from './deps.ts';
 import { type FlowRun, searchAttributesOf } from './search-attributes-of.ts';
 
 /** The call of an accepted run, with all that its workflow is started from. */
@@ -82,3 +84,24 @@ function keyOfJobs(slug: string): string {
   return slug.replace(/^\d/, (digit) => SIGNS.charAt(Number(digit)));
 }
 const SIGNS = '!#$%&()*+=';
+
+/** Starts the workflow of an accepted test run, unless it was started before. */
+export async function startTestRun({ db, client, taskQueue }: EngineDeps, testRunId: string): Promise<void> {
+  const { definition, tests, ...run } = await getTestRunStart(db, testRunId);
+  const flow = { ...run, version: DRAFT_VERSION, mode: 'test' as const, environment: 'test' as const };
+  try {
+    await askEngine(client, () =>
+      client.workflow.start<typeof runTests>(RUN_TESTS, {
+        workflowId: testRunId,
+        taskQueue,
+        args: [{ testRunId, steps: toPlan(definition.steps), tests }],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        staticSummary: `${run.organization}/${run.project}/${run.flow}: ${tests.length} test cases`,
+        typedSearchAttributes: searchAttributesOf(flow),
+        priority: fairShareOf(flow),
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

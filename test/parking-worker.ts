@@ -14,7 +14,7 @@ import { createLargeValues } from '../platform/large-values/large-values.ts';
 import { createOwnerLimit } from '../platform/limits/owner-limit.ts';
 import { connectToTemporal } from '../temporal/connect.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
-import { encodeFailures } from '../worker/encode-failures.ts';
+import { encodeFailures } from '../worker/queue-worker.ts';
 import { registerSearchAttributes } from '../worker/register-search-attributes.ts';
 import { createRunSinks } from '../worker/run-sinks.ts';
 import type { Weir } from './harness.ts';

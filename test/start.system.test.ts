@@ -6,8 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { ProcessRecord } from '../dev/processes/end-process.ts';
-import { processStartTime } from '../dev/processes/process-identity.ts';
+import { type ProcessRecord, processStartTime } from '../dev/processes/end-process.ts';
 import { waitUntil } from './wait-until.ts';
 import { itWith } from './where-available.ts';
 

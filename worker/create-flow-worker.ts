@@ -16,17 +16,13 @@ import { createOwnerLimit } from '../platform/limits/owner-limit.ts';
 import { observeTurns } from '../platform/observability/metrics/sharing-metrics.ts';
 import { BLOCKS_GRACE_MS } from '../platform/process/end-times.ts';
 import { createEncryption } from '../platform/secrets/encrypt.ts';
-import { createEngineProbe } from '../temporal/create-engine-probe.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
+import { createEngineProbe } from '../temporal/list-pollers.ts';
 import { createModelPlaces } from './create-model-places.ts';
-import { encodeFailures } from './encode-failures.ts';
-import { isPolling } from './is-polling.ts';
-import type { QueueWorker } from './queue-worker.ts';
+import { encodeFailures, isPolling, type QueueWorker, shutDown, workerVersion } from './queue-worker.ts';
 import { createRunSinks } from './run-sinks.ts';
-import { shutDown } from './shut-down.ts';
 import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
-import { workerVersion } from './worker-version.ts';
 
 /**
  * Workflow tasks at a time, and local activities in them. Model calls hold at most 128 of each (activities/held-model-calls.ts),

@@ -1,4 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { type Logger, UnexpectedError, Worker } from '@temporalio/worker';
+import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
+import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
+import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
 import { HEARTBEAT_INTERVAL_MS } from '../activities/attempts/run-attempt.ts';
 import { createWebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
@@ -8,14 +12,43 @@ import { DELIVERIES_GRACE_MS } from '../platform/process/end-times.ts';
 import { createEncryption } from '../platform/secrets/encrypt.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { beginTurn } from '../temporal/start-delivery-workflow.ts';
-import { encodeFailures } from './encode-failures.ts';
-import { isPolling } from './is-polling.ts';
-import { LateThreadWorker } from './late-thread-worker.ts';
-import type { QueueWorker } from './queue-worker.ts';
-import { shutDown } from './shut-down.ts';
+import { encodeFailures, isPolling, type QueueWorker, shutDown, workerVersion } from './queue-worker.ts';
 import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
-import { workerVersion } from './worker-version.ts';
+
+/** A worker of Temporal's SDK whose workflow thread, of some 25 MB, starts with its first workflow. */
+class LateThreadWorker extends Worker {
+  protected static override async createWorkflowCreator(
+    bundle: WorkflowBundleWithSourceMapAndFilename,
+    options: CompiledWorkerOptions,
+    logger: Logger,
+  ): Promise<WorkflowCreator> {
+    let hasEnded = false;
+    let started: Promise<WorkflowCreator> | undefined;
+
+    /** With an UnexpectedError, the worker ends, as one does whose thread ends. */
+    async function start(): Promise<WorkflowCreator> {
+      if (hasEnded) throw new UnexpectedError('A workflow came after the worker had ended');
+      return Worker.createWorkflowCreator(bundle, options, logger).catch((error) => {
+        throw new UnexpectedError(`The workflow thread could not be started: ${error}`, error);
+      });
+    }
+
+    return {
+      async createWorkflow(workflow) {
+        started ??= start();
+        return (await started).createWorkflow(workflow);
+      },
+      async destroy() {
+        hasEnded = true;
+        await started?.then(
+          (creator) => creator.destroy(),
+          () => undefined,
+        );
+      },
+    };
+  }
+}
 
 /** Deliveries wait for hours, so few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;

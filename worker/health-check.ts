@@ -3,18 +3,26 @@ import type { Client } from '@temporalio/client';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Db } from '../db/connect.ts';
-import { findAddressRefusal } from '../db/connection/find-address-refusal.ts';
+import {
+  FREE_CONNECTIONS,
+  findAddressRefusal,
+  isOutOfConnections,
+} from '../db/connection/database-errors.ts';
 import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
-import { FREE_CONNECTIONS, isOutOfConnections } from '../db/connection/is-out-of-connections.ts';
-import { listReleaseMigrations } from '../db/list-release-migrations.ts';
+import { listReleaseMigrations } from '../db/list-migrations.ts';
 import type { Config } from '../platform/config/config.ts';
 import { describeNetworkError } from '../platform/net/describe-network-error.ts';
 import { log } from '../platform/observability/log.ts';
 import { dependencyUp } from '../platform/observability/metrics/process-metrics.ts';
+import { type OperatorServer, serveOperators } from '../platform/observability/operator-server.ts';
 import { askEngine } from '../temporal/ask-engine.ts';
-import { describeNothing } from '../temporal/describe-nothing.ts';
-import { findNamespaceRefusal } from '../temporal/find-namespace-refusal.ts';
+import { describeNothing, findNamespaceRefusal } from '../temporal/engine-errors.ts';
 import { isSeen, listPollers, listUnserved, WORKFLOW_TASKS } from '../temporal/list-pollers.ts';
+
+const TYPE = 'application/json; charset=utf-8';
+
+/** The state of a worker, as its readiness probe reports it. */
+type WorkerState = { isPolling(): boolean; isStopping(): boolean };
 
 /** A dependency that takes longer counts as away, so that every probe is answered within 2 s. */
 const CHECK_TIMEOUT_MS = 1_500;
@@ -180,4 +188,34 @@ async function findLackOfWorkers({
   if (!polled.pollers.some(isSeen)) return 'no worker asks for work';
   const unserved = listUnserved(polled).map(({ state }) => state);
   return unserved.length > 0 ? `no worker of the ${unserved.join(' or ')} version asks for work` : undefined;
+}
+
+/**
+ * Serves the health of a worker as the API serves its own. /healthz is 200 while the process lives. /readyz is 503 when
+ * this worker takes no work, or when the database or the engine is away.
+ */
+export function serveHealth(
+  address: { host: string; port: number },
+  health: HealthCheck,
+  worker: WorkerState,
+): Promise<OperatorServer> {
+  return serveOperators(
+    { ...address, variable: 'WEIR_HEALTH_PORT' },
+    {
+      '/healthz': async () => ({
+        type: TYPE,
+        body: JSON.stringify({ status: 'ok', away: await health.lookBriefly() }),
+      }),
+      '/readyz': async () => {
+        // Other workers are none of its business.
+        const { workers: _, ...away } = await health.look();
+        const serves = worker.isPolling();
+        const { status, body } = toReadiness(
+          { ...away, ...(!serves && { workers: 'this worker does not ask for work' }) },
+          { serves, isStopping: worker.isStopping() },
+        );
+        return { status, type: TYPE, body: JSON.stringify(body) };
+      },
+    },
+  );
 }

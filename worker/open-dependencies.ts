@@ -1,17 +1,30 @@
 // Opens the connections that every process of the service needs, whether it runs the API, the worker or both.
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { sql } from 'kysely';
 import { createRequestModelKeys, type RequestModelKeys } from '../activities/request-model-keys.ts';
 import { connect, type Db, QUERY_TIMEOUT_MS } from '../db/connect.ts';
+import { findWriteRefusal, NOT_MIGRATED } from '../db/connection/find-write-refusal.ts';
 import { createFlowDefinitions, type FlowDefinitions } from '../db/flows/flow-definitions.ts';
+import { listReleaseMigrations } from '../db/list-migrations.ts';
 import { createNotifications, type Notifications } from '../db/notifications.ts';
+import { requireModelKeysReadable } from '../db/tenants/model-keys.ts';
+import { requireSigningSecretsReadable } from '../db/webhooks/webhook-secrets.ts';
 import type { Config } from '../platform/config/config.ts';
 import { createLargeValues, type LargeValues } from '../platform/large-values/large-values.ts';
 import { type LiveRegistry, openRegistry } from '../platform/models/live-registry.ts';
 import { openObjectStore } from '../platform/object-store/open-object-store.ts';
+import { log } from '../platform/observability/log.ts';
+import { createEncryption, SecretUnreadable } from '../platform/secrets/encrypt.ts';
 import { connectToTemporal, createClient } from '../temporal/connect.ts';
 import { createHealthCheck, type HealthCheck } from './health-check.ts';
-import { logUnreadableSecrets } from './tell-unreadable-secrets.ts';
+
+const DATABASE_RETRY_INTERVAL_MS = 2_000;
+const TIMEOUT_MS = 5_000;
+
+const ASK_AGAIN_MS = 5_000;
 
 export type Dependencies = {
   config: Config;
@@ -69,4 +82,51 @@ export async function openDependencies(config: Config, { models = true } = {}): 
       await connection.close();
     },
   };
+}
+
+/**
+ * Logs an error when WEIR_SECRETS_KEYS does not fit the stored secrets: decrypts one secret of each key. While the database
+ * is away, tries again until `signal` aborts; other code logs the outage.
+ */
+export async function logUnreadableSecrets(
+  db: Db,
+  { secretsKeys }: Pick<Config, 'secretsKeys'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const encryption = createEncryption(secretsKeys);
+  while (!signal?.aborted)
+    try {
+      await requireModelKeysReadable(db, encryption);
+      await requireSigningSecretsReadable(db, encryption);
+      return;
+    } catch (error) {
+      if (error instanceof SecretUnreadable)
+        return log.error(
+          { reason: error.message },
+          'WEIR_SECRETS_KEYS does not fit the stored secrets: webhooks and models that need them wait or fail. Set it to the keys that they were made with.',
+        );
+      await sleep(ASK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    }
+}
+
+/**
+ * Resolves once the database answers and has been migrated, or the signal aborts. A worker that asked for work before, with a
+ * wrong password for instance, would hold up what other workers could carry out. The pool logs that the database is away, and the
+ * health check what it lacks.
+ */
+export async function untilDatabaseIsReady(
+  db: Db,
+  { databaseUrl }: { databaseUrl: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  const migrations = await listReleaseMigrations();
+  while (!signal?.aborted) {
+    try {
+      await sql`select 1`.execute(db);
+      if ((await findWriteRefusal(databaseUrl, TIMEOUT_MS, migrations)) !== NOT_MIGRATED) return;
+    } catch {
+      // It is asked again.
+    }
+    await sleep(DATABASE_RETRY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+  }
 }

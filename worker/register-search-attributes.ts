@@ -2,8 +2,7 @@ import type { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import type { NativeConnection } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES } from '../flow/run.ts';
-import { findNamespaceRefusal } from '../temporal/find-namespace-refusal.ts';
-import { GRPC, grpcCodeOf } from '../temporal/grpc-code.ts';
+import { findNamespaceRefusal, GRPC, grpcCodeOf } from '../temporal/engine-errors.ts';
 
 /**
  * Adds the custom search attributes that the namespace lacks. Temporal Cloud accepts them only from its own tools; there the

@@ -3,8 +3,7 @@ import type { ActivityInterceptorsFactory, InjectedSinks, WorkerInterceptors } f
 import { blockAttributes } from '../activities/block-attributes.ts';
 import { type BlockCall, SEARCH_ATTRIBUTES } from '../flow/run.ts';
 import { spanIdOf, TRACE_HEADER } from '../flow/trace-header.ts';
-import type { TraceContext } from '../platform/observability/trace-context.ts';
-import { inSpan, isTracing, openSpan } from '../platform/observability/tracing.ts';
+import { inSpan, isTracing, openSpan, type TraceContext } from '../platform/observability/tracing.ts';
 import type { TraceSinks } from '../workflows/trace-interceptors.ts';
 
 /** Returns the interceptors of a worker; none while traces are off. */

@@ -3,21 +3,16 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '../platform/observability/log.ts';
-import { startMetrics } from '../platform/observability/metrics/start-metrics.ts';
-import { startTraces } from '../platform/observability/start-traces.ts';
-import { endOnFatal } from '../platform/process/end-on-fatal.ts';
-import { endOnSignal, exitOnSignal } from '../platform/process/end-on-signal.ts';
+import { startMetrics, startTraces } from '../platform/observability/start-telemetry.ts';
+import { endOnFatal, endOnSignal, exitOnFailure, exitOnSignal } from '../platform/process/end-process.ts';
 import { WORKER_END_MAX_SECONDS } from '../platform/process/end-times.ts';
-import { exitOnFailure } from '../platform/process/exit-on-failure.ts';
 import { logFewOpenFiles } from '../platform/process/few-open-files.ts';
-import { readProcessConfig } from '../platform/process/read-process-config.ts';
-import { refuseListeners } from '../platform/process/refuse-listeners.ts';
+import { readProcessConfig, refuseListeners } from '../platform/process/read-process-config.ts';
 import { installRuntime } from '../temporal/install-runtime.ts';
 import { workflowBundle } from './bundle.ts';
-import { openDependencies } from './open-dependencies.ts';
+import { serveHealth } from './health-check.ts';
+import { openDependencies, untilDatabaseIsReady } from './open-dependencies.ts';
 import { type RunningWorker, runWorker } from './run-worker.ts';
-import { serveHealth } from './serve-health.ts';
-import { untilDatabaseIsReady } from './until-database-is-ready.ts';
 
 /** A failed worker may have left open something that does not close in order. */
 const CLOSE_MAX_MS = 5_000;

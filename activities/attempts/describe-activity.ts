@@ -2,7 +2,7 @@ import type { Info } from '@temporalio/activity';
 import { DELIVER_WEBHOOK } from '../../flow/delivery.ts';
 import { RUN_FLOW } from '../../flow/run.ts';
 import { RUN_TESTS } from '../../flow/test-case.ts';
-import type { LogContext } from '../../platform/observability/log-context.ts';
+import type { LogContext } from '../../platform/observability/log.ts';
 
 const UUID_CHARS = 36;
 

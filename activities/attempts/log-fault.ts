@@ -1,6 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { logOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-errors.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
-import { isUnstorableValue } from '../../db/connection/is-unstorable-value.ts';
+import { ConnectionFailed, isUnstorableValue } from '../../db/connection/database-errors.ts';
 import { BlockRecorded } from '../../db/credits/reservations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Attempt } from './run-attempt.ts';

@@ -1,13 +1,12 @@
 // The wrapper of every activity: hands it its attempt, heartbeat and cancellation, and turns errors into Temporal failures.
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { isUnstorableValue } from '../../db/connection/is-unstorable-value.ts';
+import { isUnstorableValue } from '../../db/connection/database-errors.ts';
 import type { Refusal } from '../../db/runs/blocks-under-way.ts';
 import { ServiceError, sanitizeMessage } from '../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX, RETRY_MAX_MS, RETRY_MIN_MS } from '../../flow/limits.ts';
 import type { Left } from '../../flow/model-call.ts';
-import { log } from '../../platform/observability/log.ts';
-import { withLogContext } from '../../platform/observability/log-context.ts';
+import { log, withLogContext } from '../../platform/observability/log.ts';
 import { SandboxUnavailable } from '../code/sandbox-errors.ts';
 import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';

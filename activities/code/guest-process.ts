@@ -1,13 +1,13 @@
 // The service's side of one guest process: starts it, gives it one call at a time, kills it when it does not answer.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { log } from '../../platform/observability/log.ts';
 import type { Confinement } from './confinement.ts';
-import type { Frame } from './frames.ts';
-import type { GuestHeader } from './guest.ts';
-import { createGuestConnection } from './guest-connection.ts';
+import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
+import type { CallHeader, GuestHeader } from './guest.ts';
 import { findGuestProgram } from './guest-program.ts';
 import {
   describeTimeout,
@@ -17,8 +17,43 @@ import {
   START_TIMEOUT_MS,
   STARVED_MAX_MS,
 } from './limits.ts';
-import { processorMs } from './processor-time.ts';
-import { SandboxUnavailable } from './sandbox-errors.ts';
+import { SandboxCrashed, SandboxUnavailable } from './sandbox-errors.ts';
+
+/** From `afterMs` on, the process is killed once `isLate()`, and its call ends with `late()`. */
+type Deadline = { afterMs: number; isLate(): boolean; late(): Error };
+
+type GuestConnection = {
+  /** Sends the next call. */
+  send(call: Omit<CallHeader, 'call'>, values: Buffer): void;
+  /**
+   * Waits for the answer to the current call; before the first, for the guest's report that it is ready. Rejects with
+   * SandboxCrashed, SandboxUnavailable, `late()` or the signal's reason.
+   */
+  receive(deadline: Deadline, signal?: AbortSignal): Promise<Frame>;
+  /** Kills the process. Its call, if it has one, ends with the error. */
+  end(error: unknown): void;
+  /** Resolves when the process is gone, however it ended. */
+  exited: Promise<void>;
+};
+
+const LOOK_AGAIN_MS = 100;
+const SAID_MAX_LENGTH = 1_000;
+
+/** More than the header of a frame has, with its error. */
+const HEADER_MAX_BYTES = 64 * 1024;
+const FRAME_MAX_BYTES = OUTPUT_MAX_BYTES + HEADER_MAX_BYTES;
+
+/** Those that have not ended: code in an endless loop would go on without this process, until its time is over. */
+const running = new Set<ChildProcess>();
+
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+type End = { code: number | null; signal: NodeJS.Signals | null; wasReady: boolean; said: string };
+
+/** The unit of /proc/<pid>/stat on every Linux that Node runs on: 100 ticks a second. */
+const TICK_MS = 10;
 
 /** `values` is the JSON text of `{ input, message, parameters, outputs }`. */
 export type GuestCall = { source: string; timeoutMs: number; values: Buffer };
@@ -123,4 +158,101 @@ function prioritize(pid: number | undefined, niceness: number): void {
   } catch {
     // The process keeps its low priority until it is replaced.
   }
+}
+
+/** Returns the processor time that a process has used so far, in milliseconds; 0 where it cannot be read (not on Linux). */
+function processorMs(pid: number | undefined): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is the name in parentheses and may hold spaces.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return 0;
+  }
+}
+
+// The pipes of one guest process, which carry frames of one call at a time, and the end of that process.
+
+/** Connects to a process that was spawned in this turn of the event loop. Throws SandboxUnavailable where it has no pipes. */
+function createGuestConnection(child: ChildProcessWithoutNullStreams): GuestConnection {
+  running.add(child);
+  const { promise: exited, resolve: resolveExited } = Promise.withResolvers<void>();
+  exited.then(() => running.delete(child));
+  let waiting: { resolve(frame: Frame): void; reject(error: unknown): void } | undefined;
+  /** The current call's number, which its frame and the answer's frame carry. 0: the guest reports that it is ready. */
+  let number = 0;
+
+  function end(error: unknown): void {
+    child.kill('SIGKILL');
+    waiting?.reject(error);
+    waiting = undefined;
+  }
+
+  child.on('error', (error) => {
+    end(new SandboxUnavailable(`The sandbox process could not start: ${error.message}`));
+    if (child.pid === undefined) resolveExited();
+  });
+  // Without a free file descriptor there are no pipes, whatever the types say.
+  if (!child.stdout) throw new SandboxUnavailable('The sandbox process could not start: too many open files');
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-SAID_MAX_LENGTH);
+  });
+  const decode = createFrameDecoder(FRAME_MAX_BYTES);
+  child.stdout.on('data', (chunk: Buffer) => {
+    try {
+      for (const frame of decode(chunk)) {
+        const { call } = frame.header as GuestHeader;
+        if (!waiting || call !== number) throw new Error(`an answer to call ${call} during call ${number}`);
+        waiting.resolve(frame);
+        waiting = undefined;
+      }
+    } catch (error) {
+      end(new SandboxCrashed(`The sandbox process broke its protocol: ${error}`));
+    }
+  });
+  // A pipe fails when the process is gone; the 'close' event below reports that.
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on('error', () => child.kill('SIGKILL'));
+  // 'close' rather than 'exit', since by then all output has been read.
+  child.on('close', (code, signal) => {
+    end(errorOfEnd({ code, signal, wasReady: number > 0, said }));
+    resolveExited();
+  });
+
+  return {
+    exited,
+    end,
+    send(call, values) {
+      number += 1;
+      child.stdin.write(encodeFrame({ call: number, ...call } satisfies CallHeader, values));
+    },
+    async receive({ afterMs, isLate, late }, signal) {
+      const answer = Promise.withResolvers<Frame>();
+      waiting = answer;
+      // If the event loop was blocked, the answer may be unread in the pipe: one more turn of the loop reads it.
+      const stop = () => setImmediate(() => waiting === answer && end(late()));
+      const look = () => {
+        if (isLate()) stop();
+        else timer = setTimeout(look, LOOK_AGAIN_MS);
+      };
+      let timer = setTimeout(look, afterMs);
+      const abort = () => end(signal?.reason);
+      signal?.addEventListener('abort', abort, { once: true });
+      if (signal?.aborted) abort();
+      try {
+        return await answer.promise;
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      }
+    },
+  };
+}
+
+/** SIGKILL comes from the kernel when memory is short, or from an operator; code that crashes its process ends otherwise. */
+function errorOfEnd({ code, signal, wasReady, said }: End): Error {
+  const Ended = wasReady && signal !== 'SIGKILL' ? SandboxCrashed : SandboxUnavailable;
+  const how = signal ?? `exit code ${code}`;
+  return new Ended(`The sandbox process ended (${how}) before it answered`, { cause: said });
 }

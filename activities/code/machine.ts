@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync';
-import type {
-  QuickJSContext,
-  QuickJSHandle,
-  QuickJSSyncVariant,
-  QuickJSWASMModule,
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSSyncVariant,
+  type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
-import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
-import { findErrorLine } from './find-error-line.ts';
 import {
   describeTimeout,
   JSON_DEPTH_MAX,
@@ -20,7 +20,21 @@ import {
   STARVED_MAX_MS,
 } from './limits.ts';
 import { type Prelude, prelude } from './prelude.ts';
-import { takeSnapshot } from './snapshot.ts';
+
+const SNAPSHOT_PAGE_BYTES = 64 * 1024;
+const EMPTY_PAGE = Buffer.alloc(SNAPSHOT_PAGE_BYTES);
+
+/** Errors that the engine itself throws, for which it knows only the line of an earlier call or statement. */
+const UNPLACED = /^TypeError: (cannot |not an object|invalid '|.*\biterable\b)|is not initialized$/i;
+
+/** An unterminated string, comment or template: the engine knows where the source ends, not where the text began. */
+const ENDLESS = /^SyntaxError: unexpected end of (string|comment|template)/;
+const PROPERTY = /^TypeError: cannot (?:read|set) property '(.+)' of /;
+
+const UNDEFINED = /^ReferenceError: ([\p{L}_$][\p{L}\p{N}_$]*) is not defined$/u;
+
+/** The end of a line inside a call or a list: the engine may name any line of a call that has several. */
+const OPEN_END = /[([,]\s*$/;
 
 /** The user's code and its arguments; `values` is the JSON text of `{ input, message, parameters, outputs }`. */
 type MachineCall = { source: string; values: string; timeoutMs: number; outputMaxBytes: number };
@@ -217,5 +231,61 @@ function createRunner(module: QuickJSWASMModule): Machine['run'] {
       else if (error instanceof GuestThrow) failure = explain(error.thrown, request.source);
       return { failure };
     }
+  };
+}
+
+/** Returns the line of the source that an error belongs to, or undefined when the engine's `line` may be another. */
+function findErrorLine(title: string, line: number, source: string): number | undefined {
+  const lines = source.split('\n');
+  const property = PROPERTY.exec(title)?.[1];
+  // A property that only one line names after a dot was read there.
+  if (property !== undefined) return onlyLine(lines, (text) => names(text, property));
+  const name = UNDEFINED.exec(title)?.[1];
+  if (name !== undefined) return onlyLine(lines, (text) => identifiersOf(text).includes(name));
+  if (UNPLACED.test(title) || isInsideCall(lines, line)) return undefined;
+  if (ENDLESS.test(title) && lines.length > 1 && line >= lines.length) return undefined;
+  return Math.min(line, lines.length);
+}
+
+function names(text: string, property: string): boolean {
+  const chains = text.split(/[^\p{L}\p{N}_$.]+/u);
+  return chains.some((chain) => chain.split('.').slice(1).includes(property));
+}
+
+/** Returns the number of the line that alone has what is looked for. */
+function onlyLine(lines: string[], has: (text: string) => boolean): number | undefined {
+  const holders = lines.flatMap((text, index) => (has(text) ? [index + 1] : []));
+  return holders.length === 1 ? holders[0] : undefined;
+}
+
+/** Lists the names in a line that are not members of something. */
+function identifiersOf(text: string): string[] {
+  return text.match(/(?<![\p{L}\p{N}_$]|(?<!\.\.)\.)[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? [];
+}
+
+function isInsideCall(lines: string[], line: number): boolean {
+  return OPEN_END.test(lines[line - 2] ?? '') || /,\s*$/.test(lines[line - 1] ?? '');
+}
+
+// Sets a QuickJS back to its first state: all of it lies in its WebAssembly memory.
+
+/**
+ * Remembers the memory as it is. The function it returns restores it between two calls; it returns false, and changes
+ * nothing, when the memory has grown.
+ */
+export function takeSnapshot(wasmMemory: WebAssembly.Memory): () => boolean {
+  const { buffer } = wasmMemory;
+  const pages = Array.from({ length: buffer.byteLength / SNAPSHOT_PAGE_BYTES }, (_, index) => {
+    const page = Buffer.from(buffer, index * SNAPSHOT_PAGE_BYTES, SNAPSHOT_PAGE_BYTES);
+    return { page, content: EMPTY_PAGE.equals(page) ? undefined : Buffer.from(page) };
+  });
+  return function restore() {
+    if (wasmMemory.buffer !== buffer) return false;
+    for (const { page, content } of pages) {
+      if (content) page.set(content);
+      // A page that was never written, as most of the stack, has no memory behind it; to write zeros would give it some.
+      else if (!EMPTY_PAGE.equals(page)) page.fill(0);
+    }
+    return true;
   };
 }

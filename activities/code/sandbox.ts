@@ -6,15 +6,18 @@ import { LARGE_JSON_BYTES, type LargeJson } from '../../platform/large-values/la
 import { createByteBudget } from '../../platform/limits/byte-budget.ts';
 import type { WaitOptions } from '../../platform/limits/line.ts';
 import { createTurns, type EndTurn } from '../../platform/limits/turns.ts';
-import { sandboxWaiting } from '../../platform/observability/metrics/worker-metrics.ts';
+import {
+  sandboxDuration,
+  sandboxTimeouts,
+  sandboxWaiting,
+} from '../../platform/observability/metrics/worker-metrics.ts';
 import type { Output } from '../attempts/serialize-output.ts';
 import type { Frame } from './frames.ts';
 import type { GuestHeader } from './guest.ts';
 import type { GuestCall } from './guest-process.ts';
 import { INPUT_MAX_BYTES, SOUND_FAILURES, SOURCE_MAX_BYTES } from './limits.ts';
-import { measureCode } from './measure-code.ts';
 import { createPool, type Pool } from './pool.ts';
-import { SandboxUnavailable } from './sandbox-errors.ts';
+import { SandboxCrashed, SandboxUnavailable } from './sandbox-errors.ts';
 
 /** Results that wait for the thread that reads them, and whose processes are free: beyond these bytes each keeps its turn. */
 const UNREAD = { total: 64 * 1024 * 1024, share: 16 * 1024 * 1024 };
@@ -166,4 +169,25 @@ async function readAnswer(
     return isLarge ? { json: body, values } : { output: JSON.parse(body.toString()) as Json };
   }
   throw new ServiceError(failure.code, failure.message);
+}
+
+/** Measures one run of user code, and how it ended. */
+async function measureCode<T>(work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  let result = 'completed';
+  try {
+    return await work();
+  } catch (error) {
+    result = resultOf(error);
+    if (result === 'CODE_TIMEOUT') sandboxTimeouts.add(1);
+    throw error;
+  } finally {
+    sandboxDuration.record((performance.now() - began) / 1_000, { result });
+  }
+}
+
+function resultOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.code;
+  if (error instanceof SandboxCrashed) return 'crashed';
+  return error instanceof SandboxUnavailable ? 'unavailable' : 'aborted';
 }

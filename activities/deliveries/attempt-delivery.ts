@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Db } from '../../db/connect.ts';
-import { logOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-errors.ts';
 import {
   type AttemptEnd,
   beginAttempt,
@@ -15,15 +15,13 @@ import { type GivenTurn, takeTurn } from '../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../../flow/delivery.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../../platform/net/guarded-post.ts';
-import { log } from '../../platform/observability/log.ts';
-import { addToLogContext } from '../../platform/observability/log-context.ts';
-import { attemptDuration, deadLetters } from '../../platform/observability/metrics/webhook-metrics.ts';
+import { addToLogContext, log } from '../../platform/observability/log.ts';
+import { attemptDuration, deadLetters } from '../../platform/observability/metrics/run-metrics.ts';
 import { inSpan, traceHeaders } from '../../platform/observability/tracing.ts';
 import type { Encryption } from '../../platform/secrets/encrypt.ts';
 import { retryInPlace } from '../attempts/retry-in-place.ts';
 import type { Attempt } from '../attempts/run-attempt.ts';
-import { buildDeliveryBody } from './delivery-body.ts';
-import { deliveryHeaders } from './delivery-headers.ts';
+import { buildDeliveryBody, deliveryHeaders } from './delivery-request.ts';
 import { endDeliveryTurn } from './end-delivery-turn.ts';
 import { isListenerHost, type WebhookListeners } from './webhook-listeners.ts';
 

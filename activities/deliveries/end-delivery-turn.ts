@@ -1,6 +1,6 @@
 // An attempt that ends starts the next waiting delivery, so that none has to poll for its turn.
 import type { Db } from '../../db/connect.ts';
-import { logOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-errors.ts';
 import { endTurn, type GivenTurn, giveTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
 import { log } from '../../platform/observability/log.ts';

@@ -1,6 +1,5 @@
 // The processor of an llm block: a chat completion, with structured output when the block has an outputSchema.
 import type { OpenAI } from 'openai';
-import type { Attachment } from '../../flow/attachment.ts';
 import type { Block, Json, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import {
@@ -10,22 +9,25 @@ import {
   MODEL_TIMEOUT_DEFAULT_MS,
   TOOL_MESSAGES_MAX_BYTES,
 } from '../../flow/limits.ts';
+import type { Attachment } from '../../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
-import { describeMismatch } from '../../platform/json-schema/describe-mismatch.ts';
+import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
+import { describeMismatch } from '../../platform/json-schema/validator.ts';
 import { measureJson } from '../../platform/json-text/measure-json.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import { buildMessages } from '../../platform/models/build-messages.ts';
+import { promptMaxChars } from '../../platform/models/prompt-size.ts';
 import type { Registry, TokenUsage } from '../../platform/models/registry.ts';
-import { promptMaxChars } from '../../platform/models/require-prompt-fits.ts';
+import { log } from '../../platform/observability/log.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
+import { retryInPlace } from '../attempts/retry-in-place.ts';
 import { type BlockOutput, outputTooLarge } from '../attempts/serialize-output.ts';
-import { checkInHand } from './check-in-hand.ts';
 import { type Ask, type ChatAnswer, completeChat } from './complete-chat.ts';
 import { estimateUsage } from './estimate-usage.ts';
-import { measureModelCall, measureUsage } from './measure-model-call.ts';
+import { measureModelCall, measureUsage } from './observe-model-call.ts';
 import type { ProviderOutages } from './provider-outages.ts';
-import { readModelJson } from './read-model-json.ts';
+import { readModelJson } from './read-answer.ts';
 
 /** A path consists of the model's own keys, which may be long. */
 const PATH_MAX_LENGTH = 300;
@@ -225,4 +227,24 @@ async function readOutput(deps: ModelDeps, schema: JsonSchema, text: string) {
 
 function repairPrompt(problems: string[]): string {
   return `Your answer does not match the JSON Schema:\n- ${problems.join('\n- ')}\nAnswer with the corrected JSON value only.`;
+}
+
+/**
+ * Checks an answer that is in memory only. When the check fails for a reason of the service, it is repeated in place:
+ * asking the model again would cost again.
+ */
+async function checkInHand<T>(check: () => Promise<T>, model: string, signal: AbortSignal): Promise<T> {
+  try {
+    return await retryInPlace(check, { isLocal: true, signal });
+  } catch (error) {
+    if (error instanceof ServiceError || signal.aborted) throw error;
+    log.error({ model, err: error }, 'An answer could not be checked against its JSON Schema.');
+    const why =
+      error instanceof ThreadStarved ? 'the service was too busy' : 'for a reason inside the service';
+    throw new ServiceError(
+      'INTERNAL_ERROR',
+      `The answer of ${model} could not be checked against the outputSchema: ${why}.`,
+      { model },
+    );
+  }
 }

@@ -10,12 +10,41 @@ import type { Completion } from '../../platform/large-values/tasks.ts';
 import type { TokenUsage } from '../../platform/models/registry.ts';
 import { ModelUnavailable } from '../attempts/model-unavailable.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
-import { type ChatSpan, inChatSpan } from './chat-span.ts';
-import { findFailedChoice, gatewayStatus } from './find-failed-choice.ts';
 import { bodyOf, createModelClient } from './model-client.ts';
 import { modelError, providerMessage } from './model-error.ts';
-import { readToolCalls } from './read-tool-calls.ts';
-import { readUsage } from './read-usage.ts';
+import { type ChatSpan, inChatSpan } from './observe-model-call.ts';
+import { readToolCalls } from './read-answer.ts';
+
+const BAD_GATEWAY = 502;
+
+/** The status that a gateway would have sent, had it not sent 200 before. */
+const gatewayStatus = z.int().min(400).max(599).catch(BAD_GATEWAY);
+const failure = z.object({ message: z.string().optional().catch(undefined), code: gatewayStatus });
+
+const failedChoice = z.object({
+  finish_reason: z.unknown().optional(),
+  error: failure.optional().catch(undefined),
+  message: z.record(z.string(), z.unknown()).catch({}),
+});
+
+const answerShape = z.object({ choices: z.tuple([failedChoice], z.unknown()) });
+
+/** A choice that its gateway marks as failed, in the gateway's words. `isWritten`: the model had written something before. */
+type FailedChoice = { message: string; code: number; isWritten: boolean };
+
+/** Far more than any call uses; the sums for a block, and their cost, fit their database columns. */
+const TOKENS_MAX = 1_000_000_000;
+
+/** A count that is missing or invalid is 0; an impossibly large one is cut. */
+const tokenCount = z
+  .number()
+  .nonnegative()
+  .transform((tokens) => Math.min(Math.ceil(tokens), TOKENS_MAX))
+  .catch(0);
+
+const reported = z.object({
+  usage: z.object({ prompt_tokens: tokenCount, completion_tokens: tokenCount }),
+});
 
 const choice = z.object({
   message: z.object({
@@ -131,4 +160,27 @@ async function requestChat(
   if (text === '' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0)
     throw invalid(`${model} asked for functions although it was offered none, and answered nothing else.`);
   return { text, toolCalls: [] };
+}
+
+/** Reads the usage that an answer of any shape reports; 0 where it reports none. */
+function readUsage(answer: unknown): TokenUsage {
+  const usage = reported.safeParse(answer).data?.usage;
+  return { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 };
+}
+
+/** Finds the failure of a model in an answer that its gateway had begun with status 200, as OpenRouter reports it. */
+function findFailedChoice(answer: unknown): FailedChoice | undefined {
+  const [found] = answerShape.safeParse(answer).data?.choices ?? [];
+  if (!found || found.finish_reason === 'content_filter') return undefined;
+  if (found.finish_reason !== 'error' && !found.error) return undefined;
+  const { role: _, ...written } = found.message;
+  return {
+    message: found.error?.message || 'its provider failed while it answered',
+    code: found.error?.code ?? BAD_GATEWAY,
+    isWritten: Object.values(written).some((value) => !isEmpty(value)),
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }

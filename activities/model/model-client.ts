@@ -11,7 +11,7 @@ import { createByteCollector } from '../../platform/large-values/byte-collector.
 import { readAnswerStart } from '../../platform/net/read-answer-start.ts';
 import { traceHeaders } from '../../platform/observability/tracing.ts';
 import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
-import { isDeeper } from './is-deeper.ts';
+import { isDeeper } from './read-answer.ts';
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 export const ERROR_BODY_MAX_BYTES = 64 * 1024;

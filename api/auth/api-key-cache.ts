@@ -1,7 +1,7 @@
 // Caches API keys for up to 10 s, or until the database reports a change of the key.
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
-import { logOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-errors.ts';
 import type { Notifications } from '../../db/notifications.ts';
 import { type FoundApiKey, findApiKey, touchApiKey } from '../../db/tenants/api-keys.ts';
 import { log } from '../../platform/observability/log.ts';

@@ -1,12 +1,19 @@
 // auth/ finds who is calling (the principal) and what they may do. This file: API keys and JWTs
 // (docs/identity-and-access.md).
+
+import type { KeyScope } from '../../db/tables/access.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
+import { findRole } from '../../db/tenants/memberships.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { addToLogContext } from '../../platform/observability/log-context.ts';
-import type { ApiContext, ApiMiddleware } from '../http/context.ts';
+import { addToLogContext } from '../../platform/observability/log.ts';
+import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import type { KeyPrincipal, Principal, UserPrincipal } from '../http/principal.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import type { AuthDeps } from './deps.ts';
+import { limitRate } from './limit-rate.ts';
+import type { MemberCache } from './member-cache.ts';
+
+type Scopes = readonly [KeyScope, ...KeyScope[]];
 
 const API_KEY_PREFIX = /^weir_/;
 /** The credentials that most endpoints take. */
@@ -108,4 +115,63 @@ export function isUsable(key: FoundApiKey | undefined): key is FoundApiKey {
 
 function isPast(date: Date | null): boolean {
   return date !== null && date.getTime() <= Date.now();
+}
+
+/**
+ * Authenticates users and API keys, and counts the request against their rate limits. A key needs one of `scopes`; a
+ * user's role is checked later.
+ */
+export function identifyCaller(deps: AuthDeps, ...scopes: Scopes): ApiMiddleware[] {
+  return [authenticate(deps), limitRate(deps), requireScope(scopes)];
+}
+
+/** Authenticates users by a JWT for the management API, and counts the request against their rate limits. */
+export function identifyUser(deps: AuthDeps): ApiMiddleware[] {
+  return [authenticateUser(deps), limitRate(deps)];
+}
+
+function requireScope(keyScopes: Scopes): ApiMiddleware {
+  async function requireScope(ctx: Parameters<ApiMiddleware>[0], next: () => Promise<void>) {
+    const { principal } = ctx.state;
+    if (principal.kind === 'key' && !keyScopes.some((scope) => principal.key.scopes.includes(scope)))
+      throw lacksScope(keyScopes, principal.key.scopes);
+    await next();
+  }
+  return Object.assign(requireScope, { keyScopes });
+}
+
+/** Lists the key scopes that an endpoint accepts; empty where it takes no keys. */
+export function keyScopesOf({ handlers }: Route): readonly KeyScope[] {
+  for (const handler of handlers) if ('keyScopes' in handler) return handler.keyScopes as Scopes;
+  return [];
+}
+
+export function lacksScope(needed: Scopes, has: readonly KeyScope[]): ServiceError {
+  const text = `This needs an API key with the scope ${needed.join(' or ')}; this key has ${has.join(', ')}.`;
+  return new ServiceError('FORBIDDEN', `${text} An owner or admin of the organization can create one.`);
+}
+
+/**
+ * Finds why an admitted caller has lost access to the organization's flows: the key or token is no longer valid, or
+ * the user has left (`isMember`). Undefined while they have access.
+ */
+export async function findLostAccess(
+  { db, apiKeys }: Pick<AuthDeps, 'db' | 'apiKeys'>,
+  principal: Principal,
+  organizationId: string,
+  isMember: MemberCache['has'] = async (...ids) => (await findRole(db, ...ids)) !== undefined,
+): Promise<'unauthenticated' | 'not_member' | undefined> {
+  if (principal.kind === 'key')
+    return isUsable(await apiKeys.find(principal.key.key_id)) ? undefined : 'unauthenticated';
+  if (principal.expiresAt.getTime() <= Date.now()) return 'unauthenticated';
+  return (await isMember(organizationId, principal.userId)) ? undefined : 'not_member';
+}
+
+/** Whether an admitted caller may still read the organization's flows. The answer may be up to 10 s old. */
+export async function mayStillRead(
+  deps: Pick<AuthDeps, 'db' | 'apiKeys' | 'members'>,
+  principal: Principal,
+  organizationId: string,
+): Promise<boolean> {
+  return !(await findLostAccess(deps, principal, organizationId, deps.members.has));
 }

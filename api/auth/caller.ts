@@ -1,5 +1,9 @@
+import type { Db, Tx } from '../../db/connect.ts';
+import { findVisibleFlow, lockVisibleFlow, type VisibleFlow } from '../../db/flows/find-flow.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
-import type { ProjectAccess } from '../../db/tenants/project-access.ts';
+import { lockOrganization } from '../../db/tenants/organizations.ts';
+import type { ProjectAccess } from '../../db/tenants/projects.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import type { ApiState } from '../http/context.ts';
 import { accessOf, authorOf } from '../http/principal.ts';
 
@@ -17,4 +21,40 @@ export function toCaller(state: Pick<ApiState, 'principal' | 'requestId' | 'auth
     author: authorOf(principal, requestId),
     ...(authorizeAgain && { authorizeAgain }),
   };
+}
+
+/** Finds a flow that the caller may see. Throws NOT_FOUND with a message about `what`. */
+export async function requireVisibleFlow(
+  { db }: { db: Db },
+  flowId: string | undefined,
+  access: ProjectAccess,
+  what = 'flow',
+): Promise<VisibleFlow> {
+  const flow = flowId && (await findVisibleFlow(db, flowId, access));
+  if (!flow) throw notVisible(what);
+  return flow;
+}
+
+/**
+ * Finds such a flow and locks it until the transaction ends, for a write. Authorizes the caller again first, as
+ * `writeAuthorized` does: throws UNAUTHENTICATED when the key was revoked meanwhile.
+ */
+export async function requireLockedFlow(
+  tx: Tx,
+  { access, authorizeAgain }: Caller,
+  { flowId, organizationId }: Pick<VisibleFlow, 'flowId' | 'organizationId'>,
+  what = 'flow',
+): Promise<VisibleFlow> {
+  if (authorizeAgain) {
+    await lockOrganization(tx, organizationId);
+    await authorizeAgain(tx);
+  }
+  const flow = await lockVisibleFlow(tx, flowId, access);
+  if (!flow) throw notVisible(what);
+  return flow;
+}
+
+/** Makes the NOT_FOUND for things that do not exist or that the caller may not see. */
+export function notVisible(what: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no such ${what} among those you may see.`);
 }

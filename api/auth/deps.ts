@@ -1,8 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
-import type { MemberCache } from './member-cache.ts';
-import type { MemberProfiles } from './member-profiles.ts';
+import type { MemberCache, MemberProfiles } from './member-cache.ts';
 import type { RateLimitedCounter } from './rate-limited-counter.ts';
 import type { RequestLeases } from './request-leases.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';

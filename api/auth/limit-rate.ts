@@ -1,12 +1,12 @@
 // Rate limits per API key, organization and user, and the RateLimit-* headers (docs/reference.md, Limits).
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
-import { logOutage } from '../../db/connection/database-outage.ts';
-import type { Quota } from '../../db/tenants/rate-limits.ts';
+import { logOutage } from '../../db/connection/database-errors.ts';
+import type { Quota } from '../../db/tenants/limits.ts';
 import { log } from '../../platform/observability/log.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { ownerOf, rateLimitSubject } from '../http/principal.ts';
-import { RetryLater } from '../http/retry-later.ts';
+import { RetryLater } from '../http/request-errors.ts';
 import type { AuthDeps } from './deps.ts';
 import type { QuotaState } from './request-leases.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../db/connect.ts';
 import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
-import { addRateLimited, type RateLimited } from '../../db/usage/add-rate-limited.ts';
+import { addRateLimited, type RateLimited } from '../../db/usage/count-usage.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ApiContext, ApiMiddleware } from '../http/context.ts';
 

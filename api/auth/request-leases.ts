@@ -1,7 +1,7 @@
 // Leases of requests: a process takes a few requests of a quota at a time, so that most requests need no statement.
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/connect.ts';
-import { type Quota, stepUsOf, takeRequests } from '../../db/tenants/rate-limits.ts';
+import { type Quota, stepUsOf, takeRequests } from '../../db/tenants/limits.ts';
 
 /** The share of a minute's requests that a process takes at a time; at least one request, so that small limits are exact. */
 const LEASE_SHARE = 1 / 1_000;

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
-import { networkOf } from '../http/network-of.ts';
-import { RetryLater } from '../http/retry-later.ts';
+import { networkOf } from '../http/pace-refusals.ts';
+import { RetryLater } from '../http/request-errors.ts';
 
 const ADDRESSES_MAX = 10_000;
 const VALID_MAX = 10_000;

@@ -1,13 +1,34 @@
 // Verifies JWTs of the configured identity provider (docs/identity-and-access.md).
-import { type JWTPayload, jwtVerify } from 'jose';
+import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Config } from '../../platform/config/config.ts';
-import type { UserPrincipal } from '../http/principal.ts';
-import { createIdentityProviderKeys } from './identity-provider-keys.ts';
-import { createRefusedTokenLog } from './log-refused-token.ts';
-import { NAME_MAX_CHARS, readProfile } from './read-profile.ts';
-import { userIdSchema } from './user-id.ts';
+import { log } from '../../platform/observability/log.ts';
+import type { Profile, UserPrincipal } from '../http/principal.ts';
+import { createIdentityProviderKeys } from './identity-provider.ts';
+import { EMAIL_MAX_CHARS, userIdSchema } from './user-identifiers.ts';
+
+export const NAME_MAX_CHARS = 200;
+
+/** No control characters and no lone surrogates, which PostgreSQL refuses and terminals cannot show. */
+const line = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u);
+
+const profileClaims = z.object({
+  name: line(NAME_MAX_CHARS).nullable().catch(null),
+  email: line(EMAIL_MAX_CHARS).nullable().catch(null),
+  // Some providers write booleans as text.
+  email_verified: z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]).catch(false),
+});
+
+const SAME_REASON_MS = 60_000;
+const REASONS_MAX = 100;
+
+const USER_MAX_CHARS = 80;
 
 /** Asymmetric signatures only: a service that checks tokens must not be able to issue them. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
@@ -101,4 +122,27 @@ function toPrincipal(payload: JWTPayload, audiences: string[]): UserPrincipal | 
     expiresAt: new Date(exp * 1000),
     environment: 'live',
   };
+}
+
+/**
+ * Creates a function that logs why a token was refused: at most once a minute for each reason and user. The caller
+ * does not learn the reason. The log names a user only when the signature was valid.
+ */
+export function createRefusedTokenLog(): (error: unknown) => void {
+  const logged = new LRUCache<string, true>({ max: REASONS_MAX, ttl: SAME_REASON_MS });
+  return function logRefusedToken(error) {
+    const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+    const user = isSigned ? String(error.payload.sub).slice(0, USER_MAX_CHARS) : undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    const same = JSON.stringify([user, reason]);
+    if (logged.has(same)) return;
+    logged.set(same, true);
+    log.warn({ ...(user !== undefined && { user_id: user }), reason }, 'A token was refused.');
+  };
+}
+
+/** Reads the standard OpenID Connect claims about a person. Missing or malformed claims are null. */
+function readProfile(payload: object): Profile {
+  const { name, email, email_verified } = profileClaims.parse(payload);
+  return { name, email, emailVerified: email !== null && email_verified };
 }

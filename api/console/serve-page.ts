@@ -3,9 +3,21 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Context, Middleware } from 'koa';
-import { isLoopback } from '../../platform/config/config.ts';
-import type { ConsoleOptions } from './console-options.ts';
-import { createSignInOrigins } from './sign-in-origins.ts';
+import { type Config, isLoopback } from '../../platform/config/config.ts';
+import { readDiscovery } from '../auth/identity-provider.ts';
+import { VERSION } from '../version.ts';
+
+const FETCH_TIMEOUT_MS = 3_000;
+
+/** Time before the provider is asked again; shorter while it does not answer. */
+const KEPT_MS = 10 * 60_000;
+const ASKED_AGAIN_MS = 5_000;
+
+/** The part of the configuration that the console needs. */
+export type ConsoleOptions = Pick<
+  Config,
+  'console' | 'oidc' | 'host' | 'publicUrl' | 'temporal' | 'temporalEncryption'
+>;
 
 /** The placeholder that console/vite.config.ts writes for the nonce. */
 const NONCE = /__CSP_NONCE__/g;
@@ -84,4 +96,58 @@ function otherName(ctx: Context, { host, oidc, publicUrl }: ConsoleOptions): str
 function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT') return undefined;
   throw error;
+}
+
+/**
+ * Creates the function that lists the origins for the page's `connect-src`: the issuer's own, and the origins of the
+ * endpoints in its discovery document.
+ */
+function createSignInOrigins(issuer: string | undefined): () => Promise<string[]> {
+  if (issuer === undefined) return async () => [];
+  const own = new URL(issuer).origin;
+  let known = [own];
+  let asking: Promise<string[]> | undefined;
+  let askAfter = Number.NEGATIVE_INFINITY;
+
+  async function ask(issuer: string): Promise<string[]> {
+    try {
+      known = [...new Set([own, ...(await readEndpoints(issuer))])];
+      askAfter = performance.now() + KEPT_MS;
+    } catch {
+      // The page works without: most providers have the token endpoint at the issuer's origin.
+      askAfter = performance.now() + ASKED_AGAIN_MS;
+    }
+    asking = undefined;
+    return known;
+  }
+
+  return async () => {
+    if (performance.now() < askAfter) return known;
+    asking ??= ask(issuer);
+    return asking;
+  };
+}
+
+/** Endpoints that the page calls with fetch. Browsers navigate to the others. */
+async function readEndpoints(issuer: string): Promise<string[]> {
+  const document = await readDiscovery(issuer, AbortSignal.timeout(FETCH_TIMEOUT_MS));
+  const endpoints = [document.token_endpoint, document.revocation_endpoint];
+  return endpoints.flatMap((one) => (one === undefined ? [] : [new URL(one).origin]));
+}
+
+/** Serves GET /console/settings.json, which the console reads before sign-in. Settings without a value are null. */
+export function serveSettings({ console, oidc, temporal, temporalEncryption }: ConsoleOptions): Middleware {
+  const settings = {
+    issuer: oidc?.issuer ?? null,
+    clientId: console.clientId ?? null,
+    scopes: console.scopes,
+    audience: oidc?.audience ?? null,
+    temporalUiUrl: console.temporalUiUrl ?? null,
+    temporalNamespace: temporal.namespace,
+    temporalEncrypted: temporalEncryption.keys.length > 0,
+    version: VERSION,
+  };
+  return function serveSettings(ctx) {
+    ctx.body = settings;
+  };
 }

@@ -1,14 +1,20 @@
 // Finds problems that would fail a block at run time: code, variables and models (docs/flow-file.md).
-import type { FlowDefinition, SequentialStep } from '../../flow/definition.ts';
+import type { Block, FlowDefinition, SequentialStep, Step } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { findNearestName } from '../../flow/find-nearest-name.ts';
+import { listVisibleSteps } from '../../flow/list-steps-read.ts';
 import { eachStep } from '../../flow/step-path.ts';
-import { findUnknownVariables } from '../../flow/template.ts';
+import { findUnknownVariables, listTemplateSteps } from '../../flow/template.ts';
 import type { CodeFindings } from '../../platform/javascript/read-code.ts';
 import { createRegistry } from '../../platform/models/registry.ts';
-import type { Problem } from './describe-file-problems.ts';
-import { findReadProblems } from './find-read-problems.ts';
+import type { Problem } from './file-problems.ts';
 import type { CodeOf } from './read-code-of.ts';
+
+/** The most steps that a problem names. */
+const NAMES_SHOWN = 10;
+
+/** The most letters of a name that is shown; a step_id has at most 64. */
+const NAME_MAX_LENGTH = 64;
 
 /** Maximum number of unknown variables that a problem names per prompt. */
 const UNKNOWN_SHOWN = 5;
@@ -65,4 +71,53 @@ function checkModelCall({ processor_type, model, prompt = '' }: SequentialStep):
 function withSuggestion(unknown: string): string {
   const nearest = findNearestName(unknown.slice(2, -2).trim(), VARIABLE_NAMES);
   return nearest ? `${unknown} (did you mean {{${nearest}}}?)` : unknown;
+}
+
+/**
+ * Describes the steps that a block names and cannot see, one text each, with the suggestion of `findNearest`
+ * (docs/blocks.md, Outputs of earlier steps).
+ */
+function findReadProblems(
+  definition: FlowDefinition,
+  block: SequentialStep,
+  code: CodeFindings,
+  findNearest: typeof findNearestName,
+): string[] {
+  const named = listStepsNamed(block, code);
+  if (named.length === 0) return [];
+  const before = listVisibleSteps<Step>(definition.steps, block) ?? [];
+  const visible = new Set(before.map(({ step_id }) => step_id));
+  const all = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
+  return named
+    .filter((name) => !visible.has(name))
+    .slice(0, NAMES_SHOWN)
+    .map((name) => describe(name.slice(0, NAME_MAX_LENGTH), block, [...visible], all, findNearest));
+}
+
+function describe(
+  name: string,
+  block: SequentialStep,
+  visible: string[],
+  all: Set<string>,
+  findNearest: typeof findNearestName,
+): string {
+  const asked = block.processor_type === 'code' ? `outputs.${name}` : `{{steps.${name}}}`;
+  if (all.has(name))
+    return `${asked}: the step ${name} has not ended before this block begins, or is inside a step that this block is not in. ${listNames(visible)}`;
+  const nearest = findNearest(name, visible);
+  return `${asked}: there is no step ${name}. ${nearest ? `Did you mean ${nearest}?` : listNames(visible)}`;
+}
+
+function listNames(visible: string[]): string {
+  if (visible.length === 0) return 'No step has ended by then.';
+  const more = visible.length > NAMES_SHOWN ? ', …' : '';
+  return `The steps whose outputs can be read here: ${visible.slice(0, NAMES_SHOWN).join(', ')}${more}.`;
+}
+
+/**
+ * Lists the steps whose outputs a block is known to read (docs/blocks.md, Outputs of earlier steps). `code`: the
+ * findings in the block's code.
+ */
+export function listStepsNamed({ processor_type, prompt = '' }: Block, code: CodeFindings): string[] {
+  return processor_type === 'llm' ? listTemplateSteps(prompt) : code.named;
 }

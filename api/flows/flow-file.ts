@@ -1,20 +1,50 @@
 // Flow files: reads and writes a flow as YAML or JSON, for `weir flow` and `weir operator flow` (docs/flow-file.md).
 import { Document, visit } from 'yaml';
 import type { z } from 'zod';
-import { CONTROL_CHARACTERS } from '../../flow/control-characters.ts';
-import type { FlowDefinition, Step } from '../../flow/definition.ts';
+import { type FlowDefinition, PROCESSOR_TYPES, type Step } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { findTreeProblems } from '../../flow/find-tree-problems.ts';
-import { formatPath, type PathSegment } from '../../flow/step-path.ts';
-import { describeIssue } from '../http/describe-issue.ts';
-import { completeSteps } from './complete-steps.ts';
-import { describeFileProblems, type FileProblem, type Problem } from './describe-file-problems.ts';
+import { findNearestName } from '../../flow/find-nearest-name.ts';
+import { findTreeProblems, RESERVED_NAMES } from '../../flow/find-tree-problems.ts';
+import { isObject } from '../../flow/json.ts';
+import { CONTROL_CHARACTERS } from '../../flow/limits.ts';
+import { deriveStepId, formatPath, type PathSegment } from '../../flow/step-path.ts';
+import { describeIssue } from '../http/zod-input.ts';
+import {
+  type CheckSchema,
+  describeFileProblems,
+  type FileProblem,
+  findSchemaProblems,
+  type Problem,
+} from './file-problems.ts';
 import { findBlockProblems } from './find-block-problems.ts';
-import { type CheckSchema, findSchemaProblems } from './find-schema-problems.ts';
-import { findFieldMeant, mendFlowFile } from './mend-flow-file.ts';
 import { findNonJson, parseText } from './parse-text.ts';
 import { readCodeHere } from './read-code-of.ts';
-import { flowFileSchema } from './written-flow.ts';
+import { flowFileSchema, type WrittenStep } from './written-flow.ts';
+
+/** The step ids in use, and the next number to try for each name. */
+type StepIds = { taken: Set<string>; numbers: Map<string, number> };
+
+type Members = { [key: string]: unknown };
+
+/** Longer unknown fields are not compared with the known ones. */
+const KEY_MAX_LENGTH = 40;
+const STEP_TYPES = ['sequential', 'parallel', 'loop'];
+
+const STEP_FIELDS = [
+  'type',
+  'step_id',
+  'name',
+  'processor_type',
+  'model',
+  'prompt',
+  'inputSchema',
+  'outputSchema',
+  'processor_config',
+  'branches',
+  'body',
+  'max_iterations',
+  'until',
+];
 
 export const FLOW_FILE_MAX_BYTES = 2 * 1024 * 1024;
 /** Twice the depth of steps, each of which may need two fixes. */
@@ -193,4 +223,116 @@ function unknownField(path: PathSegment[], key: string): string {
   if (key === 'code') return 'The code of a code block is its prompt: write it there.';
   const meant = typeof path.at(-1) === 'number' ? findFieldMeant(key) : undefined;
   return `There is no such field here.${meant && meant !== key ? ` Did you mean ${meant}?` : ''}`;
+}
+
+/** Finds the known field that an unknown field of a step was probably meant to be. */
+function findFieldMeant(key: string): string | undefined {
+  if (key.length > KEY_MAX_LENGTH) return undefined;
+  return key === 'code' ? 'prompt' : findNearestName(key, STEP_FIELDS);
+}
+
+/**
+ * Repairs the shape of a flow file in place, so that all other problems are found in the same round: replaces
+ * misspelt fields and types by the nearest valid ones, and removes what has no meaning. A step keeps its other fields
+ * and its names, which other steps may refer to.
+ */
+function mendFlowFile(file: unknown, problems: Problem[]): void {
+  for (const { path } of problems) mendAt(file, path);
+}
+
+function mendAt(file: unknown, path: PathSegment[]): void {
+  const key = path.at(-1);
+  const parent = valueAt(file, path.slice(0, -1));
+  if (key === undefined || parent === null || typeof parent !== 'object') return;
+  const isInStep = isStep(path.slice(0, -1));
+  if (isStep(path)) (parent as unknown[])[Number(key)] = { processor_type: 'passthrough' };
+  else if (Array.isArray(parent)) parent[Number(key)] = null;
+  else if (isInStep) mendField(parent as Members, String(key));
+  else if (path.at(-2) === 'branches' && isStep(path.slice(0, -2))) (parent as Members)[key] = [];
+  else if (key === 'code' && path.at(-2) === 'processor_config') {
+    mendField(valueAt(file, path.slice(0, -2)) as Members, 'code', (parent as Members).code);
+    delete (parent as Members).code;
+  } else if (Object.hasOwn(parent, key)) delete (parent as Members)[key];
+  else if (path.length > 1) mendAt(file, path.slice(0, -1));
+}
+
+function valueAt(file: unknown, path: PathSegment[]): unknown {
+  return path.reduce<unknown>((value, segment) => (value as Members | null | undefined)?.[segment], file);
+}
+
+function mendField(step: Members, key: string, value = step[key]): void {
+  delete step[key];
+  const isNested = step.type === 'parallel' || step.type === 'loop';
+  if (key === 'type') step.type = guessType(step, value);
+  if (key === 'processor_type' && !isNested) step.processor_type = guessProcessorType(step, value);
+  if (key === 'branches' && step.type !== 'loop') {
+    step.type = 'parallel';
+    step.branches = isObject(value) ? value : {};
+  }
+  if (key === 'body' && step.type !== 'parallel') {
+    step.type = 'loop';
+    step.body = Array.isArray(value) ? value : [];
+  }
+  const meant = STEP_FIELDS.includes(key) ? undefined : findFieldMeant(key);
+  if (meant && !Object.hasOwn(step, meant)) step[meant] = value;
+}
+
+function guessType(step: Members, value: unknown): string {
+  if ('branches' in step) return 'parallel';
+  if ('body' in step) return 'loop';
+  if (PROCESSOR_TYPES.some((known) => known === value)) step.processor_type ??= value;
+  return (typeof value === 'string' && findNearestName(value.toLowerCase(), STEP_TYPES)) || 'sequential';
+}
+
+function guessProcessorType({ model }: Members, value: unknown): string {
+  const nearest = typeof value === 'string' && findNearestName(value.toLowerCase(), [...PROCESSOR_TYPES]);
+  return nearest || (model === undefined ? 'passthrough' : 'llm');
+}
+
+/** Whether a path leads to a step. */
+function isStep(path: PathSegment[]): boolean {
+  let at = 0;
+  while (at < path.length) {
+    const isList = at === 0 ? path[0] === 'steps' : path[at] === 'body' || path[at] === 'branches';
+    const index = path[at] === 'branches' && at > 0 ? at + 2 : at + 1;
+    if (!isList || typeof path[index] !== 'number') return false;
+    at = index + 1;
+  }
+  return path.length > 0;
+}
+
+/**
+ * Fills in omitted fields: `step_id` from the name, or from the type without a name, unique in the flow and stable
+ * for the same steps; `name` from the step_id.
+ */
+export function completeSteps(written: WrittenStep[]): FlowDefinition {
+  const ids = { taken: new Set<string>(RESERVED_NAMES), numbers: new Map<string, number>() };
+  collectIds(written, ids.taken);
+  return { steps: complete(written, ids) };
+}
+
+function collectIds(written: WrittenStep[], taken: Set<string>): void {
+  for (const step of written) {
+    if (step.step_id !== undefined) taken.add(step.step_id);
+    if ('body' in step) collectIds(step.body, taken);
+    if ('branches' in step) for (const branch of Object.values(step.branches)) collectIds(branch, taken);
+  }
+}
+
+function complete(written: WrittenStep[], ids: StepIds): Step[] {
+  return written.map((step) => {
+    const step_id = step.step_id ?? deriveId(step, ids);
+    const named = { type: step.type, step_id, name: step.name ?? step_id };
+    if ('body' in step) return { ...step, ...named, type: step.type, body: complete(step.body, ids) };
+    if (!('branches' in step)) return { ...step, ...named, type: step.type };
+    const branches = Object.entries(step.branches).map(([name, steps]) => [name, complete(steps, ids)]);
+    return { ...step, ...named, type: step.type, branches: Object.fromEntries(branches) };
+  });
+}
+
+function deriveId(step: WrittenStep, { taken, numbers }: StepIds): string {
+  const fallback = 'processor_type' in step ? step.processor_type : step.type;
+  const id = deriveStepId(step.name ?? '', fallback, taken, numbers);
+  taken.add(id);
+  return id;
 }

@@ -13,7 +13,7 @@ import type { Author } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext } from '../http/context.ts';
 import { holdAnswerBytes, holdBytesAlone } from '../http/hold-answer-bytes.ts';

@@ -1,16 +1,14 @@
 // The endpoints of a project's flows.
 import { z } from 'zod';
-import { findFlowSummary, listFlowSummaries } from '../../db/flows/flow-summaries.ts';
+import { type FlowSummary, findFlowSummary, listFlowSummaries } from '../../db/flows/flow-summaries.ts';
 import { FLOWS_MAX, flowSlugTaken } from '../../db/flows/flows.ts';
-import { identifyCaller, identifyUser } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { identifyCaller, identifyUser } from '../auth/authenticate.ts';
+import { loadProject, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
 import { readBody } from '../http/json-body.ts';
-import { toPage } from '../http/page.ts';
-import { pageQuery } from '../http/page-schema.ts';
+import { pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/flow-examples.ts';
 import { CHANGED, etagOfWhat, ifMatch } from '../reference/if-match.ts';
@@ -27,7 +25,6 @@ import { flowETag } from './flow-etag.ts';
 import { flowIdOf, flowOfProjectNotFound, writeFlow } from './flow-of-path.ts';
 import { createFlow, removeFlow, renameFlow } from './recorded-flow-writes.ts';
 import { createFlowRequest, flowList, flowRecord, updateFlowRequest } from './schemas.ts';
-import { toFlowRecord } from './to-flow-record.ts';
 import { nameSchema } from './written-flow.ts';
 
 const FLOW = `${FLOWS_PATH}/:flow_id`;
@@ -185,4 +182,29 @@ async function answerFlow({ db }: ApiDeps, ctx: ApiContext, flowId: string): Pro
   if (!row) throw flowOfProjectNotFound();
   ctx.set('ETag', flowETag(row));
   ctx.body = toFlowRecord(row);
+}
+
+/** Describes a flow for responses. */
+function toFlowRecord(row: FlowSummary): z.input<typeof flowRecord> {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    productionVersion: row.production_version,
+    latestVersion: row.latest_version,
+    draftIsProduction: row.draft_is_production === true,
+    draftIsPublished: row.draft_is_latest === true,
+    lastRun: toLastRun(row),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+function toLastRun(row: FlowSummary): z.input<typeof flowRecord>['lastRun'] {
+  const { last_run_id: executionId, last_run_status: status, last_run_started_at: startedAt } = row;
+  if (!executionId || !status || !startedAt) return null;
+  const code = status === 'failed' ? row.last_run_code : null;
+  return { executionId, status, ...(code && { code }), startedAt: startedAt.toISOString() };
 }

@@ -1,6 +1,9 @@
+import { listModelKeys } from '../../db/tenants/model-keys.ts';
 import { providerOf } from '../../platform/models/registry.ts';
 import type { ApiDeps } from '../deps.ts';
-import { findModelProviders } from './find-model-providers.ts';
+
+/** The providers whose models an organization's runs can use, by prefix, and whose key they use. */
+export type ModelProviders = Map<string, 'service' | 'organization'>;
 
 /** One credit is 0.01 USD. */
 const CREDITS_PER_USD = 100;
@@ -42,4 +45,17 @@ export async function listModels(
     };
   });
   return models.sort((a, b) => (a.model < b.model ? -1 : 1));
+}
+
+/** Finds the providers whose models an organization can use. */
+export async function findModelProviders(
+  { db, config }: Pick<ApiDeps, 'db' | 'config'>,
+  organizationId: string,
+): Promise<ModelProviders> {
+  const keys = await listModelKeys(db, organizationId);
+  const usable = keys.filter(({ provider }) => Object.hasOwn(config.providerUrls, provider));
+  return new Map([
+    ...Object.keys(config.providers).map((provider) => [provider, 'service'] as const),
+    ...usable.map(({ provider }) => [provider, 'organization'] as const),
+  ]);
 }

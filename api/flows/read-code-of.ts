@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Block } from '../../flow/definition.ts';
 import { type CodeFindings, readCode } from '../../platform/javascript/read-code.ts';
 import type { ApiDeps } from '../deps.ts';
-import { RetryLater } from '../http/retry-later.ts';
+import { RetryLater } from '../http/request-errors.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 
 /** Analyses the code of several blocks, in order. */

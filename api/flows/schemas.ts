@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
 import { errorCode } from '../http/headers.ts';
-import { pageOf } from '../http/page-schema.ts';
+import { pageOf } from '../http/page.ts';
 import {
   descriptionSchema,
   flowFileSchema,

@@ -10,15 +10,14 @@ import {
 } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { requireMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
-import { toPage } from '../http/page.ts';
-import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import * as example from '../reference/flow-examples.ts';
@@ -32,10 +31,10 @@ import {
   examplesOf,
   VALIDATION_ERRORS,
 } from '../reference/operations.ts';
-import { draftETag } from './draft-etag.ts';
-import { requireComplete } from './find-draft-problems.ts';
+import { requireComplete } from './draft-problems.ts';
+import { draftETag } from './flow-etag.ts';
 import { getFlowToCheck, loadDraftOf, requireFlow, writeFlow } from './flow-of-path.ts';
-import { promoteFlow, publishFlow } from './recorded-flow-writes.ts';
+import { promoteFlow, publishFlow, writeCheckedDraft } from './recorded-flow-writes.ts';
 import {
   productionRecord,
   productionRequest,
@@ -43,7 +42,6 @@ import {
   versionDetail,
   versionList,
 } from './schemas.ts';
-import { writeCheckedDraft } from './write-checked-draft.ts';
 
 const FLOW = `${FLOWS_PATH}/:flow_id`;
 const VERSION_PATTERN = /^[1-9]\d{0,8}$/;

@@ -1,5 +1,4 @@
 // The shape of flows as people write them. Rules of a tree beyond its shape are in flow/find-tree-problems.ts.
-
 import { z } from 'zod';
 import {
   type Json,
@@ -10,7 +9,7 @@ import {
   REASONING_EFFORTS,
   type SequentialStep,
 } from '../../flow/definition.ts';
-import { isObject } from '../../flow/is-object.ts';
+import { isObject } from '../../flow/json.ts';
 import {
   ANSWER_TOKENS_DEFAULT,
   ANSWER_TOKENS_MAX,
@@ -28,7 +27,6 @@ import {
   SLUG_PATTERN,
   STEP_ID_PATTERN,
 } from '../../flow/limits.ts';
-import { describeWrongType } from './describe-wrong-type.ts';
 
 const BRANCH_NAME_MAX_LENGTH = 64;
 const DESCRIPTION_MAX_LENGTH = 2_000;
@@ -205,3 +203,10 @@ export const flowFileSchema = z
     steps,
   })
   .meta({ title: 'Weir flow file' });
+
+/** Lists the valid step types. When a step has a block's type, says where that belongs. */
+function describeWrongType(step: unknown): string {
+  const written = (step as { type?: unknown } | null)?.type;
+  const known = PROCESSOR_TYPES.find((type) => type === written);
+  return `The type must be sequential, parallel or loop${known ? `: write processor_type: ${known} for a block` : ''}.`;
+}

@@ -8,7 +8,7 @@ import { createSparePlaces, type SparePlaces } from '../../platform/limits/spare
 import { createTurns } from '../../platform/limits/turns.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import { observeTurns } from '../../platform/observability/metrics/sharing-metrics.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 import { callerGone } from './take-bytes.ts';
 
 /**

@@ -1,12 +1,46 @@
 // http/ is shared by all endpoints: bodies, queries, responses and errors. This file is the only place that turns an
 // error into a status and {detail: {code, message, …}}.
-import type { Middleware } from 'koa';
-import type { ErrorCode } from '../../flow/errors.ts';
+
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Context, Middleware } from 'koa';
+import { ConnectionShareUsed } from '../../db/connection/connection-turns.ts';
+import { ConnectionFailed, logOutage } from '../../db/connection/database-errors.ts';
+import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
+import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
+import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
+import { log } from '../../platform/observability/log.ts';
+import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
 import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
-import { answerRefusal } from './answer-refusal.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
-import { routeOf } from './route-of.ts';
-import { toServiceError } from './to-service-error.ts';
+import { routeOf } from './observe-requests.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
+
+/** Bytes of a refused body that are read on and discarded; it has the time of a request to arrive. */
+export const DISCARD_MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The failed request: `fields` identify it in the log; `mayBeStored`: an earlier statement may have stored its run.
+ */
+type FailedRequest = { requestId: string; fields: object; mayWrite: boolean; mayBeStored?: boolean };
+
+export const INTERNAL_ERROR = 'Something failed inside the service. Nothing is wrong with the request.';
+
+const TOOK_TOO_LONG =
+  'A question to the database took over 20 s, and was given up: ask for less, or try again later.';
+
+export const DATABASE_UNAVAILABLE = 'The database does not answer: try again later.';
+const TAKES_NO_CHANGES = 'The database takes no changes at the moment: try again later.';
+
+const TOO_BUSY = 'The service is too busy to check a JSON Schema: send the request again.';
+const TOO_MANY_AT_ONCE = 'The organization has too many requests under way at once: send fewer at a time.';
+
+export const OBJECT_STORE_UNAVAILABLE =
+  'The store of large requests and outputs does not answer: try again later. What was accepted goes on.';
+
+const MAY_BE_MADE =
+  'The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';
+
+export const CHANGES_UNKNOWN = `The database does not answer. ${MAY_BE_MADE}`;
 
 /**
  * The status of each error code. A failed block is part of a run's answer and sends no status, but requests can fail
@@ -126,3 +160,75 @@ export const handleErrors: Middleware = async (ctx, next) => {
     answerRefusal(ctx, errorBody(answer.code, message, { ...ctx.state.accepted, ...answer.extra }));
   }
 };
+
+/**
+ * Turns any error into the one that the caller gets. A ServiceError stays as it is. The cause of every other error is
+ * logged with the request id.
+ */
+export function toServiceError(
+  error: unknown,
+  { requestId, fields, mayWrite, mayBeStored = false }: FailedRequest,
+): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof ConnectionShareUsed) {
+    countRefusal('connections');
+    return new RetryLater('RATE_LIMITED', mayWrite ? `${TOO_MANY_AT_ONCE} ${MAY_BE_MADE}` : TOO_MANY_AT_ONCE);
+  }
+  if (error instanceof ConnectionFailed && logOutage(error)) {
+    const mayBeMade = mayWrite && (mayBeStored || error.mayBeCarriedOut);
+    const [known, unknown] = sentencesOf(error);
+    return new ServiceError('DATABASE_UNAVAILABLE', mayBeMade ? unknown : known);
+  }
+  if (error instanceof ThreadStarved) {
+    log.warn({ ...fields, reason: error.message }, 'A request was refused, because the machine is too busy.');
+    return new ServiceError('SERVICE_BUSY', TOO_BUSY);
+  }
+  if (error instanceof ObjectStoreUnavailable) {
+    log.warn({ ...fields, reason: error.message }, 'A request could not read from the object store.');
+    return new ServiceError('OBJECT_STORE_UNAVAILABLE', OBJECT_STORE_UNAVAILABLE);
+  }
+  log.error({ ...fields, err: error }, 'A request failed.');
+  return new ServiceError('INTERNAL_ERROR', INTERNAL_ERROR, { request_id: requestId });
+}
+
+/** Returns the messages for callers: when a change was not made, and when it may have been made. */
+function sentencesOf({ refusesWrites, failure }: ConnectionFailed): [known: string, unknown: string] {
+  if (refusesWrites) return [TAKES_NO_CHANGES, `${TAKES_NO_CHANGES} ${MAY_BE_MADE}`];
+  if (failure === 'slow') return [TOOK_TOO_LONG, `${TOOK_TOO_LONG} ${MAY_BE_MADE}`];
+  return [DATABASE_UNAVAILABLE, CHANGES_UNKNOWN];
+}
+
+/**
+ * Answers with an error as JSON. When the request body is still arriving, answers at once and discards the rest
+ * before closing: a client that sends everything before it reads would otherwise lose the response.
+ */
+export function answerRefusal(ctx: Context, body: object): void {
+  if (!isArriving(ctx.req)) {
+    ctx.body = body;
+    return;
+  }
+  const text = JSON.stringify(body);
+  ctx.set('Connection', 'close');
+  ctx.body = Readable.from(sendThenDiscard(ctx.req, text));
+  ctx.type = 'json';
+  ctx.length = Buffer.byteLength(text);
+}
+
+function isArriving({ complete, destroyed, headers }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return hasBody && !complete && !destroyed;
+}
+
+async function* sendThenDiscard(request: IncomingMessage, text: string): AsyncGenerator<string> {
+  yield text;
+  if (request.complete || request.destroyed) return;
+  await new Promise<void>((resolve) => {
+    let left = DISCARD_MAX_BYTES;
+    for (const event of ['end', 'close', 'error']) request.once(event, () => resolve());
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) resolve();
+    });
+    request.resume();
+  });
+}

@@ -1,4 +1,6 @@
 // The HTTP server: limits how long a request may take to arrive and how much one connection may occupy.
+
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -6,13 +8,28 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { ErrorCode } from '../../flow/errors.ts';
+import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 import { log } from '../../platform/observability/log.ts';
 import { unreadableRequests } from '../../platform/observability/metrics/http-metrics.ts';
-import { closeUnreadConnections } from './close-unread-connections.ts';
-import { createDrain, type Drain } from './create-drain.ts';
 import { errorBody } from './errors.ts';
+
+/** Checks without progress before a connection is closed: half a minute. */
+const LOOKS_MAX = 6;
+
+/** A reader has to take at least this much within them: 8 KB a second. */
+export const PROGRESS_BYTES = 256 * 1024;
+
+/** While others wait for the memory of answers, at least this much: 70 KB a second. */
+const CROWDED_PROGRESS_BYTES = 2 * 1024 * 1024;
+
+type Drain = {
+  /** Closes the server and waits up to `drainMs` for open responses. Closes unused connections at once. */
+  drain(drainMs: number): Promise<void>;
+  /** Closes connections without open responses while the server drains. Call it whenever a response closes. */
+  closed(): void;
+};
 
 /** Unanswered requests on one connection, including the one in progress. Well-behaved clients never pipeline more. */
 export const PIPELINED_MAX = 20;
@@ -178,3 +195,82 @@ export function notHttp(problem: string): string {
 }
 
 export const HEADERS_TOO_LARGE = 'The headers have over 16 KiB: send fewer, or shorter ones.';
+
+/** Creates the drain of a server with these `open` responses. */
+function createDrain(server: Server, open: Set<ServerResponse>): Drain {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  let isDraining = false;
+
+  /** Node.js takes a connection for idle when the response has ended, though most of it may not be sent yet. */
+  function closeIdle(): void {
+    const isSending = [...open].some((answer) => answer.writableEnded && !answer.writableFinished);
+    if (!isSending) server.closeIdleConnections();
+  }
+
+  return {
+    async drain(drainMs) {
+      isDraining = true;
+      const closed = once(server, 'close');
+      // The HTTP server's own `close` would close those connections and stop the check for late requests.
+      NetServer.prototype.close.call(server);
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+      closeIdle();
+      const over = setTimeout(() => server.closeAllConnections(), drainMs);
+      await closed;
+      clearTimeout(over);
+      // Stops the check for late requests.
+      server.close();
+    },
+    closed() {
+      if (isDraining) setImmediate(closeIdle);
+    },
+  };
+}
+
+/**
+ * Closes connections whose clients do not read, because unread responses occupy memory. Checks the `open` responses
+ * every `lookMs`. While `isCrowded`, large responses must be read faster.
+ */
+export function closeUnreadConnections(
+  server: Server,
+  open: Set<ServerResponse>,
+  lookMs: number,
+  isCrowded: () => boolean,
+): void {
+  /** For each response with unread bytes: the bytes taken at the last progress, and the checks since. */
+  const waiting = new WeakMap<ServerResponse, { taken: number; looks: number }>();
+
+  function look(): void {
+    const crowded = isCrowded();
+    for (const response of open) {
+      const { socket } = response;
+      const left = socket ? waitingBytes(socket) : 0;
+      if (!socket || left === 0) {
+        waiting.delete(response);
+        continue;
+      }
+      const taken = socket.bytesWritten - left;
+      const known = waiting.get(response);
+      const least = crowded && left >= SMALL_BYTES ? CROWDED_PROGRESS_BYTES : PROGRESS_BYTES;
+      if (!known || taken - known.taken >= least) waiting.set(response, { taken, looks: 0 });
+      // Counts checks instead of time: a blocked process has not seen what clients read meanwhile.
+      else if (++known.looks >= LOOKS_MAX) socket.destroy();
+    }
+  }
+
+  const timer = setInterval(look, lookMs).unref();
+  server.once('close', () => clearInterval(timer));
+}
+
+/**
+ * Returns the bytes that the client has not taken yet. Node.js counts a write until all of it is sent; the socket's
+ * handle is more precise.
+ */
+function waitingBytes(socket: Socket & { _handle?: { writeQueueSize?: number } }): number {
+  if (socket.writableLength === 0) return 0;
+  return socket._handle?.writeQueueSize ?? socket.writableLength;
+}

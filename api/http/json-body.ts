@@ -3,21 +3,20 @@ import { Readable } from 'node:stream';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import { REFUSED_KEYS } from '../../flow/json.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../flow/limits.ts';
-import { REFUSED_KEYS } from '../../flow/refused-keys.ts';
-import { findInexactNumber } from '../../platform/json-text/find-inexact-number.ts';
 import { mostOf } from '../../platform/json-text/measure-json.ts';
+import { findInexactNumber } from '../../platform/json-text/scan-json.ts';
 import { freeBytes } from '../../platform/large-values/free-bytes.ts';
 import { LARGE_JSON_BYTES } from '../../platform/large-values/large-json.ts';
 import type { Measure } from '../../platform/large-values/tasks.ts';
 import { workOf } from '../../platform/limits/large-work.ts';
 import { takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
 import type { EndTurn } from '../../platform/limits/turns.ts';
-import { describeIssue } from './describe-issue.ts';
-import { dropNulls } from './drop-nulls.ts';
 import { readerSignal } from './reader-signal.ts';
 import { BODY_MAX_BYTES, type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork, waitInTime } from './take-bytes.ts';
+import { describeIssue, dropNulls } from './zod-input.ts';
 
 /** Has room for outputs of 8 MiB besides the rest of a request. */
 const MOST = mostOf(BODY_MAX_BYTES);

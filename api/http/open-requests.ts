@@ -2,7 +2,7 @@
 import { ServiceError } from '../../flow/errors.ts';
 import { countRefusal, openRequests } from '../../platform/observability/metrics/http-metrics.ts';
 import type { ApiMiddleware } from './context.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
 /**
  * All organizations together may have this many times the limit of one. Beyond that, organizations above their equal

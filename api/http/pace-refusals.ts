@@ -1,11 +1,15 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../flow/errors.ts';
+import { hostNetwork } from '../../platform/net/host-network.ts';
 import type { ApiContext, ApiMiddleware } from './context.ts';
 import { STATUS } from './errors.ts';
-import { networkOf } from './network-of.ts';
 import { ownerOf } from './principal.ts';
 import { readerSignal } from './reader-signal.ts';
+
+/** Longer than any address. A proxy may forward something else. */
+const MAX_CHARS = 64;
 
 export const PER_SECOND = 200;
 /** So many may come at one moment. */
@@ -65,4 +69,11 @@ export function createRefusalPace(now = () => performance.now()): (owner: string
     lastDue.set(owner, bounded);
     return Math.max(0, bounded - at);
   };
+}
+
+/** Returns the client's network, as the outermost of the operator's `proxies` saw it. */
+export function networkOf({ headers, socket }: IncomingMessage, proxies: number): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  const seen = proxies > 0 ? forwarded.at(-proxies)?.trim().slice(0, MAX_CHARS) : undefined;
+  return hostNetwork(seen || socket.remoteAddress || '');
 }

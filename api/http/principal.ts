@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Environment } from '../../db/schema.ts';
 import type { FoundApiKey } from '../../db/tenants/api-keys.ts';
 import type { Author } from '../../db/tenants/audit-entries.ts';
-import type { ProjectAccess } from '../../db/tenants/project-access.ts';
+import type { ProjectAccess } from '../../db/tenants/projects.ts';
 
 /** `userId`: the user who made the key; null when an operator did. */
 export type KeyPrincipal = {

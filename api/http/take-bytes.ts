@@ -4,7 +4,7 @@ import { LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts
 import { type TurnToLeave, takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
 import type { EndTurn } from '../../platform/limits/turns.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from './retry-later.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 
 /** Shorter than a request may take to arrive. */
 export const WAIT_MAX_MS = 15_000;

@@ -1,3 +1,4 @@
+import type { Middleware } from 'koa';
 import type { Db } from '../../db/connect.ts';
 import { onBehalfOf } from '../../db/connection/connection-turns.ts';
 import { recordAssistantUse } from '../../db/tenants/connected-assistants.ts';
@@ -6,9 +7,15 @@ import { loopbackUrls } from '../../platform/config/config.ts';
 import { setUser } from '../auth/authenticate.ts';
 import { MCP_SCOPES } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
+import { allowOrigin } from '../http/allow-origin.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { ownerOf, type UserPrincipal } from '../http/principal.ts';
 import { resourceMetadataUrl } from './resource-metadata.ts';
+
+export const ORIGIN_NOT_ALLOWED =
+  'Web pages of this origin may not use MCP: an operator can allow it in WEIR_MCP_ALLOWED_ORIGINS.';
+
+const SENT_HEADERS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
 export const SIGN_IN_FIRST = 'Sign in first: the header WWW-Authenticate says where.';
 export const NOT_VALID =
@@ -50,4 +57,29 @@ function recordUse(db: Db, { userId, client, scopes, consentedAt }: UserPrincipa
 function challenge(metadataUrl: string, problem: string): string {
   const error = problem === '' ? [] : ['error="invalid_token"', `error_description="${problem}"`];
   return `Bearer ${[...error, `scope="${MCP_SCOPES.join(' ')}"`, `resource_metadata="${metadataUrl}"`].join(', ')}`;
+}
+
+/**
+ * Rejects web pages of other origins: they could use whatever a browser or its network can reach. Programs do not
+ * send the header Origin.
+ */
+export function requireAllowedOrigin({ config }: ApiDeps): ApiMiddleware {
+  return async function requireAllowedOrigin(ctx, next) {
+    allow(ctx, config.mcp.allowedOrigins);
+    await next();
+  };
+}
+
+/** Answers the CORS preflight of web pages. */
+export function preflight({ config }: ApiDeps): Middleware {
+  return function preflight(ctx) {
+    allow(ctx, config.mcp.allowedOrigins);
+    ctx.set({ 'Access-Control-Allow-Methods': 'POST', 'Access-Control-Allow-Headers': SENT_HEADERS });
+    ctx.status = 204;
+  };
+}
+
+function allow(ctx: Parameters<typeof allowOrigin>[0], allowedOrigins: string[]): void {
+  allowOrigin(ctx, allowedOrigins, ORIGIN_NOT_ALLOWED);
+  ctx.set('Access-Control-Expose-Headers', 'WWW-Authenticate');
 }

@@ -13,7 +13,7 @@ import {
 } from '../../flow/edit-tree.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { BRANCHES_MAX } from '../../flow/limits.ts';
-import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import { requireVisibleFlow } from '../auth/caller.ts';
 import {
   blockFields,
   branchName,
@@ -22,10 +22,9 @@ import {
   parsedJson,
   processorConfig,
 } from '../flows/written-flow.ts';
-import { fewEntries } from '../http/few-entries.ts';
-import { editDraft, editedDraft } from './edit-draft.ts';
-import { flowId, placeFields, stepId } from './shapes.ts';
-import { defineTool, type McpCall } from './tool.ts';
+import { fewEntries } from '../http/zod-input.ts';
+import { editDraft, editedDraft } from './flow-design.ts';
+import { defineTool, flowId, type McpCall, placeFields, stepId } from './tool.ts';
 
 const { model, prompt } = blockFields;
 /** Inline, not a shared component: some clients do not follow a $ref in the input of a tool. */

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { type BlockTraceRow, loadBlockValues } from '../../db/runs/block-traces.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
-import { loadReferences } from '../../db/stored-values/load-references.ts';
-import { loadThroughCache } from '../../db/stored-values/load-through-cache.ts';
+import { loadReferences, loadThroughCache } from '../../db/stored-values/load-references.ts';
 import type { StoredRunInput } from '../../db/tables/run-input.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
@@ -14,10 +13,9 @@ import { listBlocks } from '../../flow/plan.ts';
 import { resolveValue, type Stored } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import { cutJson, cutText, shareOf } from '../http/cut-json.ts';
-import { readSentRequest } from '../runs/read-sent-request.ts';
-import { blockRun } from '../runs/run-shapes/receipt.ts';
-import { cutSentRequest } from './cut-sent-request.ts';
+import { cutJson, cutText, shareOf } from '../http/write-json.ts';
+import { readSentRequest, type Sent } from '../runs/block-values.ts';
+import { blockRun } from '../runs/run-shapes/block-answers.ts';
 
 /** Maximum number of block executions in one response; of more, shows the first and the last. */
 const EXECUTIONS_MAX = 60;
@@ -127,4 +125,20 @@ async function traceBlock(
 function cutOutput(text: string, maxChars: number, length: number): Json {
   if (length === 0) return null;
   return length <= maxChars ? JSON.parse(text) : cutText(text, maxChars, length);
+}
+
+/** Cuts a request to about `maxChars` characters. */
+function cutSentRequest(sent: Sent, maxChars: number): Json {
+  if (typeof sent === 'string') return cutText(sent, maxChars);
+  const share = Math.floor(maxChars / sent.messages.length);
+  const cut = (value: unknown) =>
+    typeof value === 'string' ? cutText(value, share) : cutJson((value ?? null) as Json, share);
+  return {
+    ...sent,
+    messages: sent.messages.map(({ role, content, tool_calls }) => ({
+      role,
+      content: cut(content),
+      ...(tool_calls !== undefined && { tool_calls: cut(tool_calls) }),
+    })),
+  };
 }

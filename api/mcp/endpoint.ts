@@ -1,12 +1,18 @@
 // The MCP endpoint: POST /api/v1/mcp/ and /api/v1/mcp serve MCP over stateless Streamable HTTP (docs/mcp.md).
 // Assistants manage flows by tools, which call the same functions as the HTTP API and the `weir` command.
+
+import { z } from 'zod';
+import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { limitRate } from '../auth/limit-rate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { authenticateMcp } from './authenticate-mcp.ts';
+import { answerRefusal, STATUS } from '../http/errors.ts';
+import { readBody } from '../http/json-body.ts';
+import { authenticateMcp, requireAllowedOrigin } from './authenticate-mcp.ts';
 import { mcpOperation } from './operation.ts';
-import { readMessage } from './read-message.ts';
-import { requireAllowedOrigin } from './require-allowed-origin.ts';
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
 
 export const MCP_PATHS = ['/api/v1/mcp/', '/api/v1/mcp'];
 
@@ -26,7 +32,44 @@ export function mcpRoutes(deps: ApiDeps): Route[] {
 function serveMcp(deps: ApiDeps): ApiMiddleware {
   let loaded: Promise<ApiMiddleware> | undefined;
   return async function serveMcp(ctx, next) {
-    loaded ??= import('./call-tools.ts').then(({ callTools }) => callTools(deps));
+    loaded ??= import('./mcp-server.ts').then(({ callTools }) => callTools(deps));
     return (await loaded)(ctx, next);
   };
+}
+
+/**
+ * Reads the JSON-RPC message into `ctx.state.body`, with the limits of other bodies. It stays in memory until the
+ * response has ended, because the SDK keeps the message while a tool runs. Rejects batches, which MCP no longer has:
+ * one message counts as one request.
+ */
+function readMessage(deps: Pick<ApiDeps, 'largeValues'>): ApiMiddleware {
+  const read = readBody(deps, z.unknown());
+  return async function readMessage(ctx, next) {
+    let isRead = false;
+    try {
+      await read(ctx as never, async () => {
+        if (Array.isArray(ctx.state.body))
+          throw new ServiceError(
+            'VALIDATION_ERROR',
+            'Send one message per request: batches are not accepted.',
+          );
+        isRead = true;
+        await next();
+      });
+    } catch (error) {
+      if (isRead || !(error instanceof ServiceError) || error.code === 'RATE_LIMITED') throw error;
+      ctx.status = statusOf(error.code);
+      const code = error.code === 'MALFORMED_JSON' ? PARSE_ERROR : INVALID_REQUEST;
+      answerRefusal(ctx, refusal(code, error.message));
+    }
+  };
+}
+
+function refusal(code: number, message: string) {
+  return { jsonrpc: '2.0', error: { code, message }, id: null };
+}
+
+/** Returns the HTTP status of an error. JSON-RPC over HTTP has no 422. */
+function statusOf(code: ErrorCode): number {
+  return STATUS[code] === 422 ? 400 : STATUS[code];
 }

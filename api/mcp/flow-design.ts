@@ -1,11 +1,38 @@
 // A flow in MCP tool responses, and how tools find, lock and edit its draft.
 import { z } from 'zod';
-import type { FlowDesign } from '../../db/flows/flow-designs.ts';
+import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
+import {
+  type FlowDesign,
+  findFlowDesign,
+  loadDrafts,
+  lockFlowDesign,
+  measureDraft,
+} from '../../db/flows/flow-designs.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { addToLogContext } from '../../platform/observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
-import { findDraftProblems } from '../flows/find-draft-problems.ts';
-import type { ReadCode } from '../flows/read-code-of.ts';
+import { noteModels, noteUnusedFields } from '../flows/draft-notes.ts';
+import { findDraftProblems } from '../flows/draft-problems.ts';
+import { findModelProviders } from '../flows/list-models.ts';
+import { codeReaderAfterWrite, type ReadCode } from '../flows/read-code-of.ts';
+import { replaceDraft } from '../flows/recorded-flow-writes.ts';
 import { draftProblems, storedSteps } from '../flows/schemas.ts';
+import { takeLargeWork } from '../http/take-bytes.ts';
+import { type McpCall, outlineOf, stepOutline } from './tool.ts';
+
+/** The response of the tools that edit a draft. */
+export const editedDraft = z.strictObject({
+  flow_id: z.string(),
+  step_id: z.string().meta({ description: 'The step that was edited.' }),
+  steps: z.array(stepOutline).meta({ description: 'The steps of the draft after the edit.' }),
+  problems: draftProblems,
+  notes: z
+    .array(z.string())
+    .meta({ description: 'What would fail when callers run the flow, and fields that have no effect.' }),
+});
+
+type Edited = { definition: FlowDefinition; stepId: string };
 
 /** The full steps, as in flow files. */
 export const steps = storedSteps.meta({
@@ -61,4 +88,90 @@ function shorten(value: Json, textMax: number): Json {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((item) => shorten(item, textMax));
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, shorten(child, textMax)]));
+}
+
+/**
+ * Finds a flow that the caller may see, without its draft. Throws the same NOT_FOUND for unknown flows and for flows
+ * of others.
+ */
+export async function requireFlowDesign({ deps, user }: McpCall, flowId: string): Promise<FlowDesign> {
+  const flow = (await findFlowDesign(deps.db, user.userId, flowId)) ?? throwFlowNotFound(flowId);
+  deps.memberProfiles.save(flow.organization_id, user);
+  addToLogContext({ organization_id: flow.organization_id });
+  return flow;
+}
+
+/** Loads the draft of a flow. Throws NOT_FOUND when the flow was deleted meanwhile. */
+export async function loadVisibleDraft(db: Db | Tx, flowId: string): Promise<FlowDefinition> {
+  return (await loadDrafts(db, [flowId])).get(flowId) ?? throwFlowNotFound(flowId);
+}
+
+/**
+ * Runs `work` in one transaction that locks the flow without loading its draft. `work` records its changes itself.
+ */
+export function withLockedFlow<T>(
+  { deps, user }: McpCall,
+  flowId: string,
+  work: (tx: Tx, flow: FlowDesign & { organizationId: string }) => Promise<T>,
+): Promise<T> {
+  return inTransaction(deps.db, async (tx) => {
+    const flow = (await lockFlowDesign(tx, user.userId, flowId)) ?? throwFlowNotFound(flowId);
+    deps.memberProfiles.save(flow.organization_id, user);
+    addToLogContext({ organization_id: flow.organization_id });
+    return work(tx, { ...flow, organizationId: flow.organization_id });
+  });
+}
+
+function throwFlowNotFound(flowId: string): never {
+  throw new ServiceError(
+    'NOT_FOUND',
+    `You cannot see a flow with the id ${flowId}: hydrate_project lists the flows of a project.`,
+  );
+}
+
+/**
+ * Runs work over `bytes` of drafts and versions under the organization's permit, after reserving that memory until
+ * the response is sent. Call it outside of transactions. Throws as `takeBytes` does.
+ */
+export async function workOnDraft<T>(
+  { deps, gone, holdAnswer }: Pick<McpCall, 'deps' | 'gone' | 'holdAnswer'>,
+  organizationId: string,
+  bytes: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  await holdAnswer(organizationId, bytes);
+  const endTurn = await takeLargeWork(deps.largeValues.work, organizationId, bytes, { gone: () => gone });
+  return work().finally(endTurn);
+}
+
+/**
+ * Replaces a draft by the result of `edit`, which also names the edited step. `more`: bytes that `edit` reads besides
+ * the draft. A draft may be incomplete, but not wrong: throws INVALID_TREE when no addition could complete it.
+ */
+export async function editDraft(
+  call: McpCall,
+  flowId: string,
+  tool: string,
+  edit: (draft: FlowDefinition, tx: Tx) => Edited | Promise<Edited>,
+  more = 0,
+): Promise<z.infer<typeof editedDraft>> {
+  const { deps } = call;
+  const { id, organization_id: organizationId } = await requireFlowDesign(call, flowId);
+  const bytes = (await measureDraft(deps.db, id)) + more;
+  // Before the edit: after the commit, nothing may reject the request.
+  const providers = await findModelProviders(deps, organizationId);
+  return workOnDraft(call, organizationId, bytes, async () => {
+    const { definition, stepId } = await withLockedFlow(call, flowId, async (tx, flow) => {
+      const edited = await edit(await loadVisibleDraft(tx, flow.id), tx);
+      await replaceDraft(tx, call.author, flow, edited.definition, { tool, step_id: edited.stepId });
+      return edited;
+    });
+    return {
+      flow_id: flowId,
+      step_id: stepId,
+      steps: outlineOf(definition),
+      problems: await findDraftProblems(definition, codeReaderAfterWrite(deps, organizationId)),
+      notes: [...noteModels(deps, providers, definition), ...noteUnusedFields(definition)],
+    };
+  });
 }

@@ -3,19 +3,24 @@ import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { measureDraft } from '../../db/flows/flow-designs.ts';
 import { findVersionById, getVersion, listVersions } from '../../db/flows/versions.ts';
-import { findUserProject } from '../../db/tenants/user-projects.ts';
+import { findUserProject } from '../../db/tenants/projects.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { requireRole } from '../auth/authorize-organization.ts';
+import { requireRole } from '../auth/authorize.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
 import { createFlow, removeFlow, renameFlow } from '../flows/recorded-flow-writes.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { describeTestCases, listedTestCase } from '../test-cases/test-case.ts';
-import { flowDesign, steps, toFlowDesign } from './flow-design.ts';
-import { loadVisibleDraft, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
-import { requireLockedProject } from './require-project.ts';
-import { flowId, projectId, versionId } from './shapes.ts';
-import { COPIES, defineTool } from './tool.ts';
-import { workOnDraft } from './work-on-draft.ts';
+import {
+  flowDesign,
+  loadVisibleDraft,
+  requireFlowDesign,
+  steps,
+  toFlowDesign,
+  withLockedFlow,
+  workOnDraft,
+} from './flow-design.ts';
+import { requireLockedProject } from './project-tools.ts';
+import { COPIES, defineTool, flowId, projectId, versionId } from './tool.ts';
 
 const VERSIONS_MAX = 100;
 

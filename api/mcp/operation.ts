@@ -3,8 +3,7 @@ import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { errorBody } from '../http/errors.ts';
 import { errorResponse, rateLimitHeaders } from '../http/headers.ts';
 import { answer, body, ERRORS } from '../reference/operations.ts';
-import { NOT_VALID, SIGN_IN_FIRST } from './authenticate-mcp.ts';
-import { ORIGIN_NOT_ALLOWED } from './require-allowed-origin.ts';
+import { NOT_VALID, ORIGIN_NOT_ALLOWED, SIGN_IN_FIRST } from './authenticate-mcp.ts';
 
 const id = z.union([z.string(), z.number(), z.null()]).optional();
 const message = z

@@ -1,13 +1,71 @@
 // list_projects, hydrate_project and list_models
 import { z } from 'zod';
-import { listFlowDesigns } from '../../db/flows/flow-designs.ts';
-import { listUserProjects } from '../../db/tenants/user-projects.ts';
+import type { Tx } from '../../db/connect.ts';
+import { type ListedFlowDesign, listFlowDesigns, loadDrafts } from '../../db/flows/flow-designs.ts';
+import {
+  findUserProject,
+  listUserProjects,
+  lockUserProject,
+  type UserProject,
+} from '../../db/tenants/projects.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { addToLogContext } from '../../platform/observability/log.ts';
+import type { ApiDeps } from '../deps.ts';
+import { listModels } from '../flows/list-models.ts';
+import { codeReaderWhileInTime } from '../flows/read-code-of.ts';
 import { toPage } from '../http/page.ts';
-import { describeFlows } from './describe-flows.ts';
-import { flowDesign, steps } from './flow-design.ts';
-import { requireProject } from './require-project.ts';
-import { after, projectId } from './shapes.ts';
-import { defineTool } from './tool.ts';
+import { workInParts } from '../http/work-in-parts.ts';
+import { flowDesign, shortenSteps, steps, toFlowDesign } from './flow-design.ts';
+import { after, defineTool, type McpCall, projectId } from './tool.ts';
+
+const price = z.number().meta({ description: 'Credits per million tokens.' });
+
+const listModelsTool = defineTool({
+  name: 'list_models',
+  title: 'List models',
+  description:
+    'Lists the models that llm blocks of a project can use here, with their prices and abilities. provider/* stands for each other model of the provider; prices are credits per million tokens, 0 where the organization has a key of its own. Other models fail unless a caller sends a key.',
+  scope: 'flows:read',
+  hints: { readOnlyHint: true },
+  input: z.strictObject({ project_id: projectId }),
+  output: z.strictObject({
+    models: z.array(
+      z.strictObject({
+        model: z.string(),
+        key: z.enum(['service', 'organization']),
+        input_price: price,
+        output_price: price,
+        context_tokens: z.int(),
+        images: z.boolean(),
+        tools: z.boolean(),
+        json_schema: z.boolean(),
+      }),
+    ),
+  }),
+  async run(call, { project_id }) {
+    const project = await requireProject(call, project_id);
+    const models = (await listModels(call.deps, project.organization_id)).flatMap((one) => {
+      const { model, key, inputPrice, outputPrice, contextTokens, images, tools, jsonSchema } = one;
+      if (key === null) return [];
+      return {
+        model,
+        key,
+        images,
+        tools,
+        input_price: inputPrice,
+        output_price: outputPrice,
+        context_tokens: contextTokens,
+        json_schema: jsonSchema,
+      };
+    });
+    return { models };
+  },
+});
+
+export const modelTools = [listModelsTool];
+
+type Described = z.infer<typeof flowDesign> & { steps: FlowDefinition['steps'] | null };
 
 const PROJECTS_MAX = 200;
 const FLOWS_MAX = 25;
@@ -105,3 +163,63 @@ const hydrateProject = defineTool({
 });
 
 export const projectTools = [listProjects, hydrateProject];
+
+/**
+ * Describes flows of one project with their steps, with texts cut to `textMax` characters. Once the steps have
+ * `allMax` characters of JSON, further steps are null. Drafts are read as in `workInParts`. Throws RATE_LIMITED.
+ * Leaves out the problems of code once the permit to analyse it is late.
+ */
+export async function describeFlows(
+  deps: Pick<ApiDeps, 'db' | 'config' | 'largeValues'>,
+  flows: ListedFlowDesign[],
+  { textMax, allMax }: { textMax: number; allMax: number },
+): Promise<Described[]> {
+  const described: Described[] = [];
+  let size = 0;
+  const organizationId = flows[0]?.organization_id ?? '';
+  const readCode = codeReaderWhileInTime(deps, organizationId);
+  await workInParts(deps, organizationId, flows, async (part) => {
+    const drafts = await loadDrafts(
+      deps.db,
+      part.map(({ id }) => id),
+    );
+    for (const flow of part) {
+      const draft = drafts.get(flow.id);
+      // Deleted with its organization after it was listed.
+      if (!draft) continue;
+      const steps = shortenSteps(draft, textMax);
+      size += JSON.stringify(steps).length;
+      const design = await toFlowDesign(deps, flow, draft, readCode);
+      described.push({ ...design, steps: size > allMax ? null : steps });
+    }
+  });
+  return described;
+}
+
+/**
+ * Finds a project that the caller may see. Throws the same NOT_FOUND for unknown projects and for projects of others.
+ */
+export async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
+  const project = (await findUserProject(deps.db, user.userId, projectId)) ?? throwProjectNotFound(projectId);
+  deps.memberProfiles.save(project.organization_id, user);
+  addToLogContext({ organization_id: project.organization_id });
+  return project;
+}
+
+/** Finds such a project and locks it until the transaction ends. */
+export async function requireLockedProject(
+  tx: Tx,
+  { user }: Pick<McpCall, 'user'>,
+  projectId: string,
+): Promise<UserProject> {
+  const project = (await lockUserProject(tx, user.userId, projectId)) ?? throwProjectNotFound(projectId);
+  addToLogContext({ organization_id: project.organization_id });
+  return project;
+}
+
+function throwProjectNotFound(projectId: string): never {
+  throw new ServiceError(
+    'NOT_FOUND',
+    `You cannot see a project with the id ${projectId}: list_projects lists those you can see.`,
+  );
+}

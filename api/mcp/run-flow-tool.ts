@@ -8,22 +8,43 @@ import { waitForRun } from '../../temporal/wait-for-run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
 import type { LoadedFlow } from '../http/context.ts';
-import { acceptIdempotently } from '../runs/calls/accept-idempotently.ts';
+import { acceptIdempotently, digestRequest } from '../runs/calls/accept-idempotently.ts';
 import { acceptRun } from '../runs/calls/accept-run.ts';
 import { enterAsCaller, smallBytes, startInPlace } from '../runs/calls/admit.ts';
 import type { CallRequest } from '../runs/calls/call-request.ts';
-import { digestRequest } from '../runs/calls/digest-request.ts';
 import { loadRunnableFlow } from '../runs/calls/load-flow.ts';
 import { PerhapsStored } from '../runs/calls/store-call.ts';
 import { readCutResult } from '../runs/read-cut-result.ts';
-import { maxCredits } from '../runs/run-shapes/max-credits.ts';
-import { readReceipt } from '../runs/run-shapes/receipt.ts';
-import { idempotencyKey, type JobRequest } from '../runs/run-shapes/requests.ts';
+import { runState } from '../runs/run-shapes/answers.ts';
+import { readReceipt } from '../runs/run-shapes/block-answers.ts';
+import { describeRun } from '../runs/run-shapes/describe-run.ts';
+import { idempotencyKey, type JobRequest, maxCredits } from '../runs/run-shapes/requests.ts';
 import { TOOL_WAIT_MS } from '../test-cases/run-tests.ts';
-import { describeToolRun, toolRun } from './describe-tool-run.ts';
-import { requireFlowDesign } from './require-flow-design.ts';
-import { flowId } from './shapes.ts';
-import { defineTool, type McpCall } from './tool.ts';
+import { requireFlowDesign } from './flow-design.ts';
+import { defineTool, flowId, type McpCall } from './tool.ts';
+
+const { shape } = runState;
+
+/** A run in tool responses. Its code is any text: every client would load a list of all codes with the tools. */
+export const toolRun = z.strictObject({
+  flow_run_id: z.string(),
+  flow_id: z.string(),
+  status: shape.status,
+  code: z.string().optional(),
+  step_id: shape.step_id,
+  iterations: shape.iterations,
+  error_message: z.string().optional(),
+  failure_reason: shape.failureReason,
+  version: shape.version,
+  mode: shape.mode,
+  environment: shape.environment,
+  started_at: z.string(),
+  finished_at: z.string().nullable(),
+  duration_ms: z.int().nullable(),
+  cost: shape.cost,
+});
+
+type DescribedRun = Awaited<ReturnType<typeof describeRun>>;
 
 const ANSWER_MAX_CHARS = 20_000;
 /** Maximum number of block executions in a receipt. */
@@ -178,4 +199,40 @@ async function describeRunWithAnswer(
       ),
     ],
   };
+}
+
+/** Renames the fields of a described run for tools. */
+export function toToolRun({
+  executionId,
+  flowId,
+  blockCount: _,
+  keyId: _keyId,
+  repeats: _repeats,
+  startedAt,
+  finishedAt,
+  durationMs,
+  ...run
+}: DescribedRun): z.input<typeof toolRun> {
+  const { errorMessage, failureReason, ...others } = run as typeof run & {
+    errorMessage?: string;
+    failureReason?: 'error' | 'credits_exhausted' | 'byok_rejected';
+  };
+  return {
+    flow_run_id: executionId,
+    flow_id: flowId,
+    ...others,
+    ...(errorMessage !== undefined && { error_message: errorMessage }),
+    ...(failureReason !== undefined && { failure_reason: failureReason }),
+    started_at: startedAt,
+    finished_at: finishedAt,
+    duration_ms: durationMs,
+  };
+}
+
+/** Describes a run, without its result and blocks. */
+export async function describeToolRun(
+  deps: Parameters<typeof describeRun>[0],
+  run: Pick<RunRow, keyof Parameters<typeof describeRun>[1]>,
+): Promise<z.input<typeof toolRun>> {
+  return toToolRun(await describeRun(deps, run));
 }

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { testRun } from '../test-cases/describe-test-run.ts';
 import { runAllTests, runTestCase } from '../test-cases/run-tests.ts';
 import { createTestCase, deleteTestCase, newTestCase, savedTestCase } from '../test-cases/test-case.ts';
-import { flowId } from './shapes.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, flowId } from './tool.ts';
 import { runTrace, runTraceInput, stepTrace, stepTraceInput, traceRun, traceStep } from './trace-run.ts';
 
 const testCaseId = z.guid().meta({ description: 'test_case_id from create_test_case or get_flow.' });

@@ -1,10 +1,55 @@
 // A tool of the MCP endpoint: its description for assistants, the function that does it, and the schemas that tools
 // share.
-import type { z } from 'zod';
+import { z } from 'zod';
+import { type FlowDefinition, PROCESSOR_TYPES, type Step } from '../../flow/definition.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { McpScope } from '../auth/scopes.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { UserPrincipal } from '../http/principal.ts';
+
+const id = z.guid();
+export const projectId = id.meta({ description: 'project_id from list_projects.' });
+
+export const flowId = id.meta({ description: 'flow_id from hydrate_project or create_flow.' });
+
+export const versionId = id.meta({
+  description: 'version_id from publish_version or get_flow; not the number of a version.',
+});
+
+export const stepId = z
+  .string()
+  .min(1)
+  .max(64)
+  .meta({ description: 'step_id of a step of the draft, as listed in answers.' });
+
+/** A slug, or slugs joined by a slash. */
+export const after = z
+  .string()
+  .max(200)
+  .regex(/^[a-z0-9/-]*$/, 'must be the `next` of an earlier page of this list')
+  .optional()
+  .meta({ description: 'next of the previous page.' });
+
+/** The position of a new or moved step. */
+export const placeFields = {
+  target_id: stepId.optional().meta({
+    description:
+      'The step_id of the step next to which the place is. Without it, the place is at the end of the flow, or with left at its beginning.',
+  }),
+  direction: z.enum(['right', 'left', 'bottom']).default('right').meta({
+    description:
+      'right: after the target, in the same sequence. left: before it. bottom: parallel to the target, as a branch of a new parallel step that also holds the target (when the target is alone in a branch: as one more branch beside it). The step after a parallel step gets an object with the output of each branch under its name.',
+  }),
+};
+
+/** A step without its contents, to show the shape of the flow. */
+export const stepOutline = z.strictObject({
+  step_id: z.string(),
+  name: z.string(),
+  type: z.enum([...PROCESSOR_TYPES, 'parallel', 'loop']),
+  inside: z.string().nullable().meta({ description: 'The step_id of the parallel or loop step around it.' }),
+  branch: z.string().nullable().meta({ description: 'The branch of that parallel step.' }),
+});
 
 /** A response has the tool's output twice, as text and as JSON. */
 export const COPIES = 2;
@@ -53,4 +98,21 @@ export type McpTool<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject =
 /** Defines a tool whose `run` is typed by its input and output schemas. */
 export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(tool: McpTool<I, O>): McpTool {
   return tool as unknown as McpTool;
+}
+
+/** Lists the steps in running order, each followed by the steps inside it. */
+export function outlineOf({ steps }: FlowDefinition): z.infer<typeof stepOutline>[] {
+  return outlineSteps(steps, null, null);
+}
+
+function outlineSteps(steps: Step[], inside: string | null, branch: string | null) {
+  return steps.flatMap((step): z.infer<typeof stepOutline>[] => {
+    const { step_id, name } = step;
+    const type = step.type === 'sequential' ? step.processor_type : step.type;
+    const outline = { step_id, name, type, inside, branch };
+    if (step.type === 'sequential') return [outline];
+    if (step.type === 'loop') return [outline, ...outlineSteps(step.body, step_id, null)];
+    const branches = Object.entries(step.branches);
+    return [outline, ...branches.flatMap(([name, inner]) => outlineSteps(inner, step_id, name))];
+  });
 }

@@ -5,15 +5,18 @@ import { measureDraft } from '../../db/flows/flow-designs.ts';
 import { findVersionById, getVersion } from '../../db/flows/versions.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { requireVisibleFlow } from '../auth/require-visible-flow.ts';
-import { requireComplete } from '../flows/find-draft-problems.ts';
-import { promoteFlow, publishFlow } from '../flows/recorded-flow-writes.ts';
+import { requireVisibleFlow } from '../auth/caller.ts';
+import { requireComplete } from '../flows/draft-problems.ts';
+import { promoteFlow, publishFlow, writeCheckedDraft } from '../flows/recorded-flow-writes.ts';
 import { noteSchema } from '../flows/schemas.ts';
-import { writeCheckedDraft } from '../flows/write-checked-draft.ts';
-import { editDraft, editedDraft } from './edit-draft.ts';
-import { loadVisibleDraft, requireFlowDesign, withLockedFlow } from './require-flow-design.ts';
-import { flowId, versionId } from './shapes.ts';
-import { defineTool } from './tool.ts';
+import {
+  editDraft,
+  editedDraft,
+  loadVisibleDraft,
+  requireFlowDesign,
+  withLockedFlow,
+} from './flow-design.ts';
+import { defineTool, flowId, versionId } from './tool.ts';
 
 const publish = defineTool({
   name: 'publish_version',

@@ -2,18 +2,17 @@
 import type { z } from 'zod';
 import { listApiKeys, TOO_MANY_API_KEYS } from '../../db/tenants/api-keys.ts';
 import { mintApiKey } from '../auth/api-key.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { identifyUser } from '../auth/authenticate.ts';
+import { loadProject, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
 import * as example from '../reference/management-examples.ts';
 import { conflict, PROJECTS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
-import { addApiKey, endApiKey } from './recorded-projects.ts';
+import { addApiKey, endApiKey } from './recorded-organizations.ts';
 import { apiKeyList, apiKeyRecord, createApiKeyRequest, newApiKey } from './schemas.ts';
-import { toApiKey } from './to-api-key.ts';
+import { toApiKey } from './to-records.ts';
 
 const API_KEYS_PATH = `${PROJECTS_PATH}/:project_id/api-keys`;
 const common = { tags: ['API keys'], security: USERS_ONLY };

@@ -3,19 +3,18 @@ import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
 import { assistantNotFound, listAssistants } from '../../db/tenants/connected-assistants.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
+import { identifyUser } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { toPage } from '../http/page.ts';
-import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { authorOf } from '../http/principal.ts';
 import { readQuery } from '../http/query.ts';
 import { assistantPage } from '../reference/management-examples.ts';
 import { ASSISTANT_ERRORS, CALLER_ERRORS, done, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { disconnectAssistant } from './disconnect-assistant.ts';
+import { disconnectAssistant } from './recorded-members.ts';
 import { assistantList } from './schemas.ts';
-import { toAssistant } from './to-assistant.ts';
+import { toAssistant } from './to-records.ts';
 
 const ASSISTANTS_PATH = '/api/v1/assistants';
 // Client ids may be empty, and an empty cursor means none, so the cursor is the assistant's id.

@@ -1,18 +1,17 @@
 // GET /organizations/{org_id}/audit-log lists who changed what.
 import { z } from 'zod';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
+import { identifyUser } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
-import { toPage } from '../http/page.ts';
-import { pageLimit } from '../http/page-schema.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import { moment, momentText, readQuery } from '../http/query.ts';
 import { auditPage } from '../reference/management-examples.ts';
 import { ORGANIZATIONS_PATH, ROLE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';
 import { answer, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { auditList } from './schemas.ts';
-import { toAuditEntry } from './to-audit-entry.ts';
+import { toAuditEntry } from './to-records.ts';
 
 const FILTER_MAX_CHARS = 512;
 

@@ -1,8 +1,14 @@
 // Request and response schemas of credits.
 import { z } from 'zod';
-import { creditAmount } from '../http/credit-amount.ts';
-import { pageLimit, pageOf } from '../http/page-schema.ts';
+import { CREDITS_MAX, isExact } from '../../flow/credit-amount.ts';
+import { pageLimit, pageOf } from '../http/page.ts';
 import { moment } from '../http/query.ts';
+
+export const creditAmount = z
+  .number()
+  .positive('must be a number of credits over 0')
+  .max(CREDITS_MAX)
+  .refine(isExact, 'must have at most six decimal places');
 
 const GRANT_KEY_MAX_CHARS = 255;
 

@@ -1,7 +1,7 @@
 // Request and response schemas of invitations.
 import { z } from 'zod';
-import { emailAddress } from '../auth/email-address.ts';
-import { pageOf } from '../http/page-schema.ts';
+import { emailAddress } from '../auth/user-identifiers.ts';
+import { pageOf } from '../http/page.ts';
 import { givenRole, role } from './schemas.ts';
 
 const time = z.iso.datetime();

@@ -1,30 +1,51 @@
 // The endpoints of an organization's invitations. Weir sends no e-mail: the inviter gets a text to send.
 import type { z } from 'zod';
+import { inTransaction } from '../../db/connect.ts';
 import { ALREADY_INVITED, type InvitationRow, listInvitations } from '../../db/tenants/invitations.ts';
 import { getOrganizationName } from '../../db/tenants/organizations.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { emailAddress } from '../auth/email-address.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { identifyUser } from '../auth/authenticate.ts';
+import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
+import { emailAddress, verifiedAddress } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { toPage } from '../http/page.ts';
-import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
+import { authorOf } from '../http/principal.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/invitation-examples.ts';
+import { joined } from '../reference/invitation-examples.ts';
 import {
+  CALLER_ERRORS,
   conflict,
   done,
   ORGANIZATIONS_PATH,
   ROLE_ERRORS,
   USERS_ONLY,
 } from '../reference/management-operations.ts';
-import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { acceptInvitationPath } from './accept-invitation.ts';
-import { createInvitationRequest, invitationList, newInvitation } from './invitation-schemas.ts';
-import { invitationNotFound, invite, revokeInvitation } from './recorded-invitations.ts';
+import {
+  answer,
+  BODY_ERRORS,
+  body,
+  errorAnswer,
+  examplesOf,
+  VALIDATION_ERRORS,
+} from '../reference/operations.ts';
+import {
+  createInvitationRequest,
+  invitationList,
+  joinedRecord,
+  newInvitation,
+} from './invitation-schemas.ts';
+import {
+  acceptInvitation,
+  addressNotVerified,
+  alreadyMemberOf,
+  invitationNotFound,
+  invite,
+  noInvitationFor,
+  revokeInvitation,
+} from './recorded-members.ts';
 
 const INVITATIONS_PATH = `${ORGANIZATIONS_PATH}/:org_id/invitations`;
 const listQuery = pageQuery(emailAddress);
@@ -141,5 +162,56 @@ function toInvitation(row: InvitationRow) {
     invitedBy: row.invited_by,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at.toISOString(),
+  };
+}
+
+/** Returns the path for an invitation's id, or the route pattern. */
+function acceptInvitationPath(id: string): string {
+  return `/api/v1/invitations/${id}/accept`;
+}
+
+export function acceptInvitationRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'post',
+      path: acceptInvitationPath(':invitation_id'),
+      operation: {
+        operationId: 'acceptInvitation',
+        summary: 'Accept an invitation to an organization',
+        description:
+          'It has to be for your e-mail address, which the identity provider has verified; upper and lower case are the same. `GET /me` lists your invitations.',
+        tags: ['Members'],
+        security: USERS_ONLY,
+        responses: {
+          200: answer('You are a member of the organization.', joinedRecord, { joined }),
+          ...CALLER_ERRORS,
+          403: errorAnswer(
+            'The identity provider does not say that you have a verified e-mail address.',
+            examplesOf(addressNotVerified('auth0|5f7c8ec7c33c6c004bbafe82')),
+          ),
+          404: errorAnswer(
+            'There is no such invitation for your address, or it has expired.',
+            examplesOf(noInvitationFor('ann@example.com')),
+          ),
+          ...conflict('You are a member already.', alreadyMemberOf(joined.organization.name).message),
+        },
+      },
+      handlers: [...identifyUser(deps), accept(deps)],
+    },
+  ];
+}
+
+function accept({ db, memberProfiles }: ApiDeps): ApiMiddleware {
+  return async function accept(ctx) {
+    const { user, requestId } = ctx.state;
+    const { invitation_id: id = '' } = ctx.params;
+    const email = verifiedAddress(user.profile);
+    if (email === undefined) throw addressNotVerified(user.userId);
+    if (!UUID_PATTERN.test(id)) throw noInvitationFor(email);
+    const joined = await inTransaction(db, (tx) =>
+      acceptInvitation(tx, authorOf(user, requestId), { id, email, userId: user.userId }),
+    );
+    memberProfiles.save(joined.organization.id, user);
+    ctx.body = joined;
   };
 }

@@ -2,12 +2,12 @@
 import type { z } from 'zod';
 import type { Db } from '../../db/connect.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
-import { getKeyDetails } from '../../db/tenants/get-key-details.ts';
+import { getKeyDetails } from '../../db/tenants/api-keys.ts';
 import { listInvitationsOf } from '../../db/tenants/invitations.ts';
-import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
-import { listUserProjects, type UserProject } from '../../db/tenants/user-projects.ts';
-import { verifiedAddress } from '../auth/email-address.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { listUserOrganizations } from '../../db/tenants/organizations.ts';
+import { listUserProjects, type UserProject } from '../../db/tenants/projects.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { verifiedAddress } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { toPage } from '../http/page.ts';

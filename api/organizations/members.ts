@@ -4,15 +4,13 @@ import type { Tx } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { ALREADY_MEMBER, listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { authorizeOrganization, requireRole } from '../auth/authorize-organization.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
-import { userIdSchema } from '../auth/user-id.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { identifyUser } from '../auth/authenticate.ts';
+import { authorizeOrganization, requireRole, writeAuthorized } from '../auth/authorize.ts';
+import { userIdSchema } from '../auth/user-identifiers.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, CallerMembership, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { toPage } from '../http/page.ts';
-import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -26,7 +24,7 @@ import {
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { addMember, changeRole, removeMember } from './recorded-members.ts';
 import { addMemberRequest, memberList, memberRecord, updateMemberRequest } from './schemas.ts';
-import { toMember } from './to-member.ts';
+import { toMember } from './to-records.ts';
 
 const MEMBERS_PATH = `${ORGANIZATIONS_PATH}/:org_id/members`;
 const LAST_OWNER = 'This member is the only owner: an organization needs at least one.';

@@ -1,14 +1,13 @@
 // GET /models lists the models that blocks can name.
 import { z } from 'zod';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import { listModels } from '../flows/list-models.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
-import { toPage } from '../http/page.ts';
-import { pageOf, pageQuery } from '../http/page-schema.ts';
+import { pageOf, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import { modelPage } from '../reference/management-examples.ts';
 import {

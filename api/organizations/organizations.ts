@@ -5,22 +5,21 @@ import type { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { insertMember, ORGANIZATIONS_OWNED_MAX, requireFewOwned } from '../../db/tenants/memberships.ts';
 import {
+  findUserOrganization,
+  listUserOrganizations,
   organizationNotFound,
   organizationSlugTaken,
   updateOrganization,
 } from '../../db/tenants/organizations.ts';
-import { findUserOrganization, listUserOrganizations } from '../../db/tenants/user-organizations.ts';
 import { SLUG_PATTERN } from '../../flow/limits.ts';
-import { cancelDeleted } from '../../temporal/cancel-deleted.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { cancelDeleted } from '../../temporal/cancel-workflow.ts';
+import { identifyUser } from '../auth/authenticate.ts';
+import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import { slugSchema } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { toPage } from '../http/page.ts';
-import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { type PageQuery, pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -41,7 +40,7 @@ import {
   organizationRecord,
   updateOrganizationRequest,
 } from './schemas.ts';
-import { toOrganization } from './to-organization.ts';
+import { toOrganization } from './to-records.ts';
 
 const ORGANIZATION_PATH = `${ORGANIZATIONS_PATH}/:org_id`;
 const listQuery = pageQuery(slugSchema);

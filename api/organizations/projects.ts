@@ -1,21 +1,24 @@
 // The endpoints of projects.
 import { z } from 'zod';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { organizationNotFound } from '../../db/tenants/organizations.ts';
-import { PROJECTS_MAX, projectSlugTaken, updateProject } from '../../db/tenants/projects.ts';
-import { findUserOrganization } from '../../db/tenants/user-organizations.ts';
-import { listUserProjects } from '../../db/tenants/user-projects.ts';
-import { UUID_PATTERN } from '../../flow/limits.ts';
-import { cancelDeleted } from '../../temporal/cancel-deleted.ts';
-import { authorizeBy, requireRole } from '../auth/authorize-organization.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { findUserOrganization, organizationNotFound } from '../../db/tenants/organizations.ts';
+import {
+  listUserProjects,
+  listUserProjectsBySlug,
+  PROJECTS_MAX,
+  projectNotFound,
+  projectSlugTaken,
+  updateProject,
+} from '../../db/tenants/projects.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { SLUG_PATTERN, UUID_PATTERN } from '../../flow/limits.ts';
+import { cancelDeleted } from '../../temporal/cancel-workflow.ts';
+import { identifyUser } from '../auth/authenticate.ts';
+import { authorizeBy, loadProject, requireRole, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { toPage } from '../http/page.ts';
-import { pageQuery } from '../http/page-schema.ts';
+import { pageQuery, toPage } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import * as example from '../reference/management-examples.ts';
 import {
@@ -29,10 +32,19 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { ambiguousSlug, bySlugQuery, getProjectBySlug, ofOrganization } from './get-project-by-slug.ts';
-import { addProject, removeProject } from './recorded-projects.ts';
+import { addProject, removeProject } from './recorded-organizations.ts';
 import { createProjectRequest, projectList, projectRecord, updateProjectRequest } from './schemas.ts';
-import { toProject } from './to-project.ts';
+import { toProject } from './to-records.ts';
+
+/** Maximum number of organizations that the response names when a slug is ambiguous. */
+const SAME_SLUG_MAX = 20;
+
+const ofOrganization = z
+  .uuid('must be the id of an organization')
+  .optional()
+  .meta({ description: 'Only the projects of this organization.' });
+
+const bySlugQuery = z.strictObject({ organization_id: ofOrganization });
 
 const PROJECT_PATH = `${PROJECTS_PATH}/:project_id`;
 const listQuery = pageQuery(
@@ -209,4 +221,26 @@ function deleteProject(deps: ApiDeps): ApiMiddleware {
     await cancelDeleted(deps, projectIds);
     ctx.body = { id, cancelled };
   };
+}
+
+/** Answers with the caller’s project by its slug; 409 when several of the caller’s organizations have one. */
+function getProjectBySlug({ db }: ApiDeps): ApiMiddleware {
+  return async function getProjectBySlug(ctx) {
+    const { slug = '' } = ctx.params;
+    const { organization_id } = ctx.state.query as z.infer<typeof bySlugQuery>;
+    const rows = SLUG_PATTERN.test(slug)
+      ? await listUserProjectsBySlug(db, ctx.state.user.userId, slug, organization_id, SAME_SLUG_MAX)
+      : [];
+    const [project, ...others] = rows;
+    if (!project) throw projectNotFound();
+    if (others.length > 0)
+      throw new ServiceError('CONFLICT', ambiguousSlug(slug), {
+        organization_ids: rows.map((row) => row.organization_id),
+      });
+    ctx.body = toProject(project);
+  };
+}
+
+function ambiguousSlug(slug: string): string {
+  return `Several of your organizations have a project with the slug ${slug}: send organization_id.`;
 }

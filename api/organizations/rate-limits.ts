@@ -1,8 +1,8 @@
 // GET …/rate-limits: an organization's limits for requests and for runs in flight.
 import { z } from 'zod';
-import { findRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyUser } from '../auth/identify-caller.ts';
+import { findRunsUnderWayMax } from '../../db/tenants/limits.ts';
+import { identifyUser } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { ORGANIZATIONS_PATH, RESOURCE_ERRORS, USERS_ONLY } from '../reference/management-operations.ts';

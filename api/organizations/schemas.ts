@@ -1,9 +1,9 @@
 // Request and response schemas of organizations, members, projects, API keys and the audit log.
 import { z } from 'zod';
 import { DEFAULT_KEY_SCOPES, KEY_SCOPES } from '../../db/tables/access.ts';
-import { userIdSchema } from '../auth/user-id.ts';
+import { userIdSchema } from '../auth/user-identifiers.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
-import { pageOf } from '../http/page-schema.ts';
+import { pageOf } from '../http/page.ts';
 
 /** Limits the work of checking the list. */
 const SCOPES_MAX = 20;

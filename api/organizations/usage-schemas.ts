@@ -1,9 +1,13 @@
 // Query and response schemas of usage.
 import { z } from 'zod';
 import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
-import { fullPageLimit, pageOf } from '../http/page-schema.ts';
+import { problem, validationError } from '../http/json-body.ts';
+import { fullPageLimit, pageOf } from '../http/page.ts';
 
-import { DAYS_DEFAULT } from './usage-days.ts';
+const DAYS_DEFAULT = 30;
+export const DAYS_MAX = 366;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The database has no year 0, and no usage is older than this day. */
 const FIRST_DAY = '1970-01-01';
@@ -84,3 +88,22 @@ export const usageReport = z
     ...pageOf('UsagePage', 'entries', entry).shape,
   })
   .meta({ id: 'UsageReport' });
+
+/** Returns the first and last day of a usage query, both included. Throws VALIDATION_ERROR. */
+export function usageDays({
+  from,
+  to = dayOf(Date.now()),
+}: {
+  from?: string | undefined;
+  to?: string | undefined;
+}) {
+  const first = from ?? dayOf(Date.parse(to) - (DAYS_DEFAULT - 1) * DAY_MS);
+  if (first > to) throw validationError(problem(['from'], 'must not be after to'));
+  if (Date.parse(to) - Date.parse(first) >= DAYS_MAX * DAY_MS)
+    throw validationError(problem(['from'], `must be less than ${DAYS_MAX} days before to`));
+  return { from: first, to };
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

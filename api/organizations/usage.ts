@@ -1,10 +1,16 @@
 // GET …/organizations/{org_id}/usage and GET …/projects/{project_id}/usage: sums of what was used.
 import type { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
-import { findUsage, type UsageFilter } from '../../db/usage/find-usage.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyCaller, identifyUser } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
+import { CODE } from '../../db/usage/count-usage.ts';
+import {
+  findUsage,
+  type UsageDimension,
+  type UsageFilter,
+  type UsageRow,
+} from '../../db/usage/find-usage.ts';
+import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
+import { identifyCaller, identifyUser } from '../auth/authenticate.ts';
+import { authorizeOrganization, loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
@@ -19,9 +25,16 @@ import {
   USERS_ONLY,
 } from '../reference/management-operations.ts';
 import { pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { toUsage, toUsageEntry } from './to-usage.ts';
-import { usageDays } from './usage-days.ts';
-import { organizationUsageQuery, projectUsageQuery, type UsageQuery, usageReport } from './usage-schemas.ts';
+import {
+  organizationUsageQuery,
+  projectUsageQuery,
+  type UsageQuery,
+  usageDays,
+  usageReport,
+} from './usage-schemas.ts';
+
+/** The dimension of an entry, and the flow to which the query is limited. */
+type Asked = { by?: UsageDimension; flowId?: string | undefined };
 
 export function usageRoutes(deps: ApiDeps): Route[] {
   return [
@@ -94,4 +107,47 @@ function report({ db }: ApiDeps, scopeOf: (state: ApiState) => Scope): ApiMiddle
       ...end,
     });
   };
+}
+
+/** Describes the sums of a row; null for sums that do not apply. */
+function toUsage(row: UsageRow, { by, flowId }: Asked) {
+  const ofModels = by === 'model';
+  return {
+    credits: row.microcredits / MICROCREDITS_PER_CREDIT,
+    modelCalls: row.model_calls,
+    failedModelCalls: row.failed_model_calls,
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    modelLatencyMs: toLatency(row.model_p50, row.model_p95, row.model_p99),
+    runs: ofModels ? null : row.runs,
+    failedRuns: ofModels ? null : row.failed_runs,
+    runLatencyMs: toLatency(row.run_p50, row.run_p95, row.run_p99),
+    refused: flowId || by === 'flow' || by === 'version' || ofModels ? null : row.refused,
+  };
+}
+
+/** Describes a row with its subject. */
+function toUsageEntry(row: UsageRow, asked: Asked & { by: UsageDimension }) {
+  return { ...nameOf(row, asked.by), ...toUsage(row, asked) };
+}
+
+function nameOf({ id, version, name, project }: UsageRow, by: UsageDimension) {
+  switch (by) {
+    case 'day':
+      return { day: id };
+    case 'project':
+      return { projectId: id, name };
+    case 'flow':
+      return { flowId: id, name, project };
+    case 'version':
+      return { flowId: id, version, name, project };
+    case 'model':
+      return { model: id === CODE ? null : id };
+    case 'key':
+      return { keyId: id || null, name, project };
+  }
+}
+
+function toLatency(p50: number | null, p95: number | null, p99: number | null) {
+  return p50 === null ? null : { p50, p95, p99 };
 }

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
-import { TRACESTATE_MAX_CHARS } from '../http/trace-request.ts';
+import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { modelKeyHeaders } from '../runs/calls/read-model-keys.ts';
 import { idempotencyHeaders } from '../runs/run-shapes/requests.ts';
 import { ifMatch } from './if-match.ts';

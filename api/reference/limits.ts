@@ -6,7 +6,7 @@ import {
   SOURCE_MAX_BYTES,
 } from '../../activities/code/limits.ts';
 import { TEXT_MAX_CHARS as ANSWER_TEXT_MAX_CHARS } from '../../activities/deliveries/attempt-delivery.ts';
-import { DELIVERY_BODY_MAX_BYTES } from '../../activities/deliveries/delivery-body.ts';
+import { DELIVERY_BODY_MAX_BYTES } from '../../activities/deliveries/delivery-request.ts';
 import {
   ORGANIZATION_LISTENERS_MAX,
   PROCESS_LISTENERS_MAX,
@@ -14,14 +14,14 @@ import {
 import { CALL_BYTES, HELD_SHARE_BYTES } from '../../activities/held-model-keys.ts';
 import { ERROR_BODY_MAX_BYTES, MODEL_ANSWER_MAX_BYTES } from '../../activities/model/model-client.ts';
 import { RETRY_AFTER_MAX_MS } from '../../activities/model/model-error.ts';
-import { ANSWER_TOOL_CALLS_MAX } from '../../activities/model/read-tool-calls.ts';
+import { ANSWER_TOOL_CALLS_MAX } from '../../activities/model/read-answer.ts';
 import { QUERY_TIMEOUT_MS } from '../../db/connect.ts';
 import { WAIT_MAX_MS as CONNECTION_WAIT_MAX_MS } from '../../db/connection/connection-turns.ts';
 import { FLOWS_MAX } from '../../db/flows/flows.ts';
 import { VERSIONS_MAX, VERSIONS_MAX_BYTES } from '../../db/flows/versions.ts';
 import { IDEMPOTENCY_KEY_HOURS } from '../../db/runs/idempotency-keys.ts';
-import { LOOKED_THROUGH_MAX, BLOCKS_MAX as PAGE_BLOCKS_MAX } from '../../db/runs/list-run-page.ts';
-import { SESSION_BLOCKS_MAX } from '../../db/runs/require-session-room.ts';
+import { SESSION_BLOCKS_MAX } from '../../db/runs/insert-calls.ts';
+import { LOOKED_THROUGH_MAX, BLOCKS_MAX as PAGE_BLOCKS_MAX } from '../../db/runs/list-runs.ts';
 import { LOOKED_AT_MAX } from '../../db/runs/stuck-calls.ts';
 import { ACTIVE_API_KEYS_MAX } from '../../db/tenants/api-keys.ts';
 import { INVITATIONS_MAX, VALID_DAYS } from '../../db/tenants/invitations.ts';
@@ -46,17 +46,14 @@ import { JSON_KEYS_MAX, JSON_VALUES_MAX, mostOf } from '../../platform/json-text
 import { LARGE_JSON_BYTES } from '../../platform/large-values/large-json.ts';
 import { REQUESTS } from '../../platform/large-values/large-values.ts';
 import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
-import { CHARACTERS_PER_TOKEN_MAX } from '../../platform/models/require-prompt-fits.ts';
+import { CHARACTERS_PER_TOKEN_MAX } from '../../platform/models/prompt-size.ts';
 import { CONNECT_TIMEOUT_MS, TOTAL_TIMEOUT_MS } from '../../platform/net/guarded-post.ts';
 import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
-import { PUT_MAX_MS, PUT_TURN_MAX_MS } from '../../platform/object-store/s3-store.ts';
-import { SIGNED_SECONDS } from '../../platform/object-store/sign-url.ts';
-import { EMAIL_MAX_CHARS } from '../auth/email-address.ts';
-import { KEPT_MS } from '../auth/identity-provider-keys.ts';
-import { NAME_MAX_CHARS } from '../auth/read-profile.ts';
-import { USER_ID_MAX_LENGTH } from '../auth/user-id.ts';
-import { CLOCK_TOLERANCE_SECONDS } from '../auth/verify-token.ts';
-import { METADATA_MAX, PAYLOADS_MAX } from '../codec/decode-payloads.ts';
+import { PUT_MAX_MS, PUT_TURN_MAX_MS, SIGNED_SECONDS } from '../../platform/object-store/s3-store.ts';
+import { KEPT_MS } from '../auth/identity-provider.ts';
+import { EMAIL_MAX_CHARS, USER_ID_MAX_LENGTH } from '../auth/user-identifiers.ts';
+import { CLOCK_TOLERANCE_SECONDS, NAME_MAX_CHARS } from '../auth/verify-token.ts';
+import { METADATA_MAX, PAYLOADS_MAX } from '../codec/codec-routes.ts';
 import { FLOW_FILE_MAX_BYTES } from '../flows/flow-file.ts';
 import {
   FEW,
@@ -65,36 +62,34 @@ import {
   WAITING_MAX,
   WAITING_PATIENTLY_MAX,
 } from '../http/admission.ts';
-import { DISCARD_MAX_BYTES } from '../http/answer-refusal.ts';
-import { PROGRESS_BYTES } from '../http/close-unread-connections.ts';
-import { PIPELINED_MAX, TIMINGS } from '../http/http-server.ts';
+import { DISCARD_MAX_BYTES } from '../http/errors.ts';
+import { PIPELINED_MAX, PROGRESS_BYTES, TIMINGS } from '../http/http-server.ts';
+import { TRACESTATE_MAX_CHARS } from '../http/observe-requests.ts';
 import { IN_ALL_TIMES } from '../http/open-requests.ts';
 import {
   WAIT_MAX_MS as REFUSAL_WAIT_MAX_MS,
   PER_SECOND as REFUSALS_PER_SECOND,
 } from '../http/pace-refusals.ts';
-import { PAGE_DEFAULT, PAGE_MAX } from '../http/page-schema.ts';
+import { PAGE_DEFAULT, PAGE_MAX } from '../http/page.ts';
 import { BODY_MAX_BYTES } from '../http/receive-body.ts';
 import { WAIT_MAX_MS as BYTES_WAIT_MAX_MS } from '../http/take-bytes.ts';
-import { TRACESTATE_MAX_CHARS } from '../http/trace-request.ts';
 import { STEP_VALUE_MAX_CHARS } from '../mcp/trace-run.ts';
 import {
   INVITATIONS_MAX as INVITATIONS_SHOWN_MAX,
   ORGANIZATIONS_MAX as ORGANIZATIONS_SHOWN_MAX,
   PROJECTS_MAX as PROJECTS_SHOWN_MAX,
 } from '../organizations/me.ts';
-import { DAYS_MAX } from '../organizations/usage-days.ts';
-import { BULK_MAX } from '../runs/bulk-filter.ts';
+import { DAYS_MAX } from '../organizations/usage-schemas.ts';
 import { TRIES_MAX } from '../runs/calls/find-earlier-resume.ts';
 import { LOOK_UPS_MAX } from '../runs/calls/look-up-in-turn.ts';
 import { RESUME_STATE_DAYS } from '../runs/calls/resume-state.ts';
+import { WAIT_MAX_SECONDS } from '../runs/jobs.ts';
+import { BULK_MAX } from '../runs/run-list-query.ts';
 import { ATTACHMENTS_MAX, FILENAME_MAX_LENGTH } from '../runs/run-shapes/attachments.ts';
 import { SHOWN_MAX_BYTES } from '../runs/run-shapes/block-answers.ts';
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../runs/run-shapes/requests.ts';
-import { WAIT_MAX_SECONDS } from '../runs/wait-for-end.ts';
-import { TEXT_MAX_LENGTH } from '../test-cases/expectation.ts';
 import { TOOL_WAIT_MS } from '../test-cases/run-tests.ts';
-import { CASE_MAX_CHARS } from '../test-cases/test-case.ts';
+import { CASE_MAX_CHARS, TEXT_MAX_LENGTH } from '../test-cases/test-case.ts';
 import { RECOVERED_MAX } from '../webhooks/recorded-redeliveries.ts';
 
 /** A limit: its subject, the largest accepted value, and the answer beyond that value. */

@@ -5,7 +5,7 @@ import { assistantNotFound } from '../../db/tenants/connected-assistants.ts';
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
 import { projectNotFound } from '../../db/tenants/projects.ts';
 import { keyRefused } from '../auth/authenticate.ts';
-import { lacksRole } from '../auth/authorize-organization.ts';
+import { lacksRole } from '../auth/authorize.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { answer, COMMON_ERRORS, errorAnswer, examplesOf } from './operations.ts';
 

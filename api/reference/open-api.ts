@@ -2,7 +2,7 @@
 // only for that document, and the page that shows it.
 import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
-import { keyScopesOf, lacksScope } from '../auth/identify-caller.ts';
+import { keyScopesOf, lacksScope } from '../auth/authenticate.ts';
 import type { Route } from '../http/context.ts';
 import { takesNoQuery } from '../http/query.ts';
 import { errorAnswer, examplesOf, VALIDATION_ERRORS } from './operations.ts';

@@ -8,17 +8,16 @@ import type {
 import { organizationNotFound } from '../../db/tenants/organizations.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { bearerToken, KEY_OR_TOKEN } from '../auth/authenticate.ts';
-import { lacksRole } from '../auth/authorize-organization.ts';
-import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
+import { lacksRole } from '../auth/authorize.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider.ts';
 import { overLimit } from '../auth/limit-rate.ts';
-import { errorBody } from '../http/errors.ts';
+import { DATABASE_UNAVAILABLE, errorBody, INTERNAL_ERROR, OBJECT_STORE_UNAVAILABLE } from '../http/errors.ts';
 import { etagHeader } from '../http/etag.ts';
 import { errorResponse, idempotentReplayed, rateLimitHeaders, retryAfter } from '../http/headers.ts';
 import { arrivedLate, HEADERS_TOO_LARGE, notHttp } from '../http/http-server.ts';
 import { PARSE_OPTIONS, parseJson, validationError } from '../http/json-body.ts';
 import { queryNumber } from '../http/query.ts';
 import { bodyTooLarge, requireJson } from '../http/receive-body.ts';
-import { DATABASE_UNAVAILABLE, INTERNAL_ERROR, OBJECT_STORE_UNAVAILABLE } from '../http/to-service-error.ts';
 
 /** The path of a flow; the paths of its endpoints begin with it. */
 export const FLOW_PATH = '/api/v1/seq/:org/:project/:flow';

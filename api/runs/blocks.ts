@@ -4,34 +4,46 @@ import {
   type BlockTraceRow,
   type FoundBlock,
   findBlockTrace,
+  findOutputObject,
   listBlockPage,
 } from '../../db/runs/block-traces.ts';
-import type { BlockId } from '../../db/stored-values/block-id.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { objectStoreOf } from '../../db/stored-values/store-object.ts';
+import type { BlockId } from '../../db/stored-values/stored-outputs.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiContext, ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
-import { toPage, unknownCursor } from '../http/page.ts';
-import { type PageQuery, pageQuery } from '../http/page-schema.ts';
+import { type PageQuery, pageQuery, toPage, unknownCursor } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
 import { answer, pageWithETag } from '../reference/operations.ts';
-import { blockExample, blockPage, sentExample } from '../reference/run-examples.ts';
-import { loadFlowIds } from './calls/load-flow.ts';
+import { blockExample, blockPage, outputUrlExample, sentExample } from '../reference/run-examples.ts';
 import {
   BLOCK,
   BLOCK_ERRORS,
+  BLOCK_VALUES,
   BLOCKS,
+  type BlockValue,
   blockQuery,
   getBlockTrace,
   LIST_ERRORS,
+  measureBlockValues,
+  readBlockValue,
   valueNotFound,
-} from './get-block-trace.ts';
-import { loadRun } from './load-run.ts';
-import { BLOCK_VALUES, type BlockValue, measureBlockValues, readBlockValue } from './read-block-values.ts';
-import { blockDetail, blockValue, SHOWN_MAX_BYTES, tracedBlocks } from './run-shapes/block-answers.ts';
-import { describeBlockExecution } from './run-shapes/describe-block-execution.ts';
+} from './block-values.ts';
+import { loadFlowIds, loadRun } from './calls/load-flow.ts';
+import {
+  blockDetail,
+  blockValue,
+  describeBlockExecution,
+  outputUrl,
+  SHOWN_MAX_BYTES,
+  tracedBlocks,
+} from './run-shapes/block-answers.ts';
+
+/** A URL is small, however large the output. */
+const { 413: _, ...ERRORS } = BLOCK_ERRORS;
 
 const CURSOR = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([^\0]{1,1000})$/;
 const listQuery = pageQuery(z.string().regex(CURSOR, 'must be a nextCursor of this list'));
@@ -160,4 +172,43 @@ function describe(row: BlockTraceRow) {
 function toBlockId(cursor: string): BlockId {
   const [, callId = '', blockKey = ''] = CURSOR.exec(cursor) ?? [];
   return { callId, blockKey };
+}
+
+/** Lists the endpoint that signs URLs of outputs. */
+export function outputUrlRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${BLOCK}/output/url`,
+      operation: {
+        operationId: 'getBlockOutputUrl',
+        summary: 'Get a URL for the output of a block of a run, where that is in an object store',
+        tags: ['Execution'],
+        requestParams: { query: blockQuery },
+        responses: { 200: answer('The URL.', outputUrl, { url: outputUrlExample }), ...ERRORS },
+      },
+      handlers: [
+        ...identifyCaller(deps, 'run', 'read'),
+        loadFlowIds(deps, { deletedToo: true }),
+        loadRun(deps),
+        readQuery(blockQuery),
+        getOutputUrl(deps),
+      ],
+    },
+  ];
+}
+
+/** Signs a URL that is valid for five minutes. Readers of the output may pass it on. */
+function getOutputUrl(deps: ApiDeps): ApiMiddleware {
+  return async function getOutputUrl(ctx) {
+    const row = await getBlockTrace(deps, ctx);
+    if (row.output_bytes === 0) throw valueNotFound(row, 'output');
+    const object = await findOutputObject(deps.db, { callId: row.execution_id, blockKey: row.block_key });
+    const signed = object && (await objectStoreOf(deps.db).sign(object));
+    ctx.body = {
+      url: signed?.url ?? null,
+      expiresAt: signed?.expiresAt.toISOString() ?? null,
+      outputBytes: row.output_bytes,
+    };
+  };
 }

@@ -1,17 +1,14 @@
 // POST …/projects/{project_id}/runs/cancel: cancels the runs in flight that match a filter.
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
-import { cancelRuns, findCancellable } from '../../db/runs/cancel-runs.ts';
-import { listRunPage } from '../../db/runs/list-run-page.ts';
-import { hasRun } from '../../db/runs/list-runs.ts';
-import { listUnderWay } from '../../db/runs/run-cancellation.ts';
+import { hasRun, listRunPage } from '../../db/runs/list-runs.ts';
+import { cancelRuns, findCancellable, listUnderWay } from '../../db/runs/run-cancellation.ts';
 import { OPEN_RUN_STATUSES } from '../../db/schema.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { lockOrganization } from '../../db/tenants/organizations.ts';
-import { cancelEach } from '../../temporal/cancel-each.ts';
-import { cancelRunWorkflow } from '../../temporal/cancel-workflow.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
+import { cancelEach, cancelRunWorkflow } from '../../temporal/cancel-workflow.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
@@ -20,7 +17,7 @@ import { authorOf } from '../http/principal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { bulkCancelFilter, bulkCancelled } from '../reference/run-examples.ts';
-import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
+import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './run-list-query.ts';
 import { executionId } from './run-shapes/answers.ts';
 
 const cancelRequest = bulkFilter

@@ -1,16 +1,15 @@
 // POST …/jobs/{executionId}/cancel: stops a run and its spending.
-import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { cancelUnderWay } from '../../temporal/cancel-workflow.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answer, RUN_PATH } from '../reference/operations.ts';
 import { endedState, startedState } from '../reference/run-examples.ts';
-import { loadFlowIds } from './calls/load-flow.ts';
-import { loadRun } from './load-run.ts';
+import { loadFlowIds, loadRun } from './calls/load-flow.ts';
 import { READ_ERRORS } from './run-errors.ts';
 import { runState } from './run-shapes/answers.ts';
 import { describeRun } from './run-shapes/describe-run.ts';

@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import { countBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
-import { listRecordedBlocks } from '../../db/runs/list-recorded-blocks.ts';
+import { listRecordedBlocks } from '../../db/runs/recorded-blocks.ts';
 import { findRun, type RunRow } from '../../db/runs/runs.ts';
-import { mayStillRead } from '../auth/find-lost-access.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { identifyCaller, mayStillRead } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import {
@@ -14,25 +13,22 @@ import {
   EVENT_STREAM_HEADERS,
   formatEvent,
   RETRY,
+  StreamInterruption,
 } from '../http/event-stream.ts';
 import { rateLimitHeaders } from '../http/headers.ts';
 import { validationError } from '../http/json-body.ts';
 import { holdOpen } from '../http/open-requests.ts';
 import { readQuery } from '../http/query.ts';
 import { readerSignal } from '../http/reader-signal.ts';
-import { StreamInterruption } from '../http/stream-interruption.ts';
 import { RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { loadFlowIds } from './calls/load-flow.ts';
-import { loadRun } from './load-run.ts';
-import type { Updates } from './news.ts';
+import { loadFlowIds, loadRun } from './calls/load-flow.ts';
 import { WAIT_ERRORS } from './run-errors.ts';
 import { runEvents } from './run-shapes/answers.ts';
-import { describeBlockUpdate } from './run-shapes/block-under-way.ts';
-import { describeBlockExecution } from './run-shapes/describe-block-execution.ts';
+import { describeBlockExecution, measureReceipt, readReceipt } from './run-shapes/block-answers.ts';
+import { type BlockUpdate, createBlockEvents, describeBlockUpdate } from './run-shapes/block-under-way.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
-import { measureReceipt, readReceipt } from './run-shapes/receipt.ts';
-import { type BlockUpdate, createBlockEvents } from './run-shapes/tell-blocks.ts';
 import { takeEventBytes } from './take-event-bytes.ts';
+import type { Updates } from './updates.ts';
 
 const eventId = z.string().regex(/^\d{1,19}$/, 'must be the id of an event of this run');
 const lastEventId = z.strictObject({

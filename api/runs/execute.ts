@@ -1,7 +1,7 @@
 // POST …/execute (docs/run-and-wait.md). runs/ has the endpoints that start, resume, follow, list, cancel and fork
 // runs. A start or resume is checked and stored (calls/accept-*.ts), started by Temporal, and its end described.
 import { z } from 'zod';
-import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
+import { measureOutcome } from '../../db/stored-values/load-references.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { RunOutcome } from '../../flow/run.ts';
 import type { Place } from '../../platform/limits/place.ts';
@@ -18,26 +18,24 @@ import { answerJson } from '../http/write-json.ts';
 import { body, runAnswer } from '../reference/operations.ts';
 import { completed, failed, imageRequest, overridingRequest, runRequest } from '../reference/run-examples.ts';
 import { paused, resumeRequest, toolsRequest } from '../reference/tool-call-examples.ts';
-import { acceptCall } from './calls/accept-call.ts';
+import { acceptCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
 import { acceptResume } from './calls/accept-resume.ts';
 import { acceptRun } from './calls/accept-run.ts';
 import { admit, startInPlace, takePlace } from './calls/admit.ts';
+import { requireFewOverrides } from './calls/check-request.ts';
+import { requirePauseAllowed } from './calls/check-resume.ts';
 import { describeOutcome } from './calls/describe-outcome.ts';
-import { ifMatchDraft } from './calls/load-draft.ts';
-import { readIdempotencyKey } from './calls/read-idempotency-key.ts';
+import { ifMatchDraft } from './calls/load-flow.ts';
 import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { refuseIdleOfExecute } from './calls/refuse-without-effect.ts';
-import { requirePauseAllowed } from './calls/require-iterations.ts';
-import { requireFewOverrides } from './calls/require-valid-overrides.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
-import { OUTPUT_ERROR_EXAMPLE, runErrors } from './run-errors.ts';
+import { OUTPUT_ERROR_EXAMPLE, RESUME_ERROR_EXAMPLES, runErrors, TOOL_ERROR_EXAMPLES } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
 import { executeResponse } from './run-shapes/answers.ts';
-import { mayRunMany, measureReceipt, readReceipt, receiptParameter } from './run-shapes/receipt.ts';
+import { mayRunMany, measureReceipt, readReceipt, receiptParameter } from './run-shapes/block-answers.ts';
+import { traceIdField } from './run-shapes/describe-run.ts';
 import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './run-shapes/requests.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
-import { traceIdField } from './run-shapes/trace-id-field.ts';
-import { RESUME_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
 
 const ENGINE_UNAVAILABLE =
   'The run is stored and will start when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';

@@ -2,17 +2,15 @@
 import { z } from 'zod';
 import { isTestOfCase } from '../../db/test-runs/test-runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readQuery } from '../http/query.ts';
 import { answer, errorAnswer, examplesOf, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { cursor } from '../reference/run-examples.ts';
-import { notCompleted, tooLarge } from './calls/collect-outputs.ts';
-import { forkCursor } from './calls/fork-cursor.ts';
-import { loadFlowIds } from './calls/load-flow.ts';
-import { loadRun } from './load-run.ts';
+import { forkCursor, notCompleted, tooLarge } from './calls/collect-outputs.ts';
+import { loadFlowIds, loadRun } from './calls/load-flow.ts';
 import { OUTPUT_ERROR_EXAMPLE, READ_ERRORS } from './run-errors.ts';
 import { stepCursor } from './run-shapes/answers.ts';
 

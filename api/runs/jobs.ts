@@ -2,20 +2,23 @@
 import { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
-import type { RunRow } from '../../db/runs/runs.ts';
-import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
-import { readResultText } from '../../db/stored-values/read-result.ts';
-import { listRunDeliveries } from '../../db/webhooks/list-run-deliveries.ts';
+import { RECORDED_MAX } from '../../db/runs/find-updated-runs.ts';
+import { findRun, type RunRow } from '../../db/runs/runs.ts';
+import { measureOutcome, readResultText } from '../../db/stored-values/load-references.ts';
+import { listRunDeliveries } from '../../db/webhooks/deliveries.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { jobAcceptance } from '../../platform/observability/metrics/http-metrics.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { readBody } from '../http/json-body.ts';
 import { queryNumber, readQuery } from '../http/query.ts';
+import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { answerJson, JsonText } from '../http/write-json.ts';
+import { FLOWS_PATH } from '../reference/management-operations.ts';
 import {
   answer,
   body,
@@ -33,29 +36,36 @@ import {
   runRequest,
   underWay,
 } from '../reference/run-examples.ts';
-import { acceptCall } from './calls/accept-call.ts';
-import { findAcceptedCall } from './calls/accept-idempotently.ts';
+import { acceptCall, findAcceptedCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
 import { acceptRun } from './calls/accept-run.ts';
 import { admit } from './calls/admit.ts';
-import { answerJob } from './calls/answer-job.ts';
-import { describePause } from './calls/describe-outcome.ts';
-import { loadFlow, loadFlowIds } from './calls/load-flow.ts';
-import { readIdempotencyKey } from './calls/read-idempotency-key.ts';
+import { requireFewOverrides } from './calls/check-request.ts';
+import { answerJob, describePause } from './calls/describe-outcome.ts';
+import {
+  ifMatchDraft,
+  loadDraft,
+  loadFlow,
+  loadFlowIds,
+  loadRun,
+  runOfFlowNotFound,
+} from './calls/load-flow.ts';
 import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { refuseIdleOfJob } from './calls/refuse-without-effect.ts';
-import { requireFewOverrides } from './calls/require-valid-overrides.ts';
-import { loadRun } from './load-run.ts';
-import type { Updates } from './news.ts';
-import { OUTPUT_ERROR_EXAMPLE, runErrors, WAIT_ERRORS } from './run-errors.ts';
+import { requireStillAllowed } from './calls/require-still-allowed.ts';
+import { OUTPUT_ERROR_EXAMPLE, runErrors, TOOL_ERROR_EXAMPLES, WAIT_ERRORS } from './run-errors.ts';
 import type { RunTarget } from './run-paths.ts';
 import { jobAccepted, jobState } from './run-shapes/answers.ts';
+import { measureReceipt, readReceipt, receiptParameter } from './run-shapes/block-answers.ts';
 import { describeBlockUnderWay } from './run-shapes/block-under-way.ts';
 import { describeRun } from './run-shapes/describe-run.ts';
-import { measureReceipt, readReceipt, receiptParameter } from './run-shapes/receipt.ts';
 import { idempotencyHeaders, type JobRequest, jobRequest } from './run-shapes/requests.ts';
 import { describeProblems } from './run-shapes/tool-requests.ts';
-import { TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
-import { WAIT_MAX_SECONDS, waitForEnd } from './wait-for-end.ts';
+import type { Updates } from './updates.ts';
+
+/** Maximum time that a request may wait for the end. */
+export const WAIT_MAX_SECONDS = 60;
+
+const headers = idempotencyHeaders.extend({ ...modelKeyHeaders.shape, ...ifMatchDraft.shape });
 
 const MS_PER_SECOND = 1_000;
 const TOOLS_REQUIRE_SYNC_EXECUTE = 'Tool calls need a caller that waits: use …/execute or …/step.';
@@ -205,5 +215,59 @@ async function describeProgress({ db }: ApiDeps, { execution_id: executionId, st
       event: delivery.event_type,
       status: delivery.status,
     })),
+  };
+}
+
+export function draftRunRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'post',
+      path: `${FLOWS_PATH}/:flow_id/draft/runs`,
+      operation: {
+        operationId: 'runDraft',
+        summary: 'Start a run of the draft of a flow',
+        description:
+          'The draft has to be complete. The run has version 0 and environment `test`, keeps the draft as it is now, and costs what any run costs. Follow it, read it and cancel it as a job: `GET …/jobs/{executionId}`.',
+        tags: ['Execution'],
+        requestParams: { header: headers },
+        requestBody: body(jobRequest, {
+          message: runRequest,
+          overrides: overridingRequest,
+          images: imageRequest,
+        }),
+        responses: {
+          202: runAnswer('The run is accepted.', jobAccepted, { accepted }),
+          ...jobErrors('draft'),
+        },
+      },
+      handlers: [
+        ...identifyCaller(deps, 'deploy'),
+        loadProject(deps, 'member'),
+        loadDraft(deps),
+        ...jobHandlers(deps),
+      ],
+    },
+  ];
+}
+
+/**
+ * Waits until the run has ended or paused, for at most the seconds in the query, and loads it again. Stops waiting
+ * when the process stops or the client has gone. Throws the errors of a new request when the caller has lost access.
+ */
+function waitForEnd(deps: ApiDeps, updates: Updates): ApiMiddleware {
+  return async function waitForEnd(ctx, next) {
+    const { wait } = ctx.state.query as { wait: number };
+    const { run, flowIds } = ctx.state;
+    if (wait > 0 && run.status === 'started') {
+      const { organizationId } = flowIds;
+      const ended = { organizationId, executionId: run.execution_id, after: RECORDED_MAX };
+      const release = deps.openRequests.follow(organizationId);
+      await updates.wait(ended, wait * 1_000, readerSignal(ctx.res, deps.stopping)).finally(release);
+      await requireStillAllowed(deps, ctx.state.principal, organizationId);
+      const later = await findRun(deps.db, flowIds.flowId, run.execution_id);
+      if (!later) throw runOfFlowNotFound();
+      ctx.state.run = later;
+    }
+    await next();
   };
 }

@@ -1,18 +1,35 @@
 // GET …/runs of a flow, of a project and of an organization: lists of runs.
-import { identifyCaller } from '../auth/identify-caller.ts';
+
+import type { z } from 'zod';
+import type { ZodOpenApiResponsesObject } from 'zod-openapi';
+import { hasRun, type ListedRun, listRunPage, type RunScope } from '../../db/runs/list-runs.ts';
+import { findStuckRuns, type StuckRun } from '../../db/runs/stuck-calls.ts';
+import { identifyCaller, identifyUser } from '../auth/authenticate.ts';
+import { authorizeOrganization, loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ApiMiddleware, Route } from '../http/context.ts';
+import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
+import { unknownCursor } from '../http/page.ts';
 import { readQuery } from '../http/query.ts';
+import {
+  ORGANIZATIONS_PATH,
+  PROJECT_ERRORS,
+  PROJECTS_PATH,
+  RESOURCE_ERRORS,
+  USERS_ONLY,
+} from '../reference/management-operations.ts';
 import { FLOW_PATH, pageWithETag, VALIDATION_ERRORS } from '../reference/operations.ts';
-import { runPage } from '../reference/run-examples.ts';
+import { listedRunPage, runPage } from '../reference/run-examples.ts';
 import { loadFlowIds } from './calls/load-flow.ts';
-import { readRunPage } from './read-run-page.ts';
 import { READ_ERRORS } from './run-errors.ts';
-import { type RunListQuery, runListQuery } from './run-list-query.ts';
-import { runList } from './run-shapes/answers.ts';
-import { describeRun } from './run-shapes/describe-run.ts';
-import { stuckField } from './run-shapes/stuck-field.ts';
+import {
+  organizationRunListQuery,
+  projectRunListQuery,
+  type RunListQuery,
+  runListQuery,
+} from './run-list-query.ts';
+import { listedRuns, runList, stuckField } from './run-shapes/answers.ts';
+import { describeRun, describeState } from './run-shapes/describe-run.ts';
 
 /** Describes the endpoint that lists runs. */
 export function runRoutes(deps: ApiDeps): Route[] {
@@ -51,4 +68,90 @@ function listFlowRuns(deps: ApiDeps): ApiMiddleware {
     }));
     answerWithETag(ctx, { runs: await Promise.all(described), ...end });
   };
+}
+
+/** Lists the endpoints that list the runs of a project and of an organization. */
+export function allRunsRoutes(deps: ApiDeps): Route[] {
+  return [
+    {
+      method: 'get',
+      path: `${PROJECTS_PATH}/:project_id/runs`,
+      operation: {
+        ...operationOf(projectRunListQuery, PROJECT_ERRORS),
+        operationId: 'listProjectRuns',
+        summary: 'List the runs of a project, newest first',
+      },
+      handlers: [
+        ...identifyCaller(deps, 'run', 'read'),
+        loadProject(deps, 'member'),
+        readQuery(projectRunListQuery),
+        list(deps, ({ project }) => ({ projectId: project.id })),
+      ],
+    },
+    {
+      method: 'get',
+      path: `${ORGANIZATIONS_PATH}/:org_id/runs`,
+      operation: {
+        ...operationOf(organizationRunListQuery, RESOURCE_ERRORS),
+        security: USERS_ONLY,
+        operationId: 'listOrganizationRuns',
+        summary: 'List the runs of an organization, newest first',
+      },
+      handlers: [
+        ...identifyUser(deps),
+        authorizeOrganization(deps, { role: 'member' }),
+        readQuery(organizationRunListQuery),
+        list(deps, ({ membership }) => ({ organizationId: membership.organizationId })),
+      ],
+    },
+  ];
+}
+
+function operationOf(query: z.ZodObject, errors: ZodOpenApiResponsesObject) {
+  return {
+    description:
+      'Runs of every version and mode, without those of deleted flows. Ask again with the ETag: 304 while nothing has changed.',
+    tags: ['Runs'],
+    requestParams: { query, header: ifNoneMatch },
+    responses: {
+      ...pageWithETag('A page of runs.', listedRuns, { page: listedRunPage }),
+      ...errors,
+      ...VALIDATION_ERRORS,
+    },
+  };
+}
+
+function list(deps: ApiDeps, scopeOf: (state: ApiState) => RunScope): ApiMiddleware {
+  return async function list(ctx) {
+    const { runs, ...end } = await readRunPage(deps, scopeOf(ctx.state), ctx.state.query as RunListQuery);
+    const described = runs.map((run) => {
+      const { organization, project, flow } = run;
+      return { ...describeState(run), organization, project, flow, ...stuckField(run.stuck) };
+    });
+    answerWithETag(ctx, { runs: described, ...end });
+  };
+}
+
+/**
+ * Reads a page of the runs of a flow, project or organization. Throws VALIDATION_ERROR for a cursor of another list.
+ */
+async function readRunPage(
+  { db }: Pick<ApiDeps, 'db'>,
+  scope: RunScope,
+  { cursor, minCost, ...filter }: RunListQuery,
+): Promise<{
+  runs: (ListedRun & { stuck?: StuckRun | undefined })[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}> {
+  if (cursor !== undefined && !(await hasRun(db, scope, cursor))) throw unknownCursor();
+  const query = { ...scope, ...filter, after: cursor, minMicrocredits: minCost };
+  const { runs, next } = await listRunPage(db, query);
+  const end = { hasMore: next !== null, nextCursor: next };
+  if (!query.stuck || runs.length === 0) return { runs, ...end };
+  const found = await findStuckRuns(
+    db,
+    runs.map((run) => run.execution_id),
+  );
+  return { runs: runs.map((run) => ({ ...run, stuck: found.get(run.execution_id) })), ...end };
 }

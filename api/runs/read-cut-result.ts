@@ -1,11 +1,10 @@
 import type { Db } from '../../db/connect.ts';
-import { measureOutcome } from '../../db/stored-values/measure-outcome.ts';
-import { readResult } from '../../db/stored-values/read-result.ts';
+import { measureOutcome, readResult } from '../../db/stored-values/load-references.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { Value } from '../../flow/value.ts';
 import type { ApiDeps } from '../deps.ts';
-import { cutJson } from '../http/cut-json.ts';
 import { holdStored } from '../http/hold-stored.ts';
+import { cutJson } from '../http/write-json.ts';
 
 /**
  * Reads the result of a run's call, cut to `maxChars` characters of JSON, after reserving memory for the whole

@@ -1,12 +1,12 @@
 // POST …/jobs/{executionId}/rerun and …/retry: a stored run once more, as a job.
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { accessOf } from '../http/principal.ts';
 import { readerSignal } from '../http/reader-signal.ts';
 import { examplesOf, RUN_PATH, runAnswer, thrownBy } from '../reference/operations.ts';
 import { accepted } from '../reference/run-examples.ts';
-import { acceptCall } from './calls/accept-call.ts';
+import { acceptCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
 import {
   acceptRepeat,
   needsCaller,
@@ -15,12 +15,16 @@ import {
   requireRepeatable,
 } from './calls/accept-repeat.ts';
 import { admit } from './calls/admit.ts';
-import { answerJob } from './calls/answer-job.ts';
 import { tooLarge } from './calls/collect-outputs.ts';
-import { flowNotFound, loadFlowIds, loadRunnableFlow } from './calls/load-flow.ts';
-import { readIdempotencyKey } from './calls/read-idempotency-key.ts';
+import { answerJob } from './calls/describe-outcome.ts';
+import {
+  flowNotFound,
+  loadFlowIds,
+  loadRun,
+  loadRunnableFlow,
+  runOfFlowNotFound,
+} from './calls/load-flow.ts';
 import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
-import { loadRun, runOfFlowNotFound } from './load-run.ts';
 import { runErrors } from './run-errors.ts';
 import { jobAccepted } from './run-shapes/answers.ts';
 import { idempotencyHeaders } from './run-shapes/requests.ts';

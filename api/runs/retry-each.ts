@@ -1,16 +1,15 @@
 // Retries of failed runs, one by one, each once; shared by HTTP and the `weir` command.
 import { createHash } from 'node:crypto';
-import { findRepetitions, repeatedAlready } from '../../db/runs/find-repetitions.ts';
+import { findRepetitions, repeatedAlready } from '../../db/runs/insert-calls.ts';
 import type { ListedRun } from '../../db/runs/list-runs.ts';
 import type { Environment } from '../../db/schema.ts';
 import type { ModelKeys } from '../../db/tenants/model-keys.ts';
-import type { ProjectAccess } from '../../db/tenants/project-access.ts';
+import type { ProjectAccess } from '../../db/tenants/projects.ts';
 import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import type { AcceptDeps } from '../deps.ts';
 import type { LoadedFlow } from '../http/context.ts';
-import { STATUS } from '../http/errors.ts';
-import { toServiceError } from '../http/to-service-error.ts';
+import { STATUS, toServiceError } from '../http/errors.ts';
 import { acceptIdempotently } from './calls/accept-idempotently.ts';
 import { acceptRepeat, requireRepeatable } from './calls/accept-repeat.ts';
 import { flowNotFound, loadRunnableFlow } from './calls/load-flow.ts';

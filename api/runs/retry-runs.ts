@@ -1,11 +1,9 @@
 // POST …/projects/{project_id}/runs/retry: retries the failed runs that match a filter, each once.
 import { z } from 'zod';
-import { listRunPage } from '../../db/runs/list-run-page.ts';
-import { hasRun } from '../../db/runs/list-runs.ts';
+import { hasRun, listRunPage } from '../../db/runs/list-runs.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { loadProject, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import { errorCode } from '../http/headers.ts';
@@ -16,13 +14,13 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { PROJECT_ERRORS, PROJECTS_PATH } from '../reference/management-operations.ts';
 import { answer, BODY_ERRORS, body } from '../reference/operations.ts';
 import { retriedRuns, retryFilter } from '../reference/run-examples.ts';
-import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './bulk-filter.ts';
 import { enterAsCaller } from './calls/admit.ts';
-import { startSoon } from './calls/answer-job.ts';
+import { startSoon } from './calls/describe-outcome.ts';
 import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { requireStillAllowed } from './calls/require-still-allowed.ts';
 import { type Retrier, retryEach, sortOutRetries } from './retry-each.ts';
 import { MAY_NOT_RUN } from './run-errors.ts';
+import { BULK_MAX, bulkAnswer, bulkFilter, refuseQuery } from './run-list-query.ts';
 import { executionId } from './run-shapes/answers.ts';
 
 const retryRequest = bulkFilter

@@ -1,14 +1,25 @@
 // The error answers of the endpoints of runs, as the API reference shows them: examples are the errors that are thrown.
+
+import { z } from 'zod';
 import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { keyReused } from '../../db/runs/idempotency-keys.ts';
 import { outputsTooLarge } from '../../db/stored-values/load-references.ts';
-import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
-import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider-keys.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { OUTPUTS_READ_MAX_BYTES, TOOL_MESSAGES_MAX_BYTES } from '../../flow/limits.ts';
+import {
+  notPaused,
+  requireMatchingResults,
+  requireToolSteps,
+  type ToolCallMessage,
+} from '../../flow/tool-calls.ts';
+import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
+import { IDENTITY_PROVIDER_UNAVAILABLE } from '../auth/identity-provider.ts';
 import { flowOfProjectNotFound } from '../flows/flow-of-path.ts';
 import { serviceBusy } from '../http/admission.ts';
+import { CHANGES_UNKNOWN, DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE } from '../http/errors.ts';
 import { retryAfter } from '../http/headers.ts';
+import { PARSE_OPTIONS } from '../http/json-body.ts';
 import { tooManyOpen } from '../http/open-requests.ts';
-import { CHANGES_UNKNOWN, DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE } from '../http/to-service-error.ts';
 import { incomplete } from '../reference/flow-examples.ts';
 import { CHANGED } from '../reference/if-match.ts';
 import {
@@ -22,17 +33,113 @@ import {
   INTERNAL_ERROR_EXAMPLE,
   thrownBy,
 } from '../reference/operations.ts';
-import {
-  ATTACHMENT_ERROR_EXAMPLES,
-  DNS_ERROR_EXAMPLE,
-  REGISTRY_UNAVAILABLE,
-} from './attachment-error-examples.ts';
+import { firstStepRequest } from '../reference/run-examples.ts';
+import { conversation, paused, toolsRequest } from '../reference/tool-call-examples.ts';
+import { requireToolStep } from './calls/accept-resume.ts';
 import { requireParameterNames } from './calls/accept-run.ts';
-import { flowNotFound, versionIsDraft } from './calls/load-flow.ts';
-import { noCredits, suspended } from './calls/require-may-run.ts';
-import { requireSoundTree } from './calls/require-sound-tree.ts';
-import { runOfFlowNotFound } from './load-run.ts';
+import {
+  mimeIncompatible,
+  noCredits,
+  registryUnavailable,
+  suspended,
+  toolsUnsupported,
+} from './calls/check-request.ts';
+import { requireIterations } from './calls/check-resume.ts';
+import { flowNotFound, requireSoundTree, runOfFlowNotFound, versionIsDraft } from './calls/load-flow.ts';
+import { requireStepIndex } from './calls/require-fresh-tree.ts';
+import { unknownState } from './calls/resume-state.ts';
+import { sessionCancelled, sessionNotFound } from './calls/session.ts';
 import type { RunTarget } from './run-paths.ts';
+import { blockedHost, lookUpFailed, readAttachment, tooManyAttachments } from './run-shapes/attachments.ts';
+import { describeProblems, requireMessagesSize, toolFields } from './run-shapes/tool-requests.ts';
+
+const ASK = {
+  step_id: 'ask',
+  name: 'Ask',
+  processor_type: 'llm',
+  processor_config: { tools_enabled: true },
+} as const;
+
+const FLOW: FlowDefinition = { steps: [{ type: 'sequential', ...ASK }] };
+
+const LOOP: FlowDefinition = {
+  steps: [{ type: 'loop', step_id: 'each', name: 'Each', max_iterations: 10, body: FLOW.steps }],
+};
+
+const TWO_STEPS: FlowDefinition = {
+  steps: [...FLOW.steps, { type: 'sequential', step_id: 'end', name: 'End', processor_type: 'passthrough' }],
+};
+
+const [TOOL] = toolsRequest.tools;
+const MESSAGES = conversation as ToolCallMessage[];
+
+const PAUSE = { executionId: paused.executionId, step_id: 'ask', iterations: 26 };
+
+/** The error for malformed tools. */
+const refusedTools = (tools: unknown[]) =>
+  describeProblems(z.object(toolFields).safeParse({ tools }, PARSE_OPTIONS).error as z.ZodError);
+
+/** The error for a step that cannot run. */
+const refusedStep = (request: object, definition = TWO_STEPS) =>
+  thrownBy(() => requireStepIndex(definition, { ...firstStepRequest, ...request }, false));
+
+/** The errors of endpoints that take tools, by status. */
+export const TOOL_ERROR_EXAMPLES = {
+  400: examplesOf(
+    refusedTools([TOOL, TOOL]),
+    refusedTools([{ ...TOOL, function: { name: 'get weather' } }]),
+    thrownBy(() => requireMatchingResults(MESSAGES, ['call_1'])),
+    unknownState(),
+  ),
+  409: examplesOf(thrownBy(() => requireIterations(FLOW, {}, PAUSE, MESSAGES))),
+  413: examplesOf(thrownBy(() => requireMessagesSize(TOOL_MESSAGES_MAX_BYTES + 1))),
+  422: examplesOf(
+    thrownBy(() => requireToolSteps({ steps: [] })),
+    thrownBy(() => requireToolSteps(LOOP)),
+  ),
+  500: examplesOf(toolsUnsupported('ollama/llama2', 'ask')),
+};
+
+/** The errors of a resume of /execute. */
+export const RESUME_ERROR_EXAMPLES = examplesOf(
+  thrownBy(() => requireToolStep(FLOW, 'summarize')),
+  notPaused(),
+);
+
+/** The errors of /step alone, by status. */
+export const STEP_ERROR_EXAMPLES = {
+  400: examplesOf(
+    refusedStep({ message: undefined }),
+    refusedStep({ stepIndex: 2 }),
+    refusedStep({}, { steps: [] }),
+    refusedStep({ accumulatedOutputs: { old: 1 } }),
+  ),
+  404: examplesOf(sessionNotFound()),
+  409: examplesOf(sessionCancelled()),
+};
+
+const IMAGE = { kind: 'url', url: 'https://images.example/weir.png', mime_type: 'image/png' };
+const refused = (change: object) => thrownBy(() => readAttachment({ ...IMAGE, ...change }, 0));
+
+/** Examples of the 400s, by code. */
+const ATTACHMENT_ERROR_EXAMPLES = examplesOf(
+  tooManyAttachments(),
+  refused({ kind: 'data' }),
+  refused({ url: 'http://images.example/weir.png' }),
+  refused({ url: `${IMAGE.url}?${'x'.repeat(URL_MAX_LENGTH)}` }),
+  blockedHost(0, 'localhost is not at a public address'),
+  refused({ mime_type: 'application/pdf' }),
+  refused({ filename: '../weir.png' }),
+  mimeIncompatible({ step_id: 'describe', model: 'demo/chat', mime_type: 'image/png', index: 0 }),
+);
+
+/** Example of a failed host lookup. */
+const DNS_ERROR_EXAMPLE = examplesOf(
+  lookUpFailed('attachments.0.url', 'images.example could not be looked up', { index: 0 }),
+);
+
+/** Example of a model list that is not loaded yet. */
+const REGISTRY_UNAVAILABLE = examplesOf(registryUnavailable());
 
 const EMPTY_LOOP = { type: 'loop' as const, step_id: 'each', name: 'Each', max_iterations: 10, body: [] };
 

@@ -1,12 +1,11 @@
 // The targets of endpoints that start runs: the production version, a published version, or the draft.
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { loadProject } from '../auth/load-project.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { loadProject } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware } from '../http/context.ts';
 import { FLOWS_PATH } from '../reference/management-operations.ts';
 import { flowPaths } from '../reference/operations.ts';
-import { loadDraft } from './calls/load-draft.ts';
-import { loadFlow } from './calls/load-flow.ts';
+import { loadDraft, loadFlow } from './calls/load-flow.ts';
 
 export type RunTarget = 'production' | 'version' | 'draft';
 

@@ -1,21 +1,62 @@
 // GET …/jobs/{executionId}/request and …/flow: what a run was started with, and the steps that it runs.
 import { z } from 'zod';
-import { getRequestOfRun } from '../../db/runs/get-request-of-run.ts';
-import { getRunInput } from '../../db/runs/runs.ts';
+import { getRequestOfRun, getRunInput } from '../../db/runs/runs.ts';
 import type { FlowDefinition } from '../../flow/definition.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { WEBHOOK_EVENTS } from '../../flow/delivery.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
+import { storedSteps } from '../flows/schemas.ts';
+import { parsedObject } from '../flows/written-flow.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { holdAnswerBytes } from '../http/hold-answer-bytes.ts';
 import { queryBoolean, readQuery } from '../http/query.ts';
 import { answer, notModified, RUN_PATH, VALIDATION_ERRORS } from '../reference/operations.ts';
 import { flowOfRun, requestOfRun } from '../reference/run-examples.ts';
-import { loadFlowIds } from './calls/load-flow.ts';
-import { loadRun } from './load-run.ts';
+import { loadFlowIds, loadRun } from './calls/load-flow.ts';
 import { READ_ERRORS } from './run-errors.ts';
+import { attachmentsField } from './run-shapes/attachments.ts';
 import { SHOWN_MAX_BYTES } from './run-shapes/block-answers.ts';
-import { runFlowRecord, runRequestRecord } from './run-shapes/run-request-answers.ts';
+import { blockOverrides } from './run-shapes/requests.ts';
+import { toolFields } from './run-shapes/tool-requests.ts';
+
+const size = z.int().min(0);
+const shown = 'null when its JSON has over 16 KiB: ask with `full=true`.';
+
+const runRequestRecord = z
+  .object({
+    message: z.string().nullable().meta({ description: shown }),
+    parameters: parsedObject.nullable().meta({ description: shown }),
+    block_overrides: blockOverrides.nullable().meta({ description: `By step_id. ${shown}` }),
+    tools: toolFields.tools
+      .unwrap()
+      .nullable()
+      .meta({ description: `Empty when there were none. ${shown}` }),
+    bytes: z
+      .object({ message: size, parameters: size, block_overrides: size, tools: size })
+      .meta({ description: 'The size of each of these as JSON.' }),
+    attachments: attachmentsField.unwrap(),
+    maxCredits: z.number().nullable(),
+    toolChoice: z.unknown().meta({ description: 'null when there was none.' }),
+    requestId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The X-Request-Id of the answer; null when no request started the run.' }),
+    callbackUrl: z.string().nullable(),
+    callbackEvents: z.array(z.enum(WEBHOOK_EVENTS)).nullable(),
+    modelKeyProviders: z.array(z.string()).meta({
+      description: 'The providers for which the request brought keys (`X-Weir-Model-Key`).',
+    }),
+  })
+  .meta({ id: 'RunRequest' });
+
+const runFlowRecord = z
+  .object({
+    flowId: z.uuid(),
+    version: z.int().min(0).meta({ description: '0 is a draft.' }),
+    steps: storedSteps,
+  })
+  .meta({ id: 'RunFlow' });
 
 const requestQuery = z.strictObject({
   full: queryBoolean(false, 'Whether every value is in the answer, whatever its size.'),

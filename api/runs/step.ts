@@ -1,9 +1,10 @@
 // POST …/step: one step of a flow per call, as Server-Sent Events (docs/step-by-step.md).
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
+import type { ToolCallMessage } from '../../flow/tool-calls.ts';
 import type { Place } from '../../platform/limits/place.ts';
 import { waitForRun } from '../../temporal/wait-for-run.ts';
-import { mayStillRead } from '../auth/find-lost-access.ts';
+import { mayStillRead } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, ApiState, Route } from '../http/context.ts';
 import {
@@ -20,27 +21,29 @@ import { readerSignal } from '../http/reader-signal.ts';
 import { receiveBody } from '../http/receive-body.ts';
 import { body } from '../reference/operations.ts';
 import { firstStepRequest, nextStepRequest } from '../reference/run-examples.ts';
-import { acceptCall } from './calls/accept-call.ts';
-import { findAcceptedCall } from './calls/accept-idempotently.ts';
+import { acceptCall, findAcceptedCall, readIdempotencyKey } from './calls/accept-idempotently.ts';
 import { acceptStep } from './calls/accept-step.ts';
 import { admit, startInPlace, takePlace } from './calls/admit.ts';
-import { isOfSameKind } from './calls/get-session.ts';
-import { ifMatchDraft } from './calls/load-draft.ts';
-import { readIdempotencyKey } from './calls/read-idempotency-key.ts';
+import { requireFewOverrides } from './calls/check-request.ts';
+import { isLastRound, requirePauseAllowed } from './calls/check-resume.ts';
+import { ifMatchDraft } from './calls/load-flow.ts';
 import { modelKeyHeaders, readModelKeys } from './calls/read-model-keys.ts';
 import { refuseIdleOfStep } from './calls/refuse-without-effect.ts';
-import { requireFewOverrides } from './calls/require-valid-overrides.ts';
+import { isOfSameKind } from './calls/session.ts';
 import type { AcceptedCall } from './calls/store-call.ts';
-import type { Updates } from './news.ts';
-import { refuseBeyondCap } from './refuse-beyond-cap.ts';
-import { runErrors } from './run-errors.ts';
+import { runErrors, STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './run-errors.ts';
 import { runPaths } from './run-paths.ts';
 import { idempotencyHeaders } from './run-shapes/requests.ts';
 import { type StepRequest, stepEventSchema, stepRequest } from './run-shapes/step-requests.ts';
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
 import { type StepEvent, stepEvents } from './step-events.ts';
 import { takeEventBytes, takeEventWork } from './take-event-bytes.ts';
-import { STEP_ERROR_EXAMPLES, TOOL_ERROR_EXAMPLES } from './tool-error-examples.ts';
+import type { Updates } from './updates.ts';
+
+/** The events before a step's result. */
+const BEGINNING = ['run_started', 'block_started', 'block_retrying'];
+
+type PauseData = { pausedAtStep: string; iterationsUsed: number; toolCallMessages: ToolCallMessage[] };
 
 const ENGINE_UNAVAILABLE =
   'The step is stored and will run when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again runs the step again.';
@@ -229,4 +232,53 @@ async function getCall(
       `Last-Event-ID belongs to a call of step ${run.from}, and stepIndex is ${stepIndex}: send the request of that call, or leave Last-Event-ID out.`,
     );
   return run;
+}
+
+/**
+ * Returns all events of a tool resume. When the model may not ask for tools again, waits for its answer first and
+ * throws TOOL_ITERATION_LIMIT if it does, because an HTTP error is possible only before the stream begins. Ends the
+ * events when the client has `gone`: they keep memory for the last event, and an unread stream ends nothing.
+ */
+export async function refuseBeyondCap(
+  deps: ApiDeps,
+  organizationId: string,
+  run: AcceptedCall,
+  events: AsyncGenerator<StepEvent>,
+  gone: AbortSignal,
+): Promise<AsyncGenerator<StepEvent>> {
+  if (!(await isLastRound(deps, organizationId, run))) return events;
+  const end = () => void events.return(undefined).catch(() => undefined);
+  if (gone.aborted) end();
+  else gone.addEventListener('abort', end, { once: true });
+  const begun: StepEvent[] = [];
+  const failure = await readBeginning(events, begun).catch((error: unknown) => ({ error }));
+  const last = begun.at(-1);
+  if (last && last !== HEARTBEAT && last.name === 'step_paused_for_tool_calls')
+    try {
+      await requirePauseAllowed(deps, run, last.data as PauseData);
+    } catch (error) {
+      await events.return(undefined);
+      throw error;
+    }
+  return continueAfter(begun, failure, events);
+}
+
+/** Reads events into `begun`, up to the first event with the step's result. */
+async function readBeginning(events: AsyncGenerator<StepEvent>, begun: StepEvent[]): Promise<undefined> {
+  for (;;) {
+    const { value, done } = await events.next();
+    if (done) return;
+    begun.push(value);
+    if (value !== HEARTBEAT && !BEGINNING.includes(value.name)) return;
+  }
+}
+
+async function* continueAfter(
+  begun: StepEvent[],
+  failure: { error: unknown } | undefined,
+  events: AsyncGenerator<StepEvent>,
+): AsyncGenerator<StepEvent> {
+  yield* begun;
+  if (failure) throw failure.error;
+  yield* events;
 }

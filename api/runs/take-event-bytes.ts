@@ -1,6 +1,6 @@
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import { type TurnToLeave, takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
-import { StreamInterruption } from '../http/stream-interruption.ts';
+import { StreamInterruption } from '../http/event-stream.ts';
 
 /**
  * Waits until an organization may hold so many bytes for one event of a stream; returns the function that gives them back.

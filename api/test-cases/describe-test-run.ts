@@ -1,14 +1,14 @@
 // Test runs in responses.
 import { z } from 'zod';
-import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import type { VisibleFlow } from '../../db/flows/find-flow.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
-import type { TestRunRow } from '../../db/test-runs/list-test-runs.ts';
 import { type listResultsOf, listTestResults, type TestResultRow } from '../../db/test-runs/test-results.ts';
+import type { TestRunRow } from '../../db/test-runs/test-runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { log } from '../../platform/observability/log.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parsedJson } from '../flows/written-flow.ts';
-import { VALUE_MAX_CHARS } from '../http/cut-json.ts';
+import { VALUE_MAX_CHARS } from '../http/write-json.ts';
 import { readCutResult } from '../runs/read-cut-result.ts';
 
 const count = z.int().min(0);

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { inTransaction } from '../../db/connect.ts';
-import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
-import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import type { VisibleFlow } from '../../db/flows/find-flow.ts';
 import { measureDraft } from '../../db/flows/flow-designs.ts';
 import { requireQuotaOfTests } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
@@ -12,18 +12,17 @@ import { findTestCase, listTestCases } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { createTimedId } from '../../db/timed-id.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { logEngineFailure } from '../../temporal/engine-outage.ts';
-import { startTestRun } from '../../temporal/start-test-run.ts';
-import { untilClosed } from '../../temporal/until-closed.ts';
-import type { Caller } from '../auth/caller.ts';
-import { requireLockedFlow, requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import { logEngineFailure } from '../../temporal/ask-engine.ts';
+import { startTestRun } from '../../temporal/start-run.ts';
+import { untilClosed } from '../../temporal/wait-for-run.ts';
+import { type Caller, requireLockedFlow, requireVisibleFlow } from '../auth/caller.ts';
 import type { ApiDeps } from '../deps.ts';
+import { requireRunnable } from '../flows/draft-problems.ts';
 import { loadDraftOf } from '../flows/flow-of-path.ts';
 import { codeReaderOf } from '../flows/read-code-of.ts';
-import { requireRunnable } from '../flows/require-runnable.ts';
 import { holdStored } from '../http/hold-stored.ts';
-import { toRetryLater } from '../http/retry-later.ts';
-import { requireMayRun } from '../runs/calls/require-may-run.ts';
+import { toRetryLater } from '../http/request-errors.ts';
+import { requireMayRun } from '../runs/calls/check-request.ts';
 import { describeTestRun, type TestRun } from './describe-test-run.ts';
 
 /** Less than the default timeout of MCP clients, 60 s. */

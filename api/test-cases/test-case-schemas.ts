@@ -1,6 +1,6 @@
 // Request and response schemas of test cases over HTTP.
 import { z } from 'zod';
-import { pageOf } from '../http/page-schema.ts';
+import { pageOf } from '../http/page.ts';
 import { testStatus } from './describe-test-run.ts';
 import { newTestCase } from './test-case.ts';
 

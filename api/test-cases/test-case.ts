@@ -3,7 +3,7 @@
 // and deletes test cases.
 import { z } from 'zod';
 import { inTransaction } from '../../db/connect.ts';
-import type { VisibleFlow } from '../../db/flows/find-visible-flow.ts';
+import type { VisibleFlow } from '../../db/flows/find-flow.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
   deleteTestCaseRow,
@@ -12,20 +12,56 @@ import {
   listTestCases,
   loadTestCases,
   saveTestCase,
+  type TestCaseRow,
   updateTestCase,
 } from '../../db/test-runs/test-cases.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { TestInput } from '../../flow/test-case.ts';
-import type { Caller } from '../auth/caller.ts';
-import { notVisible, requireLockedFlow, requireVisibleFlow } from '../auth/require-visible-flow.ts';
+import type { Expectation, TestInput } from '../../flow/test-case.ts';
+import type { OrganizationValidator } from '../../platform/json-schema/validator.ts';
+import { type Caller, notVisible, requireLockedFlow, requireVisibleFlow } from '../auth/caller.ts';
 import type { ApiDeps } from '../deps.ts';
 import { nameSchema, parsedJson } from '../flows/written-flow.ts';
-import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/cut-json.ts';
-import { isNamed, requireMatch } from '../http/etag.ts';
+import { etagOf, isNamed, requireMatch } from '../http/etag.ts';
+import { invalidField } from '../http/request-errors.ts';
 import { workInParts } from '../http/work-in-parts.ts';
+import { cutJson, cutText, shareOf, VALUE_MAX_CHARS } from '../http/write-json.ts';
 import { requireParameterNames } from '../runs/calls/accept-run.ts';
-import { expectation, requireExpectation } from './expectation.ts';
-import { testCaseETag } from './test-case-etag.ts';
+
+export const TEXT_MAX_LENGTH = 20_000;
+
+const expectation = z
+  .discriminatedUnion(
+    'type',
+    [
+      z.strictObject({ type: z.literal('equals'), value: parsedJson }),
+      z.strictObject({
+        type: z.literal('json_schema'),
+        schema: z.union([z.boolean(), z.record(z.string(), parsedJson)], {
+          error: 'must be a JSON Schema as an object, such as {"type": "object"}',
+        }),
+      }),
+      z.strictObject({ type: z.literal('contains'), text: z.string().min(1).max(TEXT_MAX_LENGTH) }),
+      z.strictObject({
+        type: z.literal('judge'),
+        criteria: z.string().min(1).max(TEXT_MAX_LENGTH),
+        model: z.string().min(1).max(200).optional().meta({
+          description: 'The model that judges, as provider/model; the default of the service when absent.',
+        }),
+      }),
+    ],
+    {
+      error: (issue) =>
+        issue.code === 'invalid_union'
+          ? 'must have a type: equals, json_schema, contains or judge'
+          : issue.code === 'invalid_type' && issue.input !== undefined
+            ? 'must be an object with a type, such as {"type": "contains", "text": "…"}'
+            : undefined,
+    },
+  )
+  .meta({
+    description:
+      'What the answer of the flow must be. equals: this JSON value. json_schema: a value that matches the schema. contains: a value with this text in it. judge: a value that meets the criteria, as a model judges.',
+  });
 
 /** The most characters of a test case: a test run copies all cases of its flow. */
 export const CASE_MAX_CHARS = 500_000;
@@ -175,4 +211,43 @@ export async function deleteTestCase(
       details,
     });
   });
+}
+
+/** Computes the strong ETag of a stored test case. */
+export function testCaseETag({
+  name,
+  input,
+  expectation,
+}: Pick<TestCaseRow, 'name' | 'input' | 'expectation'>): string {
+  return etagOf(JSON.stringify([name, input, expectation]));
+}
+
+/**
+ * Completes an expectation with the name of the judging model, so that the case keeps its meaning. Throws
+ * VALIDATION_ERROR, and SCHEMA_INVALID.
+ */
+async function requireExpectation(
+  {
+    config,
+    registry,
+    validator,
+  }: Pick<ApiDeps, 'config' | 'registry'> & { validator: OrganizationValidator },
+  expected: z.output<typeof expectation>,
+): Promise<Expectation> {
+  if (expected.type === 'json_schema') await validator.requireValidSchema(expected.schema);
+  if (expected.type !== 'judge') return expected;
+  const model = expected.model ?? config.judgeModel;
+  if (model === undefined)
+    throw invalidModel('is required: this service has no default model for judging (WEIR_JUDGE_MODEL).');
+  try {
+    registry.capabilities(model);
+  } catch (error) {
+    if (error instanceof ServiceError) throw invalidModel(error.message);
+    throw error;
+  }
+  return { ...expected, model };
+}
+
+function invalidModel(message: string): ServiceError {
+  return invalidField('expectation.model', message);
 }

@@ -4,13 +4,12 @@
 import { z } from 'zod';
 import { listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { DELIVERY_STATUSES } from '../../flow/delivery.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { authorizeOrganization } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { answerWithETag, ifNoneMatch } from '../http/etag.ts';
-import { toPage } from '../http/page.ts';
-import { pageLimit } from '../http/page-schema.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import { accessOf, type Principal } from '../http/principal.ts';
 import { momentText, readQuery } from '../http/query.ts';
 import {
@@ -21,12 +20,10 @@ import {
   WEBHOOKS_PATH,
 } from '../reference/operations.ts';
 import { deliveryPage, detailedDelivery } from '../reference/webhook-examples.ts';
-import { webhookEvent } from '../runs/run-shapes/callback-fields.ts';
-import { parsePlace, toCursor } from './delivery-cursor.ts';
-import { DELIVERY_ERRORS } from './delivery-errors.ts';
-import { getDeliveryDetail } from './get-delivery-detail.ts';
-import { deliveryDetail, deliveryList } from './schemas.ts';
-import { toDeliveryRecord } from './to-delivery-record.ts';
+import { webhookEvent } from '../runs/run-shapes/requests.ts';
+import { getDeliveryDetail, toDeliveryRecord } from './delivery-records.ts';
+import { DELIVERY_ERRORS } from './redeliveries.ts';
+import { deliveryDetail, deliveryList, parsePlace, toCursor } from './schemas.ts';
 
 const deliveriesQuery = z.strictObject({
   limit: pageLimit,

@@ -12,8 +12,7 @@ import {
 } from '../../activities/deliveries/webhook-listeners.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ANSWER_BODY_MAX_BYTES } from '../../platform/net/read-answer-start.ts';
-import { findLostAccess } from '../auth/find-lost-access.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
+import { findLostAccess, identifyCaller } from '../auth/authenticate.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { EVENT_STREAM_HEADERS, formatEvent, HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.ts';

@@ -8,7 +8,7 @@ import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { deliveryNotFound } from './delivery-not-found.ts';
+import { deliveryNotFound } from './delivery-records.ts';
 
 /** Maximum number of deliveries that one request sends again. */
 export const RECOVERED_MAX = 1_000;

@@ -1,30 +1,46 @@
 // POST …/webhooks/deliveries/{deliveryId}/redeliver, …/webhooks/recover and …/webhooks/test: webhooks on request.
 import type { z } from 'zod';
-import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { createTimedId } from '../../db/timed-id.ts';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
 import { startNextDeliveries, tryStartDelivery } from '../../temporal/start-delivery-workflow.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readBody } from '../http/json-body.ts';
-import { answer, BODY_ERRORS, body, ORGANIZATION_ERRORS, WEBHOOKS_PATH } from '../reference/operations.ts';
+import {
+  answer,
+  BODY_ERRORS,
+  body,
+  errorAnswer,
+  examplesOf,
+  ORGANIZATION_ERRORS,
+  WEBHOOKS_PATH,
+} from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
+import { requireWebhookUrl } from '../runs/calls/callback.ts';
 import { lookUpInTurn } from '../runs/calls/look-up-in-turn.ts';
-import { requireWebhookUrl } from '../runs/calls/require-webhook-url.ts';
-import { toCursor } from './delivery-cursor.ts';
-import { DELIVERY_ERRORS } from './delivery-errors.ts';
+import { deliveryNotFound, toDeliveryRecord } from './delivery-records.ts';
 import {
   addTestDelivery,
   RECOVERED_MAX,
   recoverDeliveries,
   redeliverDelivery,
 } from './recorded-redeliveries.ts';
-import { deliveryRecord, recovered, recoverRequest, testRequest } from './schemas.ts';
-import { toDeliveryRecord } from './to-delivery-record.ts';
+import { deliveryRecord, recovered, recoverRequest, testRequest, toCursor } from './schemas.ts';
+
+/** The error responses of endpoints about one delivery. */
+export const DELIVERY_ERRORS = {
+  404: {
+    id: 'DeliveryNotFound',
+    ...errorAnswer(
+      'The delivery is unknown, or belongs to another organization.',
+      examplesOf(deliveryNotFound()),
+    ),
+  },
+};
 
 export function webhookRedeliveryRoutes(deps: ApiDeps): Route[] {
   const first = [

@@ -1,6 +1,6 @@
 // GET …/webhooks/secret and POST …/webhooks/secret/rotate show and rotate signing secrets (docs/webhooks.md).
 import { z } from 'zod';
-import { repeatLostWrite } from '../../db/connection/repeat-lost-write.ts';
+import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
 import {
   ensureSigningSecret,
@@ -9,9 +9,8 @@ import {
   rotateSigningSecret,
 } from '../../db/webhooks/webhook-secrets.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
-import { authorizeOrganization } from '../auth/authorize-organization.ts';
-import { identifyCaller } from '../auth/identify-caller.ts';
-import { writeAuthorized } from '../auth/write-authorized.ts';
+import { identifyCaller } from '../auth/authenticate.ts';
+import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ApiMiddleware, Route } from '../http/context.ts';
 import { readQuery } from '../http/query.ts';

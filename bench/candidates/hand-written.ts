@@ -1,8 +1,15 @@
 // main: a candidate written by hand behind Koa: a workflow, or the three functions without an engine
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { json } from 'node:stream/consumers';
+import { Client } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import Koa from 'koa';
+import { installRuntime } from '../../temporal/install-runtime.ts';
+import * as activities from './functions.ts';
 import { forward, passOn, shout } from './functions.ts';
-import { serve } from './serve.ts';
-import { startWorker } from './start-worker.ts';
 import type * as workflows from './workflows.ts';
 
 /** The workflow to start for each request, and whether its first task comes back with the answer to the start. */
@@ -23,4 +30,46 @@ if (workflow === undefined) {
       }),
     stop,
   );
+}
+
+/** Answers `{message}` with `{result}` through Koa, sends its URL to the parent process and ends with it. */
+async function serve(
+  run: (message: string) => Promise<string>,
+  stop: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const app = new Koa();
+  app.use(async (ctx) => {
+    const { message } = (await json(ctx.req)) as { message: string };
+    ctx.body = { result: await run(message) };
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.once('disconnect', async () => {
+    server.close();
+    await stop();
+  });
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
+}
+
+/** Starts a worker with the SDK's defaults on its own task queue, and a client on the same connection. */
+async function startWorker() {
+  installRuntime();
+  const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS });
+  const taskQueue = `bench-${randomUUID()}`;
+  const worker = await Worker.create({
+    connection,
+    taskQueue,
+    workflowsPath: path.join(import.meta.dirname, 'workflows.ts'),
+    activities,
+  });
+  const running = worker.run();
+  return {
+    client: new Client({ connection }),
+    taskQueue,
+    async stop() {
+      worker.shutdown();
+      await running;
+      await connection.close();
+    },
+  };
 }

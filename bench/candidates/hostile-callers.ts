@@ -1,6 +1,6 @@
 // main: the callers of a hostile organization
 import { constants, setPriority } from 'node:os';
-import { HOSTILE_LOADS, type HostileCall, type HostileLoad } from '../hostile-loads.ts';
+import { HOSTILE_LOADS, type HostileCall, type HostileLoad } from '../neighbours/hostile-loads.ts';
 
 // Elsewhere they have machines of their own.
 setPriority(constants.priority.PRIORITY_LOW);

@@ -1,7 +1,7 @@
 // main: an innocent organization, which calls each of its flows once a second without waiting for earlier calls
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWebhookReceiver, testAuthority } from '../../test/fakes/webhook-receiver.ts';
-import type { InnocentCall, InnocentJob, InnocentResult } from '../innocent.ts';
+import type { InnocentCall, InnocentJob, InnocentResult } from '../neighbours/innocent.ts';
 
 /** A call without an answer after this time has failed. */
 const ANSWER_TIMEOUT_MS = 60_000;

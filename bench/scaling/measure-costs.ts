@@ -3,12 +3,12 @@ import { sql } from 'kysely';
 import type { Db } from '../../db/connect.ts';
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../../test/blocks.ts';
-import type { Backends } from '../backends.ts';
-import { startLoadGenerator } from '../load.ts';
-import { startBenchService } from '../service.ts';
-import { readUsage } from '../usage.ts';
-import { startOutside } from '../weir.ts';
-import { COST_PARTS, type CostPart, type Measured } from './costs.ts';
+import type { Backends } from '../setup/backends.ts';
+import { startLoadGenerator } from '../setup/load.ts';
+import { startBenchService } from '../setup/service.ts';
+import { readUsage } from '../setup/usage.ts';
+import { startOutside } from '../setup/weir.ts';
+import { COST_PARTS, type CostPart, type Measured } from './plan-machines.ts';
 
 const CREDITS = 1_000_000;
 const WARM_UP_RUNS = 100;

@@ -1,4 +1,4 @@
-import { quantile } from '../statistics.ts';
+import { quantile } from '../setup/statistics.ts';
 
 /** A part as a queue: `servers` runs at a time, each for `ms` at each of its visits, exponentially distributed. */
 type Station = { servers: number; ms: number };

@@ -1,7 +1,9 @@
 import { ServiceError } from '../../flow/errors.ts';
-import { sessionToken } from '../sign-in/session-token.ts';
-import { findLocalStart } from './local-start.ts';
-import { localToken } from './local-token.ts';
+import { readSessions, type Session, withSessionLock, writeSessions } from '../sign-in/session-store.ts';
+import { findLocalStart, localToken } from './local-start.ts';
+
+/** A token is replaced this long before it expires. */
+const RENEW_MS = 60_000;
 
 /** An API key or a JWT, and where it came from. */
 export type Credential = {
@@ -38,5 +40,37 @@ export async function getCredential(
     keyOnly
       ? `WEIR_API_KEY is not set. Set it to a key of the service at ${url}.`
       : `There is no credential for the service at ${url}. Sign in with weir login ${url}, or set WEIR_API_KEY to one of its keys.`,
+  );
+}
+
+/** Gets the access token of the session at a service, a new one where it expires soon; undefined without a session. */
+async function sessionToken(url: string): Promise<string | undefined> {
+  const session = readSessions().services[url];
+  if (!session) return undefined;
+  return isFresh(session) ? session.accessToken : withSessionLock(() => renew(url));
+}
+
+/** Another command may have renewed the session, or ended it, while this one waited. */
+async function renew(url: string): Promise<string> {
+  const sessions = readSessions();
+  const session = sessions.services[url];
+  if (!session) throw ended(url);
+  if (isFresh(session)) return session.accessToken;
+  if (session.refreshToken === undefined) throw ended(url);
+  const { refreshSession } = await import('../sign-in/identity-provider.ts');
+  const renewed = await refreshSession(session, session.refreshToken);
+  if (!renewed) throw ended(url);
+  writeSessions({ ...sessions, services: { ...sessions.services, [url]: renewed } });
+  return renewed.accessToken;
+}
+
+function isFresh({ expiresAt }: Session): boolean {
+  return expiresAt - RENEW_MS > Date.now();
+}
+
+function ended(url: string): ServiceError {
+  return new ServiceError(
+    'UNAUTHENTICATED',
+    `Your session at ${url} has ended. Sign in again: weir login ${url}`,
   );
 }

@@ -3,11 +3,10 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { Progress } from '../../db/backup/write-backup.ts';
-import { listReleaseMigrations } from '../../db/list-release-migrations.ts';
+import { listReleaseMigrations } from '../../db/list-migrations.ts';
 import { stateFolder } from '../api/local-start.ts';
-import { note } from '../terminal/print-line.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { requireReadable } from '../terminal/read-source.ts';
+import { requireReadable } from '../terminal/files.ts';
+import { type CommandResult, note, printed } from '../terminal/print.ts';
 import { hasOwnTemporal, isLocal, restoreLocally, whileDatabaseRuns } from './local-database.ts';
 
 const MEGABYTE = 1_000_000;

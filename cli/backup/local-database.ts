@@ -2,8 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { startPostgres } from '../../dev/postgres/postgres.ts';
-import { findLockOwner } from '../../dev/processes/process-lock.ts';
-import { takeStartLock } from '../../dev/processes/start-lock.ts';
+import { findLockOwner, takeStartLock } from '../../dev/processes/process-lock.ts';
 import { startWatchdog } from '../../dev/processes/watchdog.ts';
 import { openStateFolder, provideSecrets } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -37,7 +36,7 @@ export function restoreLocally<T>(
     const result = await work(url);
     for (const end of ['', '-wal', '-shm'])
       rmSync(path.join(stateFolder(), `temporal.db${end}`), { force: true });
-    const { checkSecrets } = await import('../doctor/check-secrets.ts');
+    const { checkSecrets } = await import('../doctor/check-database.ts');
     const keys = findGivenKeys() ?? provideSecrets(stateFolder()).secretsKeys;
     const [problem] = await checkSecrets({ databaseUrl: url, secretsKeys: encryptionKeys.parse(keys) });
     return problem ? { result, unreadable: `${problem.message} ${mendSecrets(cluster)}` } : { result };

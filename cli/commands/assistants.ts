@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { toAssistant } from '../../api/organizations/to-assistant.ts';
-import { callApi } from '../api/call-api.ts';
-import { listAll } from '../api/list-all.ts';
-import { assistantTable } from '../terminal/assistant-table.ts';
+import type { toAssistant } from '../../api/organizations/to-records.ts';
+import { callApi, listAll } from '../api/call-api.ts';
 import { parseId } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { type CommandResult, printed } from '../terminal/print.ts';
+import { assistantTable } from '../terminal/tables.ts';
 
 const PATH = '/api/v1/assistants';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { auditList } from '../../api/organizations/schemas.ts';
-import { getOrganization } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
-import { auditTable } from '../terminal/audit-table.ts';
-import { defineAuditLog } from '../terminal/define-audit-log.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { listAll } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
+import { type CommandResult, printed } from '../terminal/print.ts';
+import { defineAuditLog } from '../terminal/shared-commands.ts';
+import { auditTable } from '../terminal/tables.ts';
 
 const LIMIT_MAX = 10_000;
 

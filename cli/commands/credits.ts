@@ -3,13 +3,11 @@ import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { creditAccount, grantRecord, ledgerEntry } from '../../api/organizations/credit-schemas.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { callApi, exchange } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
+import { callApi, exchange, listAll } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
 import { AnswerLost } from '../api/to-error.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseRunId, parseTime, parseWholeNumber } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 import { parseIdempotencyKey, parseMaxCredits } from './run-request.ts';
 
 const LIMIT_MAX = 10_000;

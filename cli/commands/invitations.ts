@@ -5,12 +5,10 @@ import type {
   joinedRecord,
   newInvitation,
 } from '../../api/organizations/invitation-schemas.ts';
-import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
-import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
+import { callApi, listAll } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
 import { parseId } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { type CommandResult, formatTable, formatTime, oneLine, printed } from '../terminal/print.ts';
 
 const ORG = ['<org>', 'slug of the organization'] as const;
 const ID = [

@@ -3,11 +3,10 @@ import type { z } from 'zod';
 import type { apiKeyList, apiKeyRecord, newApiKey } from '../../api/organizations/schemas.ts';
 import { KEY_SCOPES } from '../../db/tables/access.ts';
 import { callApi } from '../api/call-api.ts';
-import { getProject } from '../api/get-by-path.ts';
-import { keyTable } from '../terminal/key-table.ts';
-import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argument.ts';
-import { parsePath } from '../terminal/parse-path.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { getProject } from '../api/get-resource.ts';
+import { parseFutureDate, parseKeyId, parseName, parsePath } from '../terminal/parse-argument.ts';
+import { type CommandResult, printed } from '../terminal/print.ts';
+import { keyTable } from '../terminal/tables.ts';
 
 const PROJECT = ['<org/project>', 'project of the key', parsePath('org/project')] as const;
 

@@ -1,12 +1,10 @@
 import { Argument, type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { memberRecord } from '../../api/organizations/schemas.ts';
-import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { callApi, listAll } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
 import { parseUserId } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
 
 const ORG = ['<org>', 'slug of the organization'] as const;
 const USER = ['<userId>', 'id of the user: the `sub` of tokens', parseUserId] as const;

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { modelList } from '../../api/organizations/models.ts';
-import { getOrganization } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
-import { formatTable } from '../terminal/format-table.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
+import { listAll } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
+import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
 
 export function addModelsCommand(program: Command): void {
   program

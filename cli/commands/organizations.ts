@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { organizationRecord } from '../../api/organizations/schemas.ts';
-import { callApi } from '../api/call-api.ts';
-import { getOrganization } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
-import { formatTable } from '../terminal/format-table.ts';
+import { callApi, listAll } from '../api/call-api.ts';
+import { getOrganization } from '../api/get-resource.ts';
+import { type Deletion, describeDeletion, requireConfirmation } from '../terminal/deletion.ts';
 import { parseName, parseSlug } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { requireConfirmation } from '../terminal/require-confirmation.ts';
-import { type Deletion, describeDeletion } from './describe-deletion.ts';
+import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
 
 const PATH = '/api/v1/organizations';
 

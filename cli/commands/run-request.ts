@@ -3,11 +3,10 @@
 import { InvalidArgumentError } from 'commander';
 import { idempotencyHeaders } from '../../api/runs/run-shapes/requests.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { isObject } from '../../flow/is-object.ts';
-import { findInexactNumber } from '../../platform/json-text/find-inexact-number.ts';
-import { hasInfiniteNumber } from '../../platform/json-text/has-infinite-number.ts';
-import { readSource } from '../terminal/read-source.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { isObject } from '../../flow/json.ts';
+import { findInexactNumber, hasInfiniteNumber } from '../../platform/json-text/scan-json.ts';
+import { readSource } from '../terminal/files.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
 
 type JsonObject = { [key: string]: unknown };
 

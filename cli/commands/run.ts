@@ -3,12 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { callApi } from '../api/call-api.ts';
 import { Unreachable } from '../api/to-error.ts';
-import { type BlockState, type BlockUnderWay, blockLine, underWayLine } from '../terminal/block-table.ts';
-import { oneLine } from '../terminal/format-table.ts';
-import { parseHttps, parseVersionNumber } from '../terminal/parse-argument.ts';
-import { splitPath } from '../terminal/parse-path.ts';
-import { printLine } from '../terminal/print-line.ts';
-import { printResult } from '../terminal/print-result.ts';
+import { parseHttps, parseVersionNumber, splitPath } from '../terminal/parse-argument.ts';
+import { oneLine, printLine, printResult } from '../terminal/print.ts';
+import { type BlockState, type BlockUnderWay, blockLine, underWayLine } from '../terminal/tables.ts';
 import {
   parseIdempotencyKey,
   parseMaxCredits,

@@ -1,24 +1,22 @@
 import { type Command, Option } from 'commander';
 import { runListQuery } from '../../api/runs/run-list-query.ts';
-import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
+import { OPEN_RUN_STATUSES, RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { VERSION_MAX } from '../../flow/limits.ts';
-import { addBulkOptions } from '../terminal/bulk-options.ts';
-import { EXAMPLE_ID } from '../terminal/example-id.ts';
 import {
+  parseErrorCode,
   parseField,
   parseRunId,
   parseRunIds,
   parseTime,
+  parseVersionNumber,
   parseWholeNumber,
+  UsageError,
 } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { requireIdsOrFilter } from '../terminal/require-ids-or-filter.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { type BulkOptions, changeRuns } from './bulk-runs.ts';
-import { list } from './list-runs.ts';
+import { type CommandResult, printed } from '../terminal/print.ts';
+import { EXAMPLE_ID } from '../terminal/shared-commands.ts';
+import { type BulkOptions, changeRuns, list } from './many-runs.ts';
 import { parseIdempotencyKey } from './run-request.ts';
-import { showBlock } from './show-block.ts';
-import { cancelEach, fork, repeat, show } from './stored-run.ts';
+import { cancelEach, fork, repeat, show, showBlock } from './stored-run.ts';
 
 const { key, minCost, id } = runListQuery.shape;
 const LIMIT_MAX = 10_000;
@@ -141,4 +139,40 @@ async function cancelSome(
   const byFilter = all || (ids.length === 0 && Object.keys(filter).some((name) => name !== 'dryRun'));
   requireIdsOrFilter(ids, byFilter, filter, '--all');
   return byFilter ? changeRuns('cancel', filter) : cancelEach(ids);
+}
+
+/** Adds the options that say which runs a command is carried out for, where it takes no id. */
+function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Command {
+  if (how === 'retry')
+    command
+      .option('--failed', 'all matching failed runs, each once')
+      .addOption(
+        new Option('--error-code <code>', 'only runs that failed with this code').argParser(parseErrorCode),
+      );
+  else
+    command
+      .option('--all', 'all matching runs that have not ended')
+      .addOption(new Option('--status <status>', 'only runs with this status').choices(OPEN_RUN_STATUSES));
+  return command
+    .option('--flow <path>', 'only runs of org/project/flow')
+    .option('--project <path>', 'only runs of org/project')
+    .addOption(new Option('--mode <mode>', 'only runs of this mode').choices(RUN_MODES))
+    .addOption(new Option('--environment <name>', 'only runs of this environment').choices(['live', 'test']))
+    .option('--version <number>', 'only runs of this version', parseVersionNumber)
+    .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
+    .option('--until <time>', 'only runs started before this time', parseTime)
+    .option('--dry-run', 'list matching runs without changing them');
+}
+
+/** Throws UsageError unless a command got either ids, or options that find runs: `option` says that these are meant. */
+function requireIdsOrFilter(ids: string[], byFilter: boolean, filter: object, option: string): void {
+  const names = Object.keys(filter);
+  if (ids.length > 0 && (byFilter || names.length > 0))
+    throw new UsageError('Give ids of runs, or options that find them, not both.');
+  if (ids.length === 0 && !byFilter)
+    throw new UsageError(
+      names.length > 0 && option === '--failed'
+        ? 'Add --failed to retry all failed runs that these options find.'
+        : `Give ids of runs, or ${option} with options that find them.`,
+    );
 }

@@ -1,12 +1,20 @@
 // What `weir runs` does with one stored run, which it finds by its id.
 import type { z } from 'zod';
 import type { jobState, runState, stepCursor } from '../../api/runs/run-shapes/answers.ts';
+import type { blockDetail } from '../../api/runs/run-shapes/block-answers.ts';
 import { callApi } from '../api/call-api.ts';
-import { getRun, runPath } from '../api/get-run.ts';
-import { type BlockState, type BlockUnderWay, blockTable, underWayLine } from '../terminal/block-table.ts';
+import { getRun, runPath } from '../api/get-resource.ts';
 import { describeError } from '../terminal/describe-error.ts';
-import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
+import { type CommandResult, formatTable, formatTime, oneLine } from '../terminal/print.ts';
+import {
+  type BlockState,
+  type BlockUnderWay,
+  blockLine,
+  blockTable,
+  underWayLine,
+} from '../terminal/tables.ts';
+
+const VALUES = ['input', 'sent', 'output'] as const;
 
 type JobState = z.output<typeof jobState>;
 
@@ -114,4 +122,24 @@ export async function repeat(
       '',
     ),
   };
+}
+
+/** Shows the last execution of a block: its values up to 16 KiB each, or one of them in full. */
+export async function showBlock(
+  executionId: string,
+  key: string,
+  { value }: { value?: (typeof VALUES)[number] },
+): Promise<CommandResult> {
+  const path = `${runPath(await getRun(executionId))}/blocks/${encodeURIComponent(key)}`;
+  if (value !== undefined) {
+    const json = await callApi<unknown>('GET', `${path}/${value}`);
+    return { json, text: JSON.stringify(json, null, 2) };
+  }
+  const block = await callApi<z.output<typeof blockDetail>>('GET', path);
+  const lines = VALUES.map((name) => {
+    const bytes = block[`${name}Bytes`];
+    const isLarge = block[name] === null && bytes > 'null'.length;
+    return `${name}: ${isLarge ? `${bytes} bytes; --value ${name} prints them` : JSON.stringify(block[name])}`;
+  });
+  return { json: block, text: [blockLine(block as BlockState), ...lines].join('\n') };
 }

@@ -3,12 +3,10 @@ import type { z } from 'zod';
 import { projectUsageQuery, type usageReport } from '../../api/organizations/usage-schemas.ts';
 import { USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { DRAFT_VERSION } from '../../flow/definition.ts';
-import { getOrganization, getProject } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
-import { formatTable } from '../terminal/format-table.ts';
-import { parseField } from '../terminal/parse-argument.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { listAll } from '../api/call-api.ts';
+import { getOrganization, getProject } from '../api/get-resource.ts';
+import { parseField, UsageError } from '../terminal/parse-argument.ts';
+import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
 
 const DAY = projectUsageQuery.shape.from;
 

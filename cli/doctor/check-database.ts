@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { connect } from '../../db/connect.ts';
+import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/database-errors.ts';
 import {
   findWriteRefusal,
   NO_ROOM,
@@ -7,14 +9,24 @@ import {
   STANDBY,
   type WriteRefusal,
 } from '../../db/connection/find-write-refusal.ts';
-import { FREE_CONNECTIONS, isOutOfConnections } from '../../db/connection/is-out-of-connections.ts';
 import { inspectDatabase } from '../../db/inspect-database.ts';
+import { listLockHolders, listLongWaiting } from '../../db/migrate.ts';
+import { requireModelKeysReadable } from '../../db/tenants/model-keys.ts';
+import { requireSigningSecretsReadable } from '../../db/webhooks/webhook-secrets.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { CONNECTIONS_BESIDES_POOL } from '../../platform/process/few-open-files.ts';
-import { checkClock } from './check-clock.ts';
-import { checkLocks } from './check-locks.ts';
-import { checkSecrets } from './check-secrets.ts';
+import { createEncryption, SecretUnreadable } from '../../platform/secrets/encrypt.ts';
+import { checkClock } from './check-machine.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
+
+const SECRETS_FIX =
+  'Set WEIR_SECRETS_KEYS to the keys that the stored secrets were made with, in every process: docs/operating/secrets.md.';
+
+/** Statements of Weir hold their locks for less. */
+const LONG_SECONDS = 3;
+
+const MEND =
+  'End what holds the lock where it was forgotten, as its user or a superuser: select pg_terminate_backend(<its process>).';
 
 const TIMEOUT_MS = 6_000;
 const VERSION_MIN = 15;
@@ -139,4 +151,44 @@ function describeRefusal(error: unknown, host: string): Result {
 function hostOf(url: string): string {
   const { host } = new URL(url);
   return host || 'localhost';
+}
+
+/** Looks whether statements wait long for a lock of a table or row, and names the sessions that hold it. */
+async function checkLocks(databaseUrl: string, timeoutMs: number): Promise<Result[]> {
+  const db = connect(databaseUrl, 1, timeoutMs);
+  try {
+    const waiting = await listLongWaiting(db, LONG_SECONDS);
+    const holders = await listLockHolders(db, waiting);
+    if (holders.length === 0) return [];
+    const count = waiting.length === 1 ? '1 statement waits' : `${waiting.length} statements wait`;
+    const message = `${count} for more than ${LONG_SECONDS} s for a lock of ${holders.join('; ')}.`;
+    return [failure(message, MEND)];
+  } catch (error) {
+    return [failure(`Locks could not be looked at: ${describe(error)}.`, 'Repeat weir doctor.')];
+  } finally {
+    db.destroy().catch(() => undefined);
+  }
+}
+
+/** Looks whether WEIR_SECRETS_KEYS has the keys under which the stored secrets are encrypted: decrypts one of each. */
+export async function checkSecrets({
+  databaseUrl,
+  secretsKeys,
+}: Pick<Config, 'databaseUrl' | 'secretsKeys'>): Promise<Result[]> {
+  const encryption = createEncryption(secretsKeys);
+  const db = connect(databaseUrl, 1);
+  try {
+    const results: Result[] = [];
+    for (const require of [requireModelKeysReadable, requireSigningSecretsReadable])
+      await require(db, encryption).catch((error: unknown) =>
+        results.push(
+          error instanceof SecretUnreadable
+            ? failure(`${describe(error)}.`, SECRETS_FIX)
+            : failure(`Secrets could not be looked at: ${describe(error)}.`, 'Repeat weir doctor.'),
+        ),
+      );
+    return results;
+  } finally {
+    db.destroy().catch(() => undefined);
+  }
 }

@@ -1,13 +1,25 @@
 import { Connection } from '@temporalio/client';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
-import { blockTaskQueue } from '../../flow/run.ts';
+import { blockTaskQueue, SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 import { type Config, DEFAULT_ADDRESS } from '../../platform/config/config.ts';
-import { describeNothing } from '../../temporal/describe-nothing.ts';
-import { grpcCodeOf, UNANSWERED } from '../../temporal/grpc-code.ts';
-import { ACTIVITY_TASKS, listPollers, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
-import { describeAttributes } from './describe-attributes.ts';
-import { describePollers, type PolledQueue } from './describe-pollers.ts';
+import { describeNothing, grpcCodeOf, UNANSWERED } from '../../temporal/engine-errors.ts';
+import {
+  ACTIVITY_TASKS,
+  isSeen,
+  listPollers,
+  listUnserved,
+  type Polled,
+  WORKFLOW_TASKS,
+} from '../../temporal/list-pollers.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
+
+const LISTED_MAX = 5;
+
+/** A task queue: the role of its workers (WEIR_WORKER_ROLES), and what waits on it when there are none. */
+type PolledQueue = { name: string; role: 'flows' | 'webhooks'; work: string };
+
+/** The server's own, by which workers find workflows whose task fails or loses its worker. */
+const REPORTED_PROBLEMS = 'TemporalReportedProblems';
 
 /** For all that the server is asked: a check may take 8 s. */
 const TIMEOUT_MS = 6_000;
@@ -115,4 +127,61 @@ function queuesOf(taskQueue: string): TypedQueue[] {
 function describeDays(seconds: number): string {
   const days = Math.round(seconds / DAY_SECONDS);
   return days === 1 ? '1 day' : `${days} days`;
+}
+
+/** Describes which search attributes are missing among those that the namespace has; undefined: they cannot be listed. */
+export function describeAttributes(names: string[] | undefined): Result[] {
+  if (names === undefined)
+    return [
+      warning(
+        'The search attributes of the namespace cannot be listed with these rights.',
+        `Have its owner check that it has ${Object.keys(SEARCH_ATTRIBUTES).join(', ')}.`,
+      ),
+    ];
+  const results: Result[] = [];
+  const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !names.includes(name));
+  if (missing.length > 0)
+    results.push(
+      failure(
+        `The namespace lacks the search attributes ${missing.map(([name, type]) => `${name} (${type})`).join(', ')}.`,
+        'A worker registers them when it starts; on Temporal Cloud, add them yourself.',
+      ),
+    );
+  if (!names.includes(REPORTED_PROBLEMS))
+    results.push(
+      warning(
+        `This server does not set ${REPORTED_PROBLEMS}: workflows whose task fails again and again are not counted and not logged, and runs that lose their workers are not parked.`,
+        'Use Temporal server 1.31 or newer. Until then look in the Temporal Web UI for runs that stand still.',
+      ),
+    );
+  return results;
+}
+
+/** Says whether workers poll a task queue, by when the engine saw each, the last first. */
+export function describePollers({ name, role, work }: PolledQueue, polled: Polled): Result {
+  const { pollers, chosen } = polled;
+  const seen = pollers.filter(isSeen);
+  const gone = pollers.length - seen.length;
+  const count = `${seen.length} ${seen.length === 1 ? 'worker polls' : 'workers poll'} ${name}`;
+  const unserved = listUnserved(polled);
+  if (seen.length > 0 && unserved.length > 0) {
+    const versions = unserved.map(({ state, version = 'workers without one' }) => `${state} (${version})`);
+    return failure(
+      `${count}, none of the version that is ${versions.join(' or ')}: ${unserved.length < chosen.length ? 'a share of the ' : ''}new ${work} wait.`,
+      'Set the version of the running workers as current and end the ramp, or start workers of the version named: docs/operating/worker-versions.md.',
+    );
+  }
+  if (seen.length === 0)
+    return failure(
+      `No worker polls ${name}: ${work} wait.${gone > 0 ? ` The last one was seen ${pollers[0]?.secondsAgo} s ago.` : ''}`,
+      `Start a worker (npm run worker) whose WEIR_WORKER_ROLES has ${role} or is not set, with this WEIR_TASK_QUEUE and namespace. If one runs, look at its log.`,
+    );
+  const listed = seen.slice(0, LISTED_MAX).map(({ secondsAgo }) => `${secondsAgo} s`);
+  const further = seen.length > LISTED_MAX ? ' and more' : '';
+  return ok(
+    `${count}, last seen ${listed.join(', ')}${further} ago.` +
+      (gone > 0
+        ? ` ${gone} more ${gone === 1 ? 'was' : 'were'} last seen ${pollers.at(seen.length)?.secondsAgo} s ago or longer.`
+        : ''),
+  );
 }

@@ -2,7 +2,15 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Confinement, findConfinement } from '../../activities/code/confinement.ts';
+import { countOpenAtMost } from '../../api/http/open-requests.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { describeFewOpenFiles, MORE_OPEN_FILES } from '../../platform/process/few-open-files.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
+
+const NOTICED_MS = 5_000;
+
+/** Tokens and signatures are refused by some when clocks differ by so much. */
+const REFUSED_MS = 60_000;
 
 const SHORT_BYTES = 2 * 1024 ** 3;
 const OUT_BYTES = 200 * 1024 ** 2;
@@ -53,4 +61,24 @@ export function describeConfinement({ args }: Confinement): Result[] {
       'Install util-linux, and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or the container’s seccomp profile), or deny egress from outside.',
     ),
   ];
+}
+
+/** Looks whether an API and a worker in one process may open as many files here as their limits need. */
+export async function checkOpenFiles(config: Config): Promise<Result[]> {
+  const few = await describeFewOpenFiles(config, {
+    requests: countOpenAtMost(config.openRequestsMax),
+    worker: config.workerRoles,
+  });
+  return [
+    few ? warning(`${few}.`, MORE_OPEN_FILES) : ok('A process may have enough files and connections open.'),
+  ];
+}
+
+/** Compares a clock that was just read, which took `takenMs`, with that of this machine; finds nothing where they agree. */
+export function checkClock(whose: string, at: Date, takenMs: number): Result[] {
+  const apart = Math.abs(Date.now() - takenMs / 2 - at.getTime());
+  if (apart < NOTICED_MS + takenMs) return [];
+  const message = `The clock of this machine and that of ${whose} are ${Math.round(apart / 1_000)} s apart.`;
+  const mend = 'Have both synchronized by NTP (chrony, systemd-timesyncd).';
+  return [apart >= REFUSED_MS ? failure(message, mend) : warning(message, mend)];
 }

@@ -2,9 +2,14 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { fetchFromProvider, readDiscovery } from '../../api/auth/identity-provider.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { withoutBrackets } from '../../platform/net/resolve-public.ts';
+import { openObjectStore } from '../../platform/object-store/open-object-store.ts';
+import { checkClock } from './check-machine.ts';
 import { describe, failure, ok, type Result, warning } from './finding.ts';
+
+const ANSWER_MAX_MS = 5_000;
 
 /** Looks whether the model providers can be reached. Sends no key, and makes no call of a model. */
 export async function checkModels(
@@ -114,4 +119,70 @@ export async function checkService(
 
 function originOf(url: string): string {
   return URL.parse(url)?.origin ?? 'its address';
+}
+
+/** Looks whether the object store has the bucket and takes the credentials. Writes nothing. */
+export async function checkObjects({ objectStore }: Pick<Config, 'objectStore'>): Promise<Result[]> {
+  const store = await openObjectStore(objectStore);
+  if (!store || !objectStore) return [ok('Large requests and outputs are kept in PostgreSQL.')];
+  try {
+    const { bucket, endpoint = `AWS in ${objectStore.region}` } = objectStore;
+    const problem = await store.findProblem(ANSWER_MAX_MS);
+    if (problem === undefined) return [ok(`The object store has the bucket ${bucket}.`)];
+    return [
+      failure(
+        `The object store ${problem} (bucket ${bucket}, ${endpoint}).`,
+        'Correct WEIR_OBJECT_STORE, WEIR_OBJECT_STORE_ENDPOINT, AWS_REGION or the credentials, or start the store.',
+      ),
+    ];
+  } finally {
+    store.close();
+  }
+}
+
+/** Looks whether users' tokens can be checked: by the issuer's discovery document and its keys. */
+export async function checkIdentity({ oidc }: Pick<Config, 'oidc'>, signal: AbortSignal): Promise<Result[]> {
+  if (!oidc)
+    return [
+      warning(
+        'No identity provider is configured: only API keys are accepted.',
+        'Set WEIR_OIDC_ISSUER, unless no user is to sign in.',
+      ),
+    ];
+  const { issuer, audience, mcpAudience } = oidc;
+  try {
+    const { jwks_uri } = await readDiscovery(issuer, signal);
+    const keys = (await fetchFromProvider(jwks_uri, signal)) as { keys?: unknown[] };
+    if (!keys?.keys?.length)
+      return [
+        failure(
+          `${jwks_uri} has no keys.`,
+          'Have the provider publish its signing keys: no token can be checked.',
+        ),
+      ];
+    return [
+      ok(
+        `${issuer} answers, with ${keys.keys.length} ${keys.keys.length === 1 ? 'key' : 'keys'}. Tokens are for ${audience} or, over MCP, ${mcpAudience}.`,
+      ),
+      ...(await compareClocks(issuer, signal)),
+    ];
+  } catch (error) {
+    return [
+      failure(
+        `The identity provider ${issuer} cannot be used: ${describe(error)}.`,
+        'Start it, or set WEIR_OIDC_ISSUER to the issuer exactly as its discovery document has it.',
+      ),
+    ];
+  }
+}
+
+/** Reads the provider's clock from the Date of an answer, which is exact to a second. */
+async function compareClocks(issuer: string, signal: AbortSignal): Promise<Result[]> {
+  const begun = performance.now();
+  const { headers, body } = await fetch(issuer, { method: 'HEAD', redirect: 'manual', signal });
+  await body?.cancel();
+  const date = new Date(headers.get('date') ?? Number.NaN);
+  return Number.isNaN(date.getTime())
+    ? []
+    : checkClock('the identity provider', date, performance.now() - begun + 1_000);
 }

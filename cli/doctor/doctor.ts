@@ -1,7 +1,12 @@
 // `weir doctor`: looks at everything that the service depends on, as it is configured here, and says how to mend what is wrong.
 import type { Command } from 'commander';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { formatFindings } from './format-findings.ts';
+import { type CommandResult, printed } from '../terminal/print.ts';
+import type { Finding } from './finding.ts';
+
+const SIGNS = { ok: '✓', warning: '!', error: '✗' };
+const COLUMNS = 80;
+
+const INDENT = 17;
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -25,4 +30,41 @@ async function report(): Promise<CommandResult> {
   const ok = findings.every(({ state }) => state !== 'error');
   process.exitCode = ok ? 0 : 1;
   return { json: { ok, findings }, text: formatFindings(findings) };
+}
+
+/** Formats what was found, within 80 columns: a sign, the part, what was found, and below it how to mend it. */
+function formatFindings(findings: Finding[]): string {
+  const lines = findings.flatMap(({ check, state, message, mend }) => [
+    ...wrap(message, `${SIGNS[state]} ${check.padEnd(INDENT - 4)}  `),
+    ...(mend === undefined ? [] : wrap(`→ ${mend}`, ' '.repeat(INDENT))),
+  ]);
+  const count = (which: Finding['state']) => findings.filter(({ state }) => state === which).length;
+  const errors = count('error');
+  const warnings = count('warning');
+  const end =
+    errors + warnings === 0
+      ? 'Nothing is wrong.'
+      : `${plural(errors, 'error')} (✗), ${plural(warnings, 'warning')} (!).`;
+  return [...lines, '', end].join('\n');
+}
+
+function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** Breaks text between words; its own line feeds stay. */
+function wrap(text: string, first: string): string[] {
+  const lines = text.split('\n').flatMap((line) => {
+    const found: string[] = [];
+    let current = line.match(/^ */)?.[0] ?? '';
+    for (const word of line.trim().split(/ +/)) {
+      const longer = current.trim() === '' ? current + word : `${current} ${word}`;
+      if (longer.length > COLUMNS - INDENT && current.trim() !== '') {
+        found.push(current);
+        current = word;
+      } else current = longer;
+    }
+    return [...found, current];
+  });
+  return lines.map((line, index) => `${index === 0 ? first : ' '.repeat(INDENT)}${line}`);
 }

@@ -1,16 +1,13 @@
 // Looks at everything that the service depends on. Loaded when it is needed: it needs the packages of the service.
 
-import { findStart } from '../../dev/processes/start-lock.ts';
+import { findStart } from '../../dev/processes/process-lock.ts';
 import { type Config, describeUnknown, readConfig } from '../../platform/config/config.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
 import { findUnsetOfStart, hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkEngine } from './check-engine.ts';
-import { checkIdentity } from './check-identity.ts';
-import { checkDisk, checkSandbox } from './check-machine.ts';
-import { checkModels, checkService, checkWebhooks } from './check-network.ts';
-import { checkObjects } from './check-objects.ts';
-import { checkOpenFiles } from './check-open-files.ts';
+import { checkDisk, checkOpenFiles, checkSandbox } from './check-machine.ts';
+import { checkIdentity, checkModels, checkObjects, checkService, checkWebhooks } from './check-network.ts';
 import { type Check, type Finding, failure, type Result, runCheck, warning } from './finding.ts';
 
 const CORRECT =

@@ -1,16 +1,30 @@
 // The commands `weir flow …`, over HTTP with the caller's credential. docs/flow-file.md says what push and pull compare,
 // and when they refuse.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseName, parseSlug, parseVersionNumber } from '../terminal/parse-argument.ts';
-import { parsePath } from '../terminal/parse-path.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { compare } from './compare.ts';
-import { addFlowArguments, projectOption } from './flow-arguments.ts';
-import { create, list, remove, rename, versions } from './manage.ts';
-import { type PullOptions, pull } from './pull.ts';
-import { pullProject } from './pull-project.ts';
-import { pushToProduction } from './push-to-production.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { callApi, listAll } from '../api/call-api.ts';
+import { type Flow, getFlow, getProject } from '../api/get-resource.ts';
+import { requireConfirmation } from '../terminal/deletion.ts';
+import {
+  parseName,
+  parsePath,
+  parseSlug,
+  parseVersionNumber,
+  splitPath,
+  UsageError,
+} from '../terminal/parse-argument.ts';
+import { type CommandResult, formatTable, formatTime, printed } from '../terminal/print.ts';
+import { addFlowArguments, getFlows, type NamedFlow, projectOption } from './flow-arguments.ts';
+import { describeChanges, findFlowChanges } from './flow-content.ts';
+import { type PullOptions, pull, pullProject } from './pull.ts';
+import { pushToProduction } from './push.ts';
+import { planPush } from './push-plan.ts';
 import { promote, publish } from './release.ts';
+import { flowsUrl, readSide, urlOf, type Version } from './service-flow.ts';
+
+type Side = number | 'draft';
+
+type CompareOptions = { project?: string; from?: Side; to?: Side };
 
 const FLOW = ['<org/project/flow>', 'path of the flow', parsePath('org/project/flow')] as const;
 const PATHS_OR_FILES = 'paths of flows (org/project/flow), flow files, or folders of them';
@@ -155,4 +169,100 @@ function parseSide(text: string): number | 'draft' {
   if (text === 'draft') return text;
   if (/^[1-9]\d*$/.test(text)) return parseVersionNumber(text);
   throw new InvalidArgumentError('Give the number of a version, or draft.');
+}
+
+// `weir flow list`, `versions`, `create`, `rename` and `delete`.
+
+async function list(path: string): Promise<CommandResult> {
+  const flows = await listAll<Flow>(flowsUrl((await getProject(path)).id), 'flows');
+  return {
+    json: flows,
+    text: formatTable(
+      ['slug', 'name', 'draft', 'latest', 'production', 'updated'],
+      flows.map((flow) => [
+        flow.slug,
+        flow.name,
+        flow.draftIsPublished ? 'published' : 'unpublished',
+        flow.latestVersion,
+        flow.productionVersion,
+        formatTime(flow.updatedAt),
+      ]),
+      'The project has no flows. Create one with: weir flow push <file> --project <org/project>',
+    ),
+  };
+}
+
+async function versions(path: string): Promise<CommandResult> {
+  const rows = await listAll<Version>(`${urlOf(await getFlow(path))}/versions`, 'versions');
+  return {
+    json: rows,
+    text: formatTable(
+      ['version', 'published', 'production', 'note'],
+      rows.map((row) => [row.version, formatTime(row.publishedAt), row.isProduction ? 'yes' : '', row.note]),
+      'No version is published. Publish one with: weir flow publish <org/project/flow> --note <text>',
+    ),
+  };
+}
+
+async function create(
+  path: string,
+  { name, description }: { name: string; description?: string },
+): Promise<CommandResult> {
+  const [organization, project, slug] = splitPath(path, 'org/project/flow');
+  const { id } = await getProject(`${organization}/${project}`);
+  const body = { name, slug, ...(description !== undefined && { description }) };
+  const flow = await callApi<Flow>('POST', flowsUrl(id), { body });
+  return { json: flow, text: `Created ${path}, with an empty draft.` };
+}
+
+async function rename(
+  path: string,
+  { name, description }: { name?: string; description?: string },
+): Promise<CommandResult> {
+  if (name === undefined && description === undefined) throw new UsageError('Give --name or --description.');
+  const body = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+  const flow = await callApi<Flow>('PUT', urlOf(await getFlow(path)), { body });
+  return { json: flow, text: `${path} is now named ${JSON.stringify(flow.name)}.` };
+}
+
+async function remove(path: string, { confirm }: { confirm: string }): Promise<CommandResult> {
+  requireConfirmation(splitPath(path, 'org/project/flow')[2] ?? '', confirm);
+  const flow = await getFlow(path);
+  await callApi('DELETE', urlOf(flow));
+  return { json: { flow: path, id: flow.id }, text: `Deleted ${path}.` };
+}
+
+// `weir flow diff`: what a file would change, or what changed from one version to another.
+
+/** Compares the draft of each flow with its file, or for a path two versions of the flow. */
+async function compare(names: string[], options: CompareOptions): Promise<CommandResult> {
+  const results = [];
+  for (const named of await getFlows(names, options.project, '--from'))
+    results.push(await compareOne(named, options));
+  const text = results.map(({ path, from, to, changes }) =>
+    changes.length === 0
+      ? `${path}: no difference from ${from} to ${to}.`
+      : `${path}, from ${from} to ${to}:\n${describeChanges(changes)}`,
+  );
+  return { json: results.map(({ path, ...result }) => ({ flow: path, ...result })), text: text.join('\n') };
+}
+
+async function compareOne({ path, flow, local }: NamedFlow, options: CompareOptions) {
+  if (local) {
+    if (options.from !== undefined || options.to !== undefined)
+      throw new UsageError('--from and --to compare versions of a flow: give its path, org/project/flow.');
+    const { changes, testChanges } = await planPush({ path, local, ...(flow && { flow }) });
+    return { path, from: 'draft', to: local.file, changes: [...changes, ...testChanges] };
+  }
+  if (!flow) throw new ServiceError('NOT_FOUND', `There is no flow ${path}.`);
+  const from = options.from ?? flow.productionVersion;
+  const to = options.to ?? 'draft';
+  if (from === null)
+    throw new UsageError(`${path} has no production version: say with --from what to compare with.`);
+  const changes = findFlowChanges(await readSide(flow, from), await readSide(flow, to));
+  return { path, from: nameOf(from), to: nameOf(to), changes };
+}
+
+function nameOf(side: Side): string {
+  return side === 'draft' ? 'draft' : `version ${side}`;
 }

@@ -1,12 +1,12 @@
 // Arguments that name flows: paths such as acme/main/hello, flow files, and folders of them.
 import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { describeFileProblems } from '../../api/flows/file-problems.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { type Flow, getFlow, getProject } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
-import { parsePath } from '../terminal/parse-path.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { type LocalFlow, readFlowFiles } from './read-flow-files.ts';
+import { listAll } from '../api/call-api.ts';
+import { type Flow, getFlow, getProject } from '../api/get-resource.ts';
+import { parsePath, UsageError } from '../terminal/parse-argument.ts';
+import { type LocalFlow, readFlowFiles } from './flow-files.ts';
 import { flowsUrl } from './service-flow.ts';
 
 /** A flow that a command is about. `flow` is absent when the service has none of that path, `local` for a path. */
@@ -85,4 +85,29 @@ export function requireExisting(named: NamedFlow): ExistingFlow {
     'NOT_FOUND',
     `${path} does not exist: create it with weir flow push ${local?.file}.`,
   );
+}
+
+// An unfinished flow may be pushed, but neither published nor tested.
+
+/** Throws INVALID_TREE with what is missing in the files of all flows, by line. */
+export function requireFinished(flows: NamedFlow[]): void {
+  const problems = flows.flatMap(({ path, local }) =>
+    local && local.missing.length > 0
+      ? [describe(path, local.file, describeFileProblems('INVALID_TREE', local.missing).message)]
+      : [],
+  );
+  if (problems.length > 0) throw new ServiceError('INVALID_TREE', problems.join('\n'));
+}
+
+/** Makes the service's refusal of an unfinished draft name the flow, and what its file lacks by line. */
+export function nameUnfinished(named: NamedFlow) {
+  return (error: unknown): never => {
+    if (!(error instanceof ServiceError) || error.code !== 'INVALID_TREE') throw error;
+    requireFinished([named]);
+    throw new ServiceError(error.code, describe(named.path, named.local?.file, error.message));
+  };
+}
+
+function describe(path: string, file: string | undefined, problems: string): string {
+  return `${path} is not finished${file === undefined ? '' : ` (${file})`}, and can be neither published nor tested:\n${problems}`;
 }

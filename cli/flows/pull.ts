@@ -1,17 +1,34 @@
 // `weir flow pull`: writes a flow into a file, and its test cases into the file beside it.
-import { stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { type Flow, getFlow } from '../api/get-by-path.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { writeText } from '../terminal/write-text.ts';
-import { describeChanges, findFlowChanges, findTestChanges } from './describe-changes.ts';
-import { type FlowContent, isSameFlow, isSameTests, type TestCase } from './flow-content.ts';
+import { SLUG_PATTERN } from '../../flow/limits.ts';
+import { listAll } from '../api/call-api.ts';
+import { type Flow, getFlow, getProject } from '../api/get-resource.ts';
+import { writeText } from '../terminal/files.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import {
+  describeChanges,
+  type FlowContent,
+  findFlowChanges,
+  findTestChanges,
+  isSameFlow,
+  isSameTests,
+  type TestCase,
+} from './flow-content.ts';
+import {
+  formatOf,
+  formatTestCases,
+  type LocalFlow,
+  listFlowFiles,
+  readFlowFiles,
+  testCasesFile,
+} from './flow-files.ts';
 import { remember } from './past-texts.ts';
 import { hasHeldFlow, hasHeldTests, placeOf } from './push-plan.ts';
-import { formatOf, type LocalFlow, readFlowFiles } from './read-flow-files.ts';
-import { readSide, readTestCases } from './service-flow.ts';
-import { formatTestCases, testCasesFile } from './test-cases-file.ts';
+import { flowsUrl, readDraft, readSide, readTestCases } from './service-flow.ts';
 
 export type PullOptions = { version?: number | undefined; force?: boolean | undefined };
 
@@ -94,4 +111,39 @@ async function requireKept(
 async function write(file: string, path: string, isSame: boolean | undefined, text: string): Promise<void> {
   if (!isSame) await writeText(file, text);
   await remember(file, placeOf(path), text);
+}
+
+/** Writes the drafts of all flows of a project into a folder: each into the file that has its slug, else a new one. */
+export async function pullProject(
+  project: string,
+  folder: string | undefined,
+  options: PullOptions,
+): Promise<CommandResult> {
+  if (options.version !== undefined) throw new UsageError('--version is of one flow: give its path.');
+  if (folder === undefined) throw new UsageError('Give the folder to write the flows of the project into.');
+  const flows = await listAll<Flow>(flowsUrl((await getProject(project)).id), 'flows');
+  flows.forEach(requireSlug);
+  await mkdir(folder, { recursive: true });
+  const isEmpty = (await stat(folder)).isDirectory() && (await listFlowFiles(folder)).length === 0;
+  const locals = isEmpty ? [] : await readFlowFiles([folder]);
+  const written = [];
+  for (const flow of flows) {
+    const known = locals.find((local) => local.flow.slug === flow.slug)?.file;
+    const { content } = await readDraft(flow);
+    const file = known ?? path.join(folder, `${flow.slug}.yaml`);
+    written.push(await writeFlow(flow, `${project}/${flow.slug}`, content, file, options));
+  }
+  return {
+    json: written.map(({ json }) => json),
+    text: written.map(({ text }) => text).join('\n') || `${project} has no flows.`,
+  };
+}
+
+/** Throws VALIDATION_ERROR for a slug that is not valid: as the name of a file it could be a path out of the folder. */
+function requireSlug({ slug }: Flow): void {
+  if (SLUG_PATTERN.test(slug)) return;
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    `The service lists a flow whose slug ${JSON.stringify(slug)} is not valid, so nothing was written. Check WEIR_URL.`,
+  );
 }

@@ -1,17 +1,22 @@
 // What `weir flow push` would do to a flow, and whether it may.
-import { draftETag } from '../../api/flows/draft-etag.ts';
+import { draftETag } from '../../api/flows/flow-etag.ts';
 import { parseDraftFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Change } from '../../flow/find-changes.ts';
-import type { Flow } from '../api/get-by-path.ts';
+import type { Flow } from '../api/get-resource.ts';
 import { serviceUrl } from '../api/service-url.ts';
-import { findFlowChanges, findTestChanges } from './describe-changes.ts';
 import type { NamedFlow } from './flow-arguments.ts';
-import { type FlowContent, isSameFlow, isSameTests, type TestCase } from './flow-content.ts';
+import {
+  type FlowContent,
+  findFlowChanges,
+  findTestChanges,
+  isSameFlow,
+  isSameTests,
+  type TestCase,
+} from './flow-content.ts';
+import { formatOf, type LocalFlow, parseTestCases, testCasesFile } from './flow-files.ts';
 import { pastTexts } from './past-texts.ts';
-import { formatOf, type LocalFlow } from './read-flow-files.ts';
 import { readDraft, readTestCases, type SavedTestCase } from './service-flow.ts';
-import { parseTestCases, testCasesFile } from './test-cases-file.ts';
 
 export type PushPlan = {
   path: string;

@@ -4,17 +4,18 @@ import { flowETag } from '../../api/flows/flow-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
-import type { Flow } from '../api/get-by-path.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { describeChanges } from './describe-changes.ts';
-import { getFlowsOfFiles } from './flow-arguments.ts';
+import type { Flow } from '../api/get-resource.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import { getFlowsOfFiles, requireFinished } from './flow-arguments.ts';
+import { describeChanges } from './flow-content.ts';
+import { formatOf, formatTestCases, testCasesFile } from './flow-files.ts';
 import { isShallow, remember } from './past-texts.ts';
 import { type PushPlan, placeOf, planPush } from './push-plan.ts';
-import { pushTestCases } from './push-test-cases.ts';
-import { formatOf } from './read-flow-files.ts';
-import { requireFinished } from './require-finished.ts';
+import { promote, publish } from './release.ts';
 import { type Draft, flowsUrl, replaceDraft, urlOf } from './service-flow.ts';
-import { formatTestCases, testCasesFile } from './test-cases-file.ts';
+
+type Options = PushOptions & { note?: string };
 
 export type PushOptions = {
   project?: string | undefined;
@@ -131,4 +132,50 @@ function notesOf({ local }: PushPlan, draft?: Draft): string[] {
 
 function toJson({ path, local, changes, testChanges }: PushPlan) {
   return { flow: path, file: local.file, changes, testChanges, problems: local.missing };
+}
+
+/**
+ * Creates, replaces and deletes test cases until they are those of the file. Unless `force`, throws PRECONDITION_FAILED or
+ * NOT_FOUND where a case is no longer the one that was compared.
+ */
+export async function pushTestCases(
+  flow: Flow,
+  { local, tests, testChanges }: PushPlan,
+  force: boolean,
+): Promise<void> {
+  if (!local.tests || testChanges.length === 0) return;
+  const url = `${urlOf(flow)}/test-cases`;
+  const changed = new Set(testChanges.map(({ from, to }) => ((to ?? from) as { name: string }).name));
+  for (const body of local.tests.filter(({ name }) => changed.has(name))) {
+    const saved = tests.find(({ name }) => name === body.name);
+    if (force) await callApi('POST', url, { body });
+    else if (!saved) await callApi('POST', url, { body, headers: { 'if-none-match': '*' } });
+    else await callApi('PUT', `${url}/${saved.test_case_id}`, { body, headers: { 'if-match': saved.etag } });
+  }
+  const kept = new Set(local.tests.map(({ name }) => name));
+  for (const { test_case_id, name, etag } of tests)
+    if (!kept.has(name))
+      await callApi('DELETE', `${url}/${test_case_id}`, { headers: { 'if-match': force ? '*' : etag } });
+}
+
+/** Pushes files and, with `production`, publishes and promotes what was pushed. */
+export async function pushToProduction(
+  sources: string[],
+  { note, ...options }: Options,
+): Promise<CommandResult> {
+  const { project, production } = options;
+  if (note !== undefined && !production)
+    throw new UsageError('--note describes a version: give --production too.');
+  const pushed = await push(sources, options);
+  if (!production) return pushed;
+  const results = [
+    pushed,
+    await publish(sources, { project, note: note ?? '' }),
+    await promote(sources, { project }),
+  ];
+  const [first, ...others] = results.map(({ json }) => json as object[]) as [object[], ...object[][]];
+  return {
+    json: first.map((flow, at) => Object.assign({}, flow, ...others.map((list) => list[at]))),
+    text: results.map(({ text }) => text).join('\n'),
+  };
 }

@@ -1,13 +1,17 @@
 // `weir flow publish` and `weir flow promote`: a draft becomes a version, and a version the one that callers run.
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
-import type { Flow } from '../api/get-by-path.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { describeChanges, findFlowChanges } from './describe-changes.ts';
-import { type ExistingFlow, getFlows, requireExisting } from './flow-arguments.ts';
-import { type FlowContent, isSameFlow } from './flow-content.ts';
-import { nameUnfinished, requireFinished } from './require-finished.ts';
+import type { Flow } from '../api/get-resource.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import {
+  type ExistingFlow,
+  getFlows,
+  nameUnfinished,
+  requireExisting,
+  requireFinished,
+} from './flow-arguments.ts';
+import { describeChanges, type FlowContent, findFlowChanges, isSameFlow } from './flow-content.ts';
 import { readDraft, readSide, urlOf, type Version } from './service-flow.ts';
 
 /** Publishes each draft that its latest version does not hold. The draft of a file is published as that file has it. */

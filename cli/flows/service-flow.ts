@@ -1,8 +1,7 @@
 // A flow as the service has it, with the requests that read and change it.
 import type { Step } from '../../flow/definition.ts';
-import { callApi, exchange } from '../api/call-api.ts';
-import type { Flow } from '../api/get-by-path.ts';
-import { listAll } from '../api/list-all.ts';
+import { callApi, exchange, listAll } from '../api/call-api.ts';
+import type { Flow } from '../api/get-resource.ts';
 import type { FlowContent, TestCase } from './flow-content.ts';
 
 export type Draft = { steps: Step[]; problems: { path: string; message: string }[]; notes: string[] };

@@ -1,17 +1,50 @@
 // `weir test`: runs the test cases of drafts and shows the results.
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ServiceError } from '../../flow/errors.ts';
+import { callApi } from '../api/call-api.ts';
+import type { Flow } from '../api/get-resource.ts';
 import { Unreachable } from '../api/to-error.ts';
 import { describeError } from '../terminal/describe-error.ts';
-import { formatTable } from '../terminal/format-table.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { writeText } from '../terminal/write-text.ts';
-import { describeChanges } from './describe-changes.ts';
-import { addFlowArguments, getFlows, type NamedFlow, requireExisting } from './flow-arguments.ts';
-import { formatJUnit } from './format-junit.ts';
+import { writeText } from '../terminal/files.ts';
+import { type CommandResult, formatTable, printed } from '../terminal/print.ts';
+import {
+  addFlowArguments,
+  getFlows,
+  type NamedFlow,
+  nameUnfinished,
+  requireExisting,
+} from './flow-arguments.ts';
+import { describeChanges } from './flow-content.ts';
 import { planPush } from './push-plan.ts';
-import { nameUnfinished } from './require-finished.ts';
-import { runTests, type TestedFlow } from './run-tests.ts';
+import { urlOf } from './service-flow.ts';
+
+type Result = Pick<TestRun['results'][number], 'name' | 'status' | 'why' | 'ms'>;
+
+const POLL_MS = 500;
+
+/** A test run outlives restarts of the service, which is asked again for this long. */
+const RECONNECT_MS = 60_000;
+
+type TestRun = {
+  test_run_id: string;
+  status: string;
+  total: number;
+  passed: number;
+  cost: number;
+  results: {
+    name: string;
+    status: 'pending' | 'passed' | 'failed' | 'error';
+    why: string | null;
+    flow_run_id: string;
+    ms: number | null;
+    cost: number;
+  }[];
+};
+
+/** `testRun` is null for a flow without test cases, and for one whose tests could not be run: `error` says why. */
+type TestedFlow = { flow: string; testRun: TestRun | null; error?: string };
 
 export function addTestCommand(program: Command): void {
   const command = program
@@ -102,4 +135,58 @@ function summaryOf(tested: TestedFlow[]): string {
     ...(without.length > 0 ? [`Without test cases: ${without.join(', ')}.`] : []),
     ...(untested.length > 0 ? [`Not tested: ${untested.join(', ')}.`] : []),
   ].join('\n');
+}
+
+/** Runs all test cases of a draft and waits for their end; null when there are none. */
+async function runTests(flow: Flow): Promise<TestRun | null> {
+  const url = `${urlOf(flow)}/test-runs`;
+  let run: TestRun;
+  try {
+    run = await callApi<TestRun>('POST', url, { body: {} });
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'CONFLICT') return null;
+    throw error;
+  }
+  let reachable = Date.now();
+  while (run.status === 'started') {
+    await sleep(POLL_MS);
+    try {
+      run = await callApi<TestRun>('GET', `${url}/${run.test_run_id}`);
+      reachable = Date.now();
+    } catch (error) {
+      if (!(error instanceof Unreachable) || Date.now() - reachable > RECONNECT_MS) throw error;
+    }
+  }
+  return run;
+}
+
+/** Writes test results as JUnit XML, which CI systems show: a suite for each flow. */
+export function formatJUnit(tested: TestedFlow[]): string {
+  const suites = tested.flatMap(({ flow, testRun, error }) => {
+    if (error !== undefined)
+      return [suiteOf(flow, [{ name: 'all test cases', status: 'error', why: error, ms: null }])];
+    return testRun ? [suiteOf(flow, testRun.results)] : [];
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
+}
+
+function suiteOf(flow: string, results: Result[]): string {
+  const count = (wanted: string) => results.filter(({ status }) => status === wanted).length;
+  const cases = results.map((result) => caseOf(flow, result));
+  return `  <testsuite name="${escapeXml(flow)}" tests="${results.length}" failures="${count('failed')}" errors="${count('error')}" skipped="${count('pending')}">\n${cases.join('')}  </testsuite>\n`;
+}
+
+function caseOf(flow: string, { name, status, why, ms }: Result): string {
+  const time = ms === null ? '' : ` time="${ms / 1_000}"`;
+  const opening = `    <testcase classname="${escapeXml(flow)}" name="${escapeXml(name)}"${time}`;
+  if (status === 'passed') return `${opening}/>\n`;
+  const element = { failed: 'failure', error: 'error', pending: 'skipped' }[status];
+  return `${opening}><${element} message="${escapeXml(why ?? '')}"/></testcase>\n`;
+}
+
+/** Escapes text for an XML attribute; characters that XML cannot hold are replaced. */
+function escapeXml(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\u{fffd}')
+    .replace(/[&<>"\t\n\r]/g, (character) => `&#${character.codePointAt(0)};`);
 }

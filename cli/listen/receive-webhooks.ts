@@ -1,5 +1,8 @@
 // A receiver of webhooks on this machine: verifies their signatures and prints them.
+
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -8,13 +11,18 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import getRawBody from 'raw-body';
+import { openStateFolder } from '../../dev/state-folder.ts';
 import { isFromWeir } from '../../examples/webhooks/verify.ts';
-import { formatTime, oneLine } from '../terminal/format-table.ts';
+import { ServiceError } from '../../flow/errors.ts';
 import { parseWholeNumber } from '../terminal/parse-argument.ts';
-import { note, printLine } from '../terminal/print-line.ts';
-import { LISTEN_HOST, listenCertificate } from './listen-certificate.ts';
+import { formatTime, note, oneLine, printLine } from '../terminal/print.ts';
+
+/** The host of the certificate; it does not exist in DNS. */
+const LISTEN_HOST = 'listen.weir.test';
 
 const BODY_MAX_BYTES = 1024 * 1024;
 const PORT_DEFAULT = 9443;
@@ -87,4 +95,25 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Reads the self-signed certificate in the state folder, or lets openssl create it; `file` is its PEM file. */
+async function listenCertificate(): Promise<{ cert: string; key: string; file: string }> {
+  const folder = path.join(openStateFolder(), 'listen');
+  const [file, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await promisify(execFile)('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '3650'],
+      ...['-subj', `/CN=${LISTEN_HOST}`, '-addext', `subjectAltName=DNS:${LISTEN_HOST}`],
+      ...['-keyout', keyFile, '-out', `${file}.new`],
+    ]).catch((error: Error) => {
+      throw new ServiceError(
+        'INTERNAL_ERROR',
+        `openssl could not create a certificate: ${error.message}. Install OpenSSL 3, or use --http.`,
+      );
+    });
+    renameSync(`${file}.new`, file);
+  }
+  return { cert: readFileSync(file, 'utf8'), key: readFileSync(keyFile, 'utf8'), file };
 }

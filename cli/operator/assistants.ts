@@ -1,20 +1,18 @@
 import type { Command } from 'commander';
-import { disconnectAssistant } from '../../api/organizations/disconnect-assistant.ts';
-import { toAssistant } from '../../api/organizations/to-assistant.ts';
+import { disconnectAssistant } from '../../api/organizations/recorded-members.ts';
+import { toAssistant } from '../../api/organizations/to-records.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import {
   type AssistantRow,
   assistantNotFound,
   listAssistants,
 } from '../../db/tenants/connected-assistants.ts';
-import { listUserOrganizations } from '../../db/tenants/user-organizations.ts';
+import { listUserOrganizations } from '../../db/tenants/organizations.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
-import { assistantTable } from '../terminal/assistant-table.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
-import { readPages } from './read-pages.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import { assistantTable } from '../terminal/tables.ts';
+import { onDatabase, operator, readPages } from './on-database.ts';
 
 const USER_ID =
   'id of the user, as weir operator member list prints it: the `sub` of tokens, not an e-mail address';

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import { toAuditEntry } from '../../api/organizations/to-audit-entry.ts';
+import { toAuditEntry } from '../../api/organizations/to-records.ts';
 import type { Db } from '../../db/connect.ts';
 import { type AuditFilter, listAuditEntries } from '../../db/tenants/audit-entries.ts';
-import { auditTable } from '../terminal/audit-table.ts';
-import { defineAuditLog } from '../terminal/define-audit-log.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './get-by-path.ts';
-import { onDatabase } from './on-database.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import { defineAuditLog } from '../terminal/shared-commands.ts';
+import { auditTable } from '../terminal/tables.ts';
+import { getOrganization, onDatabase } from './on-database.ts';
 
 /** Read by one statement; over HTTP, page by page, a command lists more. */
 const LIMIT_MAX = 1_000;

@@ -1,16 +1,23 @@
-import { type Db, inTransaction } from '../../db/connect.ts';
-import { announceCancelled, cancelRuns, findCancellable } from '../../db/runs/cancel-runs.ts';
-import { listRunPage } from '../../db/runs/list-run-page.ts';
+import { markTestRunCancelled } from '../../api/test-cases/mark-test-run-cancelled.ts';
+import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
+import { listRunPage } from '../../db/runs/list-runs.ts';
+import {
+  announceCancelled,
+  cancelFromAfar,
+  cancelRuns,
+  findCancellable,
+} from '../../db/runs/run-cancellation.ts';
 import type { RunStatus } from '../../db/schema.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
-import { listCancellableTestRuns } from '../../db/test-runs/test-run-cancellation.ts';
-import { countRuns } from '../terminal/bulk-result.ts';
-import { confirmMany } from '../terminal/confirm-many.ts';
-import { note } from '../terminal/print-line.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import type { Scope } from '../terminal/split-scope.ts';
-import { cancelTestRun } from './cancel-test-run.ts';
-import { operator } from './operator.ts';
+import {
+  type CancellableTestRun,
+  listCancellableTestRuns,
+  listTestCaseRunsUnderWay,
+} from '../../db/test-runs/test-run-cancellation.ts';
+import { confirmMany, countRuns } from '../terminal/bulk-runs.ts';
+import type { Scope } from '../terminal/parse-argument.ts';
+import { type CommandResult, note } from '../terminal/print.ts';
+import { operator } from './on-database.ts';
 
 const PAGE = 200;
 
@@ -101,4 +108,28 @@ function cancelPage(db: Db, author: Author, ids: string[], filter: CancelFilter)
       });
     return done;
   });
+}
+
+/**
+ * Cancels a test run, unless it has ended or was cancelled before, and the runs of its cases, which workers hear of. Returns
+ * the ids of these runs; undefined when this changed nothing.
+ */
+function cancelTestRun(db: Db, author: Author, testRun: CancellableTestRun): Promise<string[] | undefined> {
+  return inTransaction(db, async (tx) => {
+    if (!(await markTestRunCancelled(tx, author, testRun))) return undefined;
+    const runs = (await listTestCaseRunsUnderWay(tx, testRun.id)).map(({ executionId }) => executionId);
+    await announceCancelled(tx, runs);
+    return runs;
+  });
+}
+
+/**
+ * Cancels a run on behalf of an operator: a worker hears of it at once. One that has ended stays as it is. Answers whether the
+ * run was cancelled by this.
+ */
+export async function cancelRun(tx: Tx, author: Author, executionId: string): Promise<boolean> {
+  const organizationId = await cancelFromAfar(tx, executionId);
+  if (organizationId !== undefined)
+    await recordChange(tx, author, { organizationId, action: 'run.cancel', resourceId: executionId });
+  return organizationId !== undefined;
 }

@@ -4,10 +4,8 @@ import { addCredits } from '../../api/organizations/recorded-organizations.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { CREDITS_MAX, MICROCREDITS_PER_CREDIT, toMicrocredits } from '../../flow/credit-amount.ts';
 import { parseName } from '../terminal/parse-argument.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './get-by-path.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import { getOrganization, onDatabase, operator } from './on-database.ts';
 
 export function addCreditCommands(program: Command): void {
   program

@@ -1,25 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { requireWebhookUrl } from '../../api/runs/calls/require-webhook-url.ts';
-import { getDeliveryDetail } from '../../api/webhooks/get-delivery-detail.ts';
+import { requireWebhookUrl } from '../../api/runs/calls/callback.ts';
+import { getDeliveryDetail, toDeliveryRecord } from '../../api/webhooks/delivery-records.ts';
 import {
   addTestDelivery,
   recoverDeliveries,
   redeliverDelivery,
 } from '../../api/webhooks/recorded-redeliveries.ts';
-import { toDeliveryRecord } from '../../api/webhooks/to-delivery-record.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type DeliveryFilter, type DeliveryPlace, listDeliveries } from '../../db/webhooks/deliveries.ts';
 import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { WebhookEvent } from '../../flow/delivery.ts';
-import { defineDeliveryCommands } from '../terminal/define-delivery-commands.ts';
-import { deliveryTable, formatDelivery } from '../terminal/delivery-table.ts';
-import { note } from '../terminal/print-line.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './get-by-path.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
-import { WEBHOOK_RULES } from './webhook-rules.ts';
+import { type CommandResult, note } from '../terminal/print.ts';
+import { defineDeliveryCommands } from '../terminal/shared-commands.ts';
+import { deliveryTable, formatDelivery } from '../terminal/tables.ts';
+import { WEBHOOK_RULES } from './environment.ts';
+import { getOrganization, onDatabase, operator } from './on-database.ts';
 
 /** Read by one statement; over HTTP, page by page, a command lists more. */
 const LIST_MAX = 1_000;

@@ -1,6 +1,6 @@
 // The configuration of the operator's commands: the service's own variables, else those of a local `npm start`.
 import { z } from 'zod';
-import { findStart } from '../../dev/processes/start-lock.ts';
+import { findStart } from '../../dev/processes/process-lock.ts';
 import type { LocalEnvironment } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Config, isServiceVariable, readDatabaseUrl } from '../../platform/config/config.ts';
@@ -8,7 +8,11 @@ import { objectStoreVariables, readObjectStore } from '../../platform/config/obj
 import { readEnvironment, readSecret } from '../../platform/config/read-environment.ts';
 import { encryptionKeys, pepper } from '../../platform/config/values.ts';
 import { variables } from '../../platform/config/variables.ts';
+import { createResolvePublic } from '../../platform/net/resolve-public.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
+
+/** A listener's address fails like a receiver that is away where the service takes no listeners. */
+export const WEBHOOK_RULES = { resolvePublic: createResolvePublic(), config: { webhookListeners: true } };
 
 /** Returns what DATABASE_URL says, else the database of the `npm start` that runs: a copied state folder has another's address. */
 export function databaseUrl(): string {

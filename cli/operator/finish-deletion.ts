@@ -1,7 +1,7 @@
 import type { Db } from '../../db/connect.ts';
 import { type Cancelled, cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
-import { describeDeletion } from '../commands/describe-deletion.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
+import { describeDeletion } from '../terminal/deletion.ts';
+import type { CommandResult } from '../terminal/print.ts';
 
 type Deletion = { id: string; projectIds: string[]; cancelled: Cancelled };
 

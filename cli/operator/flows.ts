@@ -1,25 +1,19 @@
 import { type Command, Option } from 'commander';
-import { draftETag } from '../../api/flows/draft-etag.ts';
+import { requireRunnable } from '../../api/flows/draft-problems.ts';
+import { draftETag } from '../../api/flows/flow-etag.ts';
 import { formatFlowFile } from '../../api/flows/flow-file.ts';
 import type { ReadCode } from '../../api/flows/read-code-of.ts';
 import { promoteFlow, publishFlow, removeFlow } from '../../api/flows/recorded-flow-writes.ts';
-import { requireRunnable } from '../../api/flows/require-runnable.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { listFlows } from '../../db/flows/flows.ts';
-import { lockFlowBySlug } from '../../db/flows/lock-flow-by-slug.ts';
+import { listFlows, lockFlowBySlug } from '../../db/flows/flows.ts';
 import { getVersion, listVersions } from '../../db/flows/versions.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { readCode } from '../../platform/javascript/read-code.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
-import { parseVersionNumber } from '../terminal/parse-argument.ts';
-import { parsePath } from '../terminal/parse-path.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { requireConfirmation } from '../terminal/require-confirmation.ts';
-import { getFlow, getProject } from './get-by-path.ts';
-import { importFlow } from './import-flow.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
-import { withValidator } from './with-validator.ts';
+import { requireConfirmation } from '../terminal/deletion.ts';
+import { parsePath, parseVersionNumber } from '../terminal/parse-argument.ts';
+import { type CommandResult, formatTable, formatTime } from '../terminal/print.ts';
+import { importFlow, withValidator } from './import-flow.ts';
+import { getFlow, getProject, onDatabase, operator } from './on-database.ts';
 
 export function addFlowCommands(program: Command): void {
   const flow = program.command('flow').description('import, export, publish and delete flows');

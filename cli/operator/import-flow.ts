@@ -1,20 +1,26 @@
+import { noteUnusedFields } from '../../api/flows/draft-notes.ts';
 import { type FlowFile, parseUsableFlowFile } from '../../api/flows/flow-file.ts';
-import { noteUnusedFields } from '../../api/flows/note-unused-fields.ts';
 import { promoteFlow, publishFlow } from '../../api/flows/recorded-flow-writes.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { insertFlow, updateDraft } from '../../db/flows/flows.ts';
-import { lockFlowBySlug } from '../../db/flows/lock-flow-by-slug.ts';
+import { insertFlow, lockFlowBySlug, updateDraft } from '../../db/flows/flows.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
+import { listModelKeys } from '../../db/tenants/model-keys.ts';
+import type { FlowDefinition } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Change } from '../../flow/find-changes.ts';
-import { describeChanges, findFlowChanges } from '../flows/describe-changes.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { readSource } from '../terminal/read-source.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { getProject } from './get-by-path.ts';
-import { noteMissingKeys } from './note-missing-keys.ts';
-import { operator } from './operator.ts';
-import { withValidator } from './with-validator.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { readProviders } from '../../platform/config/providers.ts';
+import { readEnvironment } from '../../platform/config/read-environment.ts';
+import { createValidator, type OrganizationValidator } from '../../platform/json-schema/validator.ts';
+import { providerOf } from '../../platform/models/registry.ts';
+import { describeChanges, findFlowChanges } from '../flows/flow-content.ts';
+import { readSource } from '../terminal/files.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import { getProject, operator } from './on-database.ts';
+
+/** The provider that ships with the project needs no key. */
+const DEMO = 'demo';
 
 type ImportOptions = { project: string; publish?: boolean; note?: string; production?: boolean };
 
@@ -74,5 +80,38 @@ async function readFlow(source: string): Promise<FlowFile> {
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, `${source} cannot be imported:\n${error.message}`, error.extra);
+  }
+}
+
+/**
+ * Names blocks whose model has no key that this command can see: neither in its environment, which may not be that of the
+ * service, nor the organization's own.
+ */
+async function noteMissingKeys(
+  db: Db,
+  organizationId: string,
+  definition: FlowDefinition,
+): Promise<string[]> {
+  const own = await listModelKeys(db, organizationId);
+  const known = new Set([
+    DEMO,
+    ...Object.keys(readProviders(readEnvironment(process.env))),
+    ...own.map(({ provider }) => provider),
+  ]);
+  return listBlocks(definition).flatMap(({ step_id, processor_type, model }) => {
+    if (processor_type !== 'llm') return [];
+    const provider = model && providerOf(model);
+    if (provider === undefined || known.has(provider)) return [];
+    return `${step_id} asks ${model}, for which no key is in sight: its runs fail unless the service has ${provider.toUpperCase()}_API_KEY or _BASE_URL, or callers send a key of their own.`;
+  });
+}
+
+/** Lends `work` a validator of JSON Schemas, and closes it afterwards. */
+export async function withValidator<T>(work: (validator: OrganizationValidator) => Promise<T>): Promise<T> {
+  const validator = createValidator();
+  try {
+    return await work(validator.of('operator'));
+  } finally {
+    await validator.close();
   }
 }

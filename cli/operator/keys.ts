@@ -1,19 +1,16 @@
 import { type Command, Option } from 'commander';
 import { mintApiKey } from '../../api/auth/api-key.ts';
-import { addApiKey, endApiKey } from '../../api/organizations/recorded-projects.ts';
-import { toApiKey } from '../../api/organizations/to-api-key.ts';
+import { addApiKey, endApiKey } from '../../api/organizations/recorded-organizations.ts';
+import { toApiKey } from '../../api/organizations/to-records.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Environment } from '../../db/schema.ts';
 import { KEY_SCOPES, type KeyScope } from '../../db/tables/access.ts';
 import { listApiKeys } from '../../db/tenants/api-keys.ts';
-import { keyTable } from '../terminal/key-table.ts';
-import { parseFutureDate, parseKeyId, parseName } from '../terminal/parse-argument.ts';
-import { parsePath } from '../terminal/parse-path.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
+import { parseFutureDate, parseKeyId, parseName, parsePath } from '../terminal/parse-argument.ts';
+import type { CommandResult } from '../terminal/print.ts';
+import { keyTable } from '../terminal/tables.ts';
 import { apiKeyPepper } from './environment.ts';
-import { getProject } from './get-by-path.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
+import { getProject, onDatabase, operator } from './on-database.ts';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('create, list and revoke API keys');

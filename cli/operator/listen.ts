@@ -4,8 +4,7 @@ import { ensureSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
 import { addReceiveOptions, type ReceiveOptions, receiveWebhooks } from '../listen/receive-webhooks.ts';
 import { databaseUrl, secretsKeys } from './environment.ts';
-import { getOrganization } from './get-by-path.ts';
-import { operator } from './operator.ts';
+import { getOrganization, operator } from './on-database.ts';
 
 export function addListenCommand(group: Command): void {
   const listen = group

@@ -1,16 +1,12 @@
 import { Argument, type Command, Option } from 'commander';
 import { addMember, changeRole, removeMember } from '../../api/organizations/recorded-members.ts';
-import { toMember } from '../../api/organizations/to-member.ts';
+import { toMember } from '../../api/organizations/to-records.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import type { Role } from '../../db/schema.ts';
 import { listMembers, lockMember, type MemberRow } from '../../db/tenants/memberships.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
 import { parseUserId } from '../terminal/parse-argument.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { getOrganization } from './get-by-path.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
-import { readPages } from './read-pages.ts';
+import { type CommandResult, formatTable, formatTime } from '../terminal/print.ts';
+import { getOrganization, onDatabase, operator, readPages } from './on-database.ts';
 
 export function addMemberCommands(program: Command): void {
   const member = program

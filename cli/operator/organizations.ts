@@ -1,20 +1,22 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { addOrganization, removeOrganization } from '../../api/organizations/recorded-organizations.ts';
-import { toOrganization } from '../../api/organizations/to-organization.ts';
+import { toOrganization } from '../../api/organizations/to-records.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { countRunsUnderWay } from '../../db/runs/runs-under-way.ts';
 import { recordChange } from '../../db/tenants/audit-entries.ts';
-import { listOrganizations, lockOrganization, type OrganizationRow } from '../../db/tenants/organizations.ts';
-import { updateRunsUnderWayMax } from '../../db/tenants/runs-under-way-max.ts';
-import { formatTable, formatTime } from '../terminal/format-table.ts';
+import { updateRunsUnderWayMax } from '../../db/tenants/limits.ts';
+import {
+  endSuspension,
+  listOrganizations,
+  lockOrganization,
+  type OrganizationRow,
+  suspendOrganization,
+} from '../../db/tenants/organizations.ts';
+import { requireConfirmation } from '../terminal/deletion.ts';
 import { parseName, parseReason, parseSlug, parseWholeNumber } from '../terminal/parse-argument.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { requireConfirmation } from '../terminal/require-confirmation.ts';
+import { type CommandResult, formatTable, formatTime, oneLine } from '../terminal/print.ts';
 import { finishDeletion } from './finish-deletion.ts';
-import { getOrganization } from './get-by-path.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
-import { resume, suspend } from './suspend-organization.ts';
+import { getOrganization, onDatabase, operator } from './on-database.ts';
 
 export function addOrganizationCommands(program: Command): void {
   const org = program
@@ -138,4 +140,47 @@ async function setQuota(db: Db, slug: string, quota: number | 'default'): Promis
 function describeOrganization(row: OrganizationRow) {
   const { suspended_at: suspendedAt, suspension_reason: suspensionReason } = row;
   return { ...toOrganization(row), suspendedAt, suspensionReason };
+}
+
+/** Stops an organization from beginning and continuing runs, from its next request on. What is under way goes on. */
+async function suspend(db: Db, slug: string, { reason }: { reason?: string }): Promise<CommandResult> {
+  const { id } = await getOrganization(db, slug);
+  await inTransaction(db, async (tx) => {
+    if (!(await suspendOrganization(tx, id, reason))) return;
+    await recordChange(tx, operator(), {
+      organizationId: id,
+      action: 'organization.suspend',
+      resourceId: id,
+      details: { reason: reason ?? null },
+    });
+  });
+  const { suspended_at: suspendedAt, suspension_reason: suspensionReason } = await getOrganization(db, slug);
+  return {
+    json: { organization: slug, suspendedAt, suspensionReason },
+    text: [
+      `${slug} has been suspended since ${formatTime(suspendedAt)}: it can begin and continue no runs.`,
+      suspensionReason
+        ? `Its callers are told the reason: ${oneLine(suspensionReason)}`
+        : 'No reason is given.',
+      `Its runs under way go on. To cancel them: weir operator runs cancel --organization ${slug} --status started`,
+      `To let it go on: weir operator org resume ${slug}`,
+    ].join('\n'),
+  };
+}
+
+/** Lets a suspended organization begin and continue runs again. */
+async function resume(db: Db, slug: string): Promise<CommandResult> {
+  const { id } = await getOrganization(db, slug);
+  const changed = await inTransaction(db, async (tx) => {
+    const wasSuspended = await endSuspension(tx, id);
+    const change = { organizationId: id, action: 'organization.resume', resourceId: id };
+    if (wasSuspended) await recordChange(tx, operator(), change);
+    return wasSuspended;
+  });
+  return {
+    json: { organization: slug, suspendedAt: null, suspensionReason: null },
+    text: changed
+      ? `${slug} can begin and continue runs again.`
+      : `${slug} was not suspended: it can begin and continue runs.`,
+  };
 }

@@ -1,18 +1,19 @@
 import type { Command } from 'commander';
-import { addProject, removeProject } from '../../api/organizations/recorded-projects.ts';
-import { toProject } from '../../api/organizations/to-project.ts';
+import { addProject, removeProject } from '../../api/organizations/recorded-organizations.ts';
+import { toProject } from '../../api/organizations/to-records.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { listOrganizations, lockOrganization } from '../../db/tenants/organizations.ts';
 import { listProjects } from '../../db/tenants/projects.ts';
-import { formatTable } from '../terminal/format-table.ts';
-import { type NewProjectPath, parseName, parseNewProjectPath } from '../terminal/parse-argument.ts';
-import { parsePath } from '../terminal/parse-path.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { requireConfirmation } from '../terminal/require-confirmation.ts';
+import { requireConfirmation } from '../terminal/deletion.ts';
+import {
+  type NewProjectPath,
+  parseName,
+  parseNewProjectPath,
+  parsePath,
+} from '../terminal/parse-argument.ts';
+import { type CommandResult, formatTable } from '../terminal/print.ts';
 import { finishDeletion } from './finish-deletion.ts';
-import { getOrganization, getProject } from './get-by-path.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
+import { getOrganization, getProject, onDatabase, operator } from './on-database.ts';
 
 export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('create, list and delete projects');

@@ -2,17 +2,18 @@
 import type { AcceptDeps } from '../../api/deps.ts';
 import { retryEach, sortOutRetries } from '../../api/runs/retry-each.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
-import { listRunPage } from '../../db/runs/list-run-page.ts';
-import { type ListedRun, listRunsById } from '../../db/runs/list-runs.ts';
+import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
+import { type ListedRun, listRunPage, listRunsById } from '../../db/runs/list-runs.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { ErrorCode, ServiceError } from '../../flow/errors.ts';
-import { type Counts, countReasons, describeCounts } from '../terminal/bulk-result.ts';
-import { confirmMany } from '../terminal/confirm-many.ts';
-import { note } from '../terminal/print-line.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import type { Scope } from '../terminal/split-scope.ts';
-import { operator } from './operator.ts';
-import { withAcceptDeps } from './with-accept-deps.ts';
+import { createValidator } from '../../platform/json-schema/validator.ts';
+import { createLargeValues } from '../../platform/large-values/large-values.ts';
+import { openRegistry } from '../../platform/models/live-registry.ts';
+import { type Counts, confirmMany, countReasons, describeCounts } from '../terminal/bulk-runs.ts';
+import type { Scope } from '../terminal/parse-argument.ts';
+import { type CommandResult, note } from '../terminal/print.ts';
+import { acceptanceConfig, WEBHOOK_RULES } from './environment.ts';
+import { operator } from './on-database.ts';
 
 const PAGE = 200;
 /** Runs are accepted one by one: after so many, the command says how far it is. */
@@ -123,4 +124,30 @@ async function retryOfProject(deps: AcceptDeps, author: Author, runs: ListedRun[
   await inTransaction(deps.db, (tx) => recordChange(tx, author, change));
   const requestId = author.requestId;
   return retryEach(deps, runs, { within: { projectId }, projectId, requestId, named });
+}
+
+/** Lends `work` what runs are accepted with, and closes it afterwards. Workers start the accepted runs. */
+async function withAcceptDeps<T>(db: Db, work: (deps: AcceptDeps) => Promise<T>): Promise<T> {
+  const config = acceptanceConfig();
+  const registry = await openRegistry(config);
+  const validator = createValidator();
+  const largeValues = createLargeValues();
+  try {
+    return await work({
+      db,
+      definitions: createFlowDefinitions(db, largeValues.work),
+      validator,
+      largeValues,
+      registry,
+      resolvePublic: WEBHOOK_RULES.resolvePublic,
+      config: { ...WEBHOOK_RULES.config, ...config },
+      requestModelKeys: {
+        hold: () => Promise.reject(new Error('An operator brings no model keys.')),
+        drop: () => undefined,
+      },
+    });
+  } finally {
+    await Promise.all([validator.close(), largeValues.close()]);
+    registry.close();
+  }
 }

@@ -1,11 +1,9 @@
 // Which runs an operator's command is carried out for, where it takes no ids.
 import type { Command } from 'commander';
 import type { Db } from '../../db/connect.ts';
-import { FEW } from '../terminal/confirm-many.ts';
-import { parseTime } from '../terminal/parse-argument.ts';
-import { splitScope } from '../terminal/split-scope.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { getFlow, getOrganization, getProject } from './get-by-path.ts';
+import { FEW } from '../terminal/bulk-runs.ts';
+import { parseTime, splitScope, UsageError } from '../terminal/parse-argument.ts';
+import { getFlow, getOrganization, getProject } from './on-database.ts';
 
 /** The options that every such command has; of its own it has more. */
 export type ScopeOptions = {

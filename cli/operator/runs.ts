@@ -1,37 +1,34 @@
 import { type Command, Option } from 'commander';
+import { describeBlockExecution } from '../../api/runs/run-shapes/block-answers.ts';
 import { describeBlockUnderWay } from '../../api/runs/run-shapes/block-under-way.ts';
-import { describeBlockExecution } from '../../api/runs/run-shapes/describe-block-execution.ts';
-import { describeRunError } from '../../api/runs/run-shapes/describe-run-error.ts';
+import { describeRunError } from '../../api/runs/run-shapes/describe-run.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlockInputs, readOutputText } from '../../db/runs/block-traces.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
+import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { OPEN_RUN_STATUSES, RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
-import { readResult } from '../../db/stored-values/read-result.ts';
+import { readResult } from '../../db/stored-values/load-references.ts';
+import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
-import { blockTable, underWayLine } from '../terminal/block-table.ts';
-import { formatTime, oneLine } from '../terminal/format-table.ts';
 import {
   parseErrorCode,
   parseRunId,
   parseRunIds,
   parseTime,
   parseWholeNumber,
+  splitScope,
+  UsageError,
 } from '../terminal/parse-argument.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
-import { runTable } from '../terminal/run-table.ts';
-import { splitScope } from '../terminal/split-scope.ts';
-import { UsageError } from '../terminal/usage-error.ts';
-import { cancelRun } from './cancel-run.ts';
-import { cancelMatching } from './cancel-runs.ts';
-import { onDatabase } from './on-database.ts';
-import { operator } from './operator.ts';
-import { resumeRuns } from './resume-runs.ts';
+import { type CommandResult, formatTime, oneLine } from '../terminal/print.ts';
+import { blockTable, runTable, underWayLine } from '../terminal/tables.ts';
+import { cancelMatching, cancelRun } from './cancel-runs.ts';
+import { onDatabase, operator } from './on-database.ts';
 import { addScopeOptions, getScope, requirePath, type ScopeOptions } from './run-scope.ts';
 
 const LIST_MAX = 1000;
@@ -242,4 +239,22 @@ function toJson(run: ListedRun) {
     durationMs: run.finished_at && run.finished_at.getTime() - run.started_at.getTime(),
     cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
   };
+}
+
+/** Requests that a parked run, or all of them, be unparked, and records it for each organization. Answers how many calls. */
+function resumeRuns(db: Db, executionId: string | 'all'): Promise<number> {
+  const author = operator();
+  return inTransaction(db, async (tx) => {
+    const calls = await requestUnpark(tx, executionId);
+    const byOrganization = Object.groupBy(calls, (call) => call.organizationId);
+    for (const [organizationId, { length: resumed } = []] of Object.entries(byOrganization))
+      await recordChange(
+        tx,
+        author,
+        executionId === 'all'
+          ? { organizationId, action: 'runs.resume', resourceId: organizationId, details: { resumed } }
+          : { organizationId, action: 'run.resume', resourceId: executionId },
+      );
+    return calls.length;
+  });
 }

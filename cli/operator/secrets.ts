@@ -3,7 +3,7 @@ import type { Db } from '../../db/connect.ts';
 import { reencryptModelKeys } from '../../db/tenants/model-keys.ts';
 import { reencryptSigningSecrets } from '../../db/webhooks/webhook-secrets.ts';
 import { createEncryption } from '../../platform/secrets/encrypt.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
+import type { CommandResult } from '../terminal/print.ts';
 import { secretsKeys } from './environment.ts';
 import { onDatabase } from './on-database.ts';
 

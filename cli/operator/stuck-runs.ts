@@ -1,23 +1,53 @@
 // `weir operator runs list --stuck`: runs that make no progress, with the reason, since when, and what to do about it.
-
 import { Client, Connection } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
-import { findPathsOfRuns } from '../../db/runs/find-paths-of-runs.ts';
-import { type CertainlyStuckRun, listStuckRuns } from '../../db/runs/stuck-calls.ts';
+import { type CertainlyStuckRun, findPathsOfRuns, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
 import { LOST_WORKERS_MAX } from '../../flow/limits.ts';
-import { workflowIdOf } from '../../flow/run.ts';
+import { RUN_FLOW, workflowIdOf } from '../../flow/run.ts';
 import { readEnvironment, readTemporal } from '../../platform/config/config.ts';
 import { TASK_QUEUE_DEFAULT } from '../../platform/config/variables.ts';
 import { askEngine } from '../../temporal/ask-engine.ts';
-import { describeEngineError } from '../../temporal/describe-engine-error.ts';
-import { listPollers, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
-import { formatTable, formatTime, oneLine } from '../terminal/format-table.ts';
-import { note } from '../terminal/print-line.ts';
-import type { CommandResult } from '../terminal/print-result.ts';
+import { describeEngineError } from '../../temporal/engine-errors.ts';
+import {
+  isSeen,
+  listPollers,
+  listUnserved,
+  type Polled,
+  WORKFLOW_TASKS,
+} from '../../temporal/list-pollers.ts';
+import { listProblems, type Problems } from '../../temporal/list-problems.ts';
+import { findEndedWorkflows } from '../../worker/duties/find-ended-workflows.ts';
+import { type CommandResult, formatTable, formatTime, note, oneLine } from '../terminal/print.ts';
 import { serviceEnvironment } from './environment.ts';
-import { listFailingTasks, type Stuck } from './failing-tasks.ts';
-import { findReasons } from './find-reasons.ts';
+
+/** A run that makes no progress. `since` is when it began, as far as is known. */
+type Stuck = {
+  executionId: string;
+  reason:
+    | 'parked'
+    | 'retrying'
+    | 'cancelling'
+    | 'task fails'
+    | 'loses workers'
+    | 'no workflow'
+    | 'no worker'
+    | 'no current worker'
+    | 'no ramping worker'
+    | 'no worker of its version';
+  since: Date | null;
+  lastError: string | null;
+};
+
+const PAGE_MAX = 500;
+
+const REASONS = [
+  ['WorkflowTaskFailed', 'task fails'],
+  ['WorkflowTaskTimedOut', 'loses workers'],
+] as const;
+
+/** The version of a workflow, if any, and whether a worker has begun it: only then the engine lists its build ids. */
+type Begun = { version: string | undefined; isBegun: boolean };
 
 const QUIET_SECONDS = 120;
 const PAGE = 500;
@@ -147,4 +177,76 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
 
 function shortenError(text: string): string {
   return text.length > LAST_ERROR_MAX ? `${text.slice(0, LAST_ERROR_MAX - 1)}…` : text;
+}
+
+/** Finds out which of these workflows cannot go on, and why, by the workers that poll. */
+export async function findReasons(
+  client: Client,
+  workflowIds: string[],
+  { polled, signal }: { polled: Polled; signal: AbortSignal },
+): Promise<Map<string, Stuck['reason']>> {
+  const all = (ids: Iterable<string>, reason: Stuck['reason']) => [...ids].map((id) => [id, reason] as const);
+  const seen = polled.pollers.filter(isSeen);
+  if (seen.length === 0) return new Map(all(workflowIds, 'no worker'));
+  const missing = (await findEndedWorkflows(client, workflowIds, signal)).keys();
+  const versions = await listVersions(client, workflowIds);
+  const unserved = listUnserved(polled).map(({ state }) => state);
+  const reasons = new Map(all(missing, 'no workflow'));
+  for (const [id, { version, isBegun }] of versions) {
+    // What workers without a version have begun goes on with the current one.
+    const lacking = unserved.find((state) => state === 'current' || !isBegun);
+    if (version === undefined && lacking) reasons.set(id, `no ${lacking} worker`);
+    else if (version !== undefined && !seen.some((worker) => worker.version === version))
+      reasons.set(id, 'no worker of its version');
+  }
+  return reasons;
+}
+
+/** Lists the versions of running workflows. */
+async function listVersions(client: Client, workflowIds: string[]): Promise<Map<string, Begun>> {
+  if (workflowIds.length === 0) return new Map();
+  return askEngine(client, async () => {
+    const ids = workflowIds.map((id) => `'${id}'`).join(', ');
+    const query = `ExecutionStatus = 'Running' and WorkflowId in (${ids})`;
+    const found = new Map<string, Begun>();
+    for await (const { workflowId, searchAttributes } of client.workflow.list({
+      query,
+      pageSize: workflowIds.length,
+    }))
+      found.set(workflowId, {
+        version: searchAttributes.TemporalWorkerDeploymentVersion?.map(String)[0],
+        isBegun: searchAttributes.BuildIds !== undefined,
+      });
+    return found;
+  });
+}
+
+/** Lists runs whose workflow task fails or is lost with its worker again and again; none where the engine does not report it. */
+async function listFailingTasks(
+  client: Client,
+  { taskQueue, limit, signal }: { taskQueue: string; limit: number; signal: AbortSignal },
+): Promise<Stuck[]> {
+  const found: Stuck[] = [];
+  for (const [problem, reason] of REASONS) {
+    const stuck: Problems = { problem, taskQueues: [taskQueue], workflowType: RUN_FLOW };
+    for await (const workflow of listProblems(client, stuck, Math.min(limit, PAGE_MAX))) {
+      const { workflowId, startTime, searchAttributes } = workflow;
+      const executionId = workflowId.split('/')[0] ?? workflowId;
+      const problems = searchAttributes.TemporalReportedProblems?.map(String) ?? [];
+      const cause = problems.find((each) => each.startsWith('cause='))?.slice('cause='.length) ?? null;
+      const lastError = (await describeAttempts(client, workflowId)) ?? cause;
+      found.push({ executionId, reason, since: startTime, lastError });
+      if (found.length >= limit || signal.aborted) return found;
+    }
+  }
+  return found;
+}
+
+/** Says how often the workflow task was tried. */
+async function describeAttempts(client: Client, workflowId: string): Promise<string | null> {
+  const { raw } = await askEngine(client, () => client.workflow.getHandle(workflowId).describe()).catch(
+    () => ({ raw: undefined }),
+  );
+  const attempt = raw?.pendingWorkflowTask?.attempt;
+  return attempt ? `attempt ${attempt} of its workflow task` : null;
 }

@@ -7,12 +7,19 @@ import {
   discovery,
   None,
   ResponseBodyError,
+  refreshTokenGrant,
+  type TokenEndpointResponse,
+  tokenRevocation,
 } from 'openid-client';
 import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
-import { isLoopback } from '../../platform/config/loopback.ts';
+import { isLoopback } from '../../platform/config/urls.ts';
 import { readAnswer } from '../api/read-answer.ts';
 import type { Session } from './session-store.ts';
+
+/** A provider that does not say how long its tokens last is asked for a new one after five minutes. */
+const LIFETIME_SECONDS = 300;
+const LIFETIME_MAX_SECONDS = 365 * 24 * 60 * 60;
 
 const TIMEOUT_SECONDS = 15;
 
@@ -120,4 +127,39 @@ async function readMetadata(url: string): Promise<z.output<typeof metadata>> {
     'NOT_FOUND',
     `Is ${url} the address of a Weir service? It does not say where its users sign in.`,
   );
+}
+
+/** Makes a session of the provider's answer; a refresh token that it did not replace stays. */
+export function toSession(
+  before: Pick<Session, 'issuer' | 'clientId' | 'audience' | 'refreshToken'>,
+  { access_token, expires_in = LIFETIME_SECONDS, refresh_token }: TokenEndpointResponse,
+): Session {
+  const refreshToken = refresh_token ?? before.refreshToken;
+  return {
+    issuer: before.issuer,
+    clientId: before.clientId,
+    audience: before.audience,
+    accessToken: access_token,
+    expiresAt: Date.now() + Math.min(expires_in, LIFETIME_MAX_SECONDS) * 1_000,
+    ...(refreshToken !== undefined && { refreshToken }),
+  };
+}
+
+/** Gets new tokens for a session; undefined when the provider has ended it. */
+export async function refreshSession(session: Session, refreshToken: string): Promise<Session | undefined> {
+  const configuration = await discover(session);
+  try {
+    return toSession(session, await refreshTokenGrant(configuration, refreshToken, wanted(session.audience)));
+  } catch (error) {
+    if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return undefined;
+    return explain(session.issuer)(error);
+  }
+}
+
+/** Has the provider forget the refresh token of a session, where it offers that. */
+export async function revokeSession(session: Session): Promise<void> {
+  const configuration: Configuration = await discover(session);
+  const { refreshToken } = session;
+  if (refreshToken === undefined || !configuration.serverMetadata().revocation_endpoint) return;
+  await tokenRevocation(configuration, refreshToken).catch(explain(session.issuer));
 }

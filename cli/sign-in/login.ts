@@ -1,15 +1,21 @@
 // `weir login`, `weir logout` and `weir whoami`: sessions at services, got from their identity providers.
 import type { Command } from 'commander';
 import { exchange } from '../api/call-api.ts';
-import { readMe } from '../api/get-me.ts';
+import { type Credential, getCredential } from '../api/credential.ts';
+import { getMe, type Me, readMe } from '../api/get-resource.ts';
 import { findLocalStart } from '../api/local-start.ts';
 import { parseServiceUrl, serviceUrl } from '../api/service-url.ts';
 import { describeError } from '../terminal/describe-error.ts';
-import { oneLine } from '../terminal/format-table.ts';
-import { note } from '../terminal/print-line.ts';
-import { type CommandResult, printed } from '../terminal/print-result.ts';
-import { UsageError } from '../terminal/usage-error.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
+import { type CommandResult, note, oneLine, printed } from '../terminal/print.ts';
 import { readSessions, type Session, withSessionLock, writeSessions } from './session-store.ts';
+
+const CREDENTIALS: { [source in Credential['source']]: string } = {
+  WEIR_TOKEN: 'the token in WEIR_TOKEN',
+  WEIR_API_KEY: 'the API key in WEIR_API_KEY',
+  'weir login': 'the session of weir login',
+  'npm start': 'the credential of the local npm start',
+};
 
 export function addLoginCommands(program: Command): void {
   const url = [
@@ -58,12 +64,12 @@ async function signIn(url: string, device: boolean): Promise<Session> {
   // Nobody is to sign in for a session that cannot be kept.
   await withSessionLock(async () => readSessions());
   if (!device) {
-    const { browserSignIn } = await import('./browser-sign-in.ts');
+    const { browserSignIn } = await import('./sign-in.ts');
     const session = await browserSignIn(provider);
     if (session) return session;
     note('No browser can be opened here.');
   }
-  const { deviceSignIn } = await import('./device-sign-in.ts');
+  const { deviceSignIn } = await import('./sign-in.ts');
   return deviceSignIn(provider);
 }
 
@@ -77,7 +83,7 @@ async function logout(given: string | undefined): Promise<CommandResult> {
   });
   sayWhoGoesOn();
   if (!session) return { json: { service: url, ended: false }, text: `You had no session at ${url}.` };
-  const { revokeSession } = await import('./refresh-session.ts');
+  const { revokeSession } = await import('./identity-provider.ts');
   await revokeSession(session).catch((error: Error) =>
     note(oneLine(`The session is forgotten here, but not at the identity provider: ${error.message}`)),
   );
@@ -106,4 +112,41 @@ function parseAddress(text: string): string {
   } catch (error) {
     throw new UsageError(describeError(error));
   }
+}
+
+export function addWhoamiCommand(program: Command): void {
+  program
+    .command('whoami')
+    .description('show the service, the user or API key that commands act as, and its projects')
+    .addHelpText('after', '\nExample:\n  weir whoami --json')
+    .action(printed(whoami));
+}
+
+async function whoami(): Promise<CommandResult> {
+  const [service, me] = [serviceUrl(), await getMe()];
+  const { source } = await getCredential(service);
+  return {
+    json: { service, credential: source, ...me },
+    text: `${describe(me)}\n${service}, with ${CREDENTIALS[source]}\n\n${listProjects(me).join('\n')}`,
+  };
+}
+
+function describe(me: Me): string {
+  if (me.kind === 'api_key') return `API key weir_${me.environment}_${me.keyId} (${oneLine(me.name)})`;
+  const known = [me.name, me.email].filter((one) => one !== null);
+  return `User ${me.userId}${known.length > 0 ? ` (${oneLine(known.join(', '))})` : ''}`;
+}
+
+function listProjects(me: Me): string[] {
+  if (me.kind === 'api_key') return [`${me.organization.slug}/${me.project.slug}`];
+  const lines = me.organizations.flatMap(({ slug, role, projects }) => [
+    `${slug} (${role})`,
+    ...projects.map((project) => `  ${slug}/${project.slug}`),
+  ]);
+  if (lines.length === 0) lines.push('You belong to no organization.');
+  const invited = me.invitations.map(
+    ({ id, role, organization: { slug, name } }) =>
+      `Invited to ${slug} (${oneLine(name)}) as ${role}: weir invitation accept ${id}`,
+  );
+  return [...lines, ...(me.hasMore ? ['…'] : []), ...invited];
 }

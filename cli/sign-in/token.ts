@@ -4,10 +4,9 @@ import { MANAGEMENT_SCOPE, MCP_SCOPES } from '../../api/auth/scopes.ts';
 import { SCRIPT_CLIENT_ID } from '../../dev/identity/client-ids.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { getCredential } from '../api/credential.ts';
-import { findLocalStart, requireStarted } from '../api/local-start.ts';
-import { getLocalToken, type LocalIdentity } from '../api/local-token.ts';
+import { findLocalStart, getLocalToken, type LocalIdentity, requireStarted } from '../api/local-start.ts';
 import { serviceUrl } from '../api/service-url.ts';
-import { type CommandResult, printResult } from '../terminal/print-result.ts';
+import { type CommandResult, printResult } from '../terminal/print.ts';
 
 type Options = { mcp?: boolean; signIn?: boolean };
 
@@ -74,7 +73,7 @@ async function signInWithBrowser(
   scope: string,
 ): Promise<string> {
   const { discover } = await import('./identity-provider.ts');
-  const { deviceSignIn } = await import('./device-sign-in.ts');
+  const { deviceSignIn } = await import('./sign-in.ts');
   const session = { issuer, clientId: SCRIPT_CLIENT_ID, audience };
   const configuration = await discover(session, scriptSecret);
   return (await deviceSignIn({ configuration, scope, session })).accessToken;

@@ -1,5 +1,4 @@
-import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
-import { FREE_CONNECTIONS } from '../../db/connection/is-out-of-connections.ts';
+import { ConnectionFailed, FREE_CONNECTIONS } from '../../db/connection/database-errors.ts';
 import { OTHER_CLUSTER } from '../../dev/state-folder.ts';
 import { ServiceError } from '../../flow/errors.ts';
 

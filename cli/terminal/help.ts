@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './parse-argument.ts';
 
 /** Adds `weir help`, which takes the whole name of a command: `weir help flow import`. */
 export function addHelpCommand(program: Command): void {

@@ -2,13 +2,18 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { KEY_ID_PATTERN } from '../../api/auth/api-key.ts';
-import { userIdSchema } from '../../api/auth/user-id.ts';
+import { userIdSchema } from '../../api/auth/user-identifiers.ts';
 import { nameSchema, slugSchema } from '../../api/flows/written-flow.ts';
 import { moment } from '../../api/http/query.ts';
 import { ERROR_CODES } from '../../flow/errors.ts';
 import { UUID_PATTERN, VERSION_MAX } from '../../flow/limits.ts';
 import { parseHttpsUrl } from '../../platform/net/parse-https-url.ts';
-import { UsageError } from './usage-error.ts';
+
+/** The command was called wrongly; weir.ts ends with 2. */
+export class UsageError extends Error {}
+
+/** The slugs of an organization, of a project in it, and of a flow in that; none: all of the service. */
+export type Scope = { organization?: string; project?: string; flow?: string };
 
 export function parseSlug(text: string): string {
   return parse(slugSchema, text);
@@ -135,4 +140,28 @@ function parse(schema: typeof nameSchema, text: string): string {
 export function parseUserId(text: string): string {
   if (userIdSchema.safeParse(text).success) return text;
   throw new InvalidArgumentError('It is not a valid user id.');
+}
+
+/** Splits a path such as `acme/main` into its slugs; `form` is the required form, such as `org/project`. Throws UsageError. */
+export function splitPath(text: string, form: string): string[] {
+  const parts = text.split('/');
+  if (parts.length !== form.split('/').length || parts.includes(''))
+    throw new UsageError(
+      `${JSON.stringify(text)} is not the path of a ${form.split('/').at(-1)}: write it as ${form}.`,
+    );
+  return parts;
+}
+
+/** Makes a parser of arguments that are paths of the form. It throws UsageError. */
+export function parsePath(form: string) {
+  return (text: string): string => splitPath(text, form).join('/');
+}
+
+/** Splits the path of an organization, project or flow. Throws UsageError. */
+export function splitScope(path: string | undefined): Scope {
+  if (path === undefined) return {};
+  const [organization = '', project, flow, ...rest] = path.split('/');
+  if (rest.length > 0)
+    throw new UsageError(`${JSON.stringify(path)} must be a path: org, org/project or org/project/flow.`);
+  return { organization, ...(project !== undefined && { project }), ...(flow !== undefined && { flow }) };
 }

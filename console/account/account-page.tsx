@@ -1,19 +1,21 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CreateOrganizationDialog } from '../shell/create-organization-dialog.tsx';
-import { Invitations } from '../shell/invitations.tsx';
+import { $api, api, refetch, type Schemas } from '../api/client.ts';
+import { PAGES } from '../api/query-options.ts';
+import { CreateOrganizationDialog, Invitations } from '../shell/join-organization.tsx';
 import { useMe } from '../shell/me.ts';
+import { applyTheme, THEMES, useTheme } from '../shell/theme.ts';
 import { signOut } from '../sign-in/session.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Clipped } from '../ui/clipped.tsx';
-import { CodeBlock } from '../ui/code-block.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Page, Panel } from '../ui/page.tsx';
-import { Fact, Facts, Table } from '../ui/table.tsx';
-import { AssistantsPanel } from './assistants-panel.tsx';
-import { ColoursPanel } from './colours-panel.tsx';
+import { CodeBlock, CopyButton } from '../ui/code-block.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { EmptyState, MoreButton, QueryView } from '../ui/feedback.tsx';
+import { Select } from '../ui/fields/select.tsx';
+import { Clipped, Fact, Facts, Page, Panel, Table } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+
+type Assistant = Schemas['Assistant'];
 
 /** Shows the user: name, organizations, connected assistants, colours and the command line. */
 export function AccountPage() {
@@ -94,4 +96,99 @@ export function AccountPage() {
       {isOpen && <CreateOrganizationDialog onClose={() => setOpen(false)} />}
     </Page>
   );
+}
+
+/** Chooses the colours of the console, in this browser. */
+function ColoursPanel() {
+  const theme = useTheme();
+  return (
+    <Panel
+      title="Colours"
+      actions={<Select label="Colours" hideLabel options={THEMES} value={theme} onChange={applyTheme} />}
+    >
+      <p>They are kept in this browser.</p>
+    </Panel>
+  );
+}
+
+/** Lists the assistants that use MCP for the user, and says how to connect one. */
+function AssistantsPanel() {
+  const [toDisconnect, setToDisconnect] = useState<Assistant>();
+  const query = $api.useInfiniteQuery(
+    'get',
+    '/api/v1/assistants',
+    { params: { query: { limit: 50 } } },
+    PAGES,
+  );
+  return (
+    <Panel title="Connected assistants" isFlush={hasSome(query.data?.pages)}>
+      <QueryView query={query}>
+        {({ pages }) =>
+          hasSome(pages) ? (
+            <Table label="Connected assistants" head={['Assistant', 'May', 'Since', 'Last used', '']}>
+              {pages
+                .flatMap((page) => page.assistants)
+                .map((assistant) => (
+                  <tr key={assistant.id}>
+                    <td>
+                      <Clipped text={nameOf(assistant)} />
+                    </td>
+                    <td>{assistant.scopes.join(', ')}</td>
+                    <td>
+                      <Time at={assistant.firstUsedAt} />
+                    </td>
+                    <td>
+                      <Time at={assistant.lastUsedAt} />
+                    </td>
+                    <td align="right">
+                      <Button
+                        size="small"
+                        variant="danger"
+                        aria-label={`Disconnect ${nameOf(assistant)}`}
+                        onPress={() => setToDisconnect(assistant)}
+                      >
+                        Disconnect
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+            </Table>
+          ) : (
+            <>
+              <p>
+                None yet. An assistant that speaks MCP designs, tests and publishes flows for you. Give it
+                this endpoint; it asks you to sign in and to consent.
+              </p>
+              <CodeBlock label="the endpoint" text={`${location.origin}/api/v1/mcp/`} />
+            </>
+          )
+        }
+      </QueryView>
+      <MoreButton query={query} />
+      {toDisconnect && (
+        <ConfirmDialog
+          title={`Disconnect ${nameOf(toDisconnect)}?`}
+          action="Disconnect"
+          isOpen
+          onClose={() => setToDisconnect(undefined)}
+          onConfirm={async () => {
+            await api.DELETE('/api/v1/assistants/{assistant_id}', {
+              params: { path: { assistant_id: toDisconnect.id } },
+            });
+            await refetch('/api/v1/assistants');
+          }}
+        >
+          It can do nothing for you any more, until you sign in with it and consent again.
+        </ConfirmDialog>
+      )}
+    </Panel>
+  );
+}
+
+function hasSome(pages: Schemas['AssistantList'][] | undefined): boolean {
+  return pages?.some(({ assistants }) => assistants.length > 0) ?? false;
+}
+
+function nameOf({ name, clientId }: Assistant): string {
+  return name ?? clientId ?? 'Unnamed assistant';
 }

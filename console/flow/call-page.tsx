@@ -1,22 +1,20 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ListenNote } from '../shell/listen-note.tsx';
+import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
 import { hasRole, useProject } from '../shell/me.ts';
-import { RoleNote } from '../shell/role-note.tsx';
+import { ListenNote, RoleNote } from '../shell/notes.tsx';
 import { Button } from '../ui/button.tsx';
 import { CodeBlock } from '../ui/code-block.tsx';
-import { Note } from '../ui/note.tsx';
-import { Panel, Row, Stack } from '../ui/page.tsx';
-import { Select } from '../ui/select.tsx';
-import { useTitle } from '../ui/use-title.ts';
+import { Note } from '../ui/feedback.tsx';
+import { Select } from '../ui/fields/select.tsx';
+import { Panel, Row, Stack, useTitle } from '../ui/page.tsx';
 import style from './call/call.module.css';
 import { callSnippet, type Language, type Way } from './call/call-snippets.ts';
-import { Choice } from './call/choice.tsx';
 import { KeyDialog } from './call/key-dialog.tsx';
-import { useCallSearch } from './call/use-call-search.ts';
-import { useDraft } from './draft/draft-context.ts';
-import { useFlow } from './flow-context.ts';
+import { useDraft, useFlow } from './flow-context.ts';
 import { parametersUsed } from './try/try-input.ts';
+
+type Search = { way: Way; language: Language; pinned: number | undefined };
 
 const WAYS: { id: Way; label: string; text: string }[] = [
   {
@@ -182,4 +180,62 @@ export function CallPage() {
       )}
     </div>
   );
+}
+
+/** Lets the user choose one of a few options that are all visible. */
+function Choice<Id extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  label: string;
+  options: readonly { id: Id; label: string }[];
+  value: Id;
+  onChange: (id: Id) => void;
+}) {
+  return (
+    <ToggleButtonGroup
+      aria-label={label}
+      className={style.group ?? ''}
+      selectionMode="single"
+      disallowEmptySelection
+      selectedKeys={[value]}
+      onSelectionChange={(keys) => {
+        const [id] = keys;
+        if (id !== undefined) onChange(id as Id);
+      }}
+    >
+      {options.map(({ id, label }) => (
+        <ToggleButton key={id} id={id} className={style.option ?? ''}>
+          {label}
+        </ToggleButton>
+      ))}
+    </ToggleButtonGroup>
+  );
+}
+
+/** Reads and changes the choices of the page, which are search parameters: `?way=jobs&language=python&pinned=3`. */
+function useCallSearch(): [Search, (changed: Partial<Search>) => void] {
+  const { way, language, pinned } = useSearch({ strict: false }) as Record<string, unknown>;
+  const navigate = useNavigate();
+  const search: Search = {
+    way: oneOf(way, ['execute', 'jobs', 'step', 'webhook']),
+    language: oneOf(language, ['curl', 'typescript', 'python']),
+    pinned: Number.isInteger(Number(pinned)) && Number(pinned) > 0 ? Number(pinned) : undefined,
+  };
+  return [
+    search,
+    (changed) =>
+      void navigate({
+        to: '.',
+        search: ((before: object) => ({ ...before, ...changed })) as never,
+        replace: true,
+        resetScroll: false,
+      }),
+  ];
+}
+
+function oneOf<T extends string>(value: unknown, allowed: [T, ...T[]]): T {
+  return allowed.find((one) => one === value) ?? allowed[0];
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../api/api-error.ts';
 import { Button } from '../ui/button.tsx';
-import { Note } from '../ui/note.tsx';
+import { Note } from '../ui/feedback.tsx';
 import { Row } from '../ui/page.tsx';
 
 /** Returns the current ETag when a change with `If-Match` failed because of it; undefined for other errors. */

@@ -1,17 +1,14 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { useTitle } from '../ui/page.tsx';
 import { useNarrow } from '../ui/use-narrow.ts';
-import { useTitle } from '../ui/use-title.ts';
-import { useDraft } from './draft/draft-context.ts';
 import { DraftNotes } from './editor/draft-notes.tsx';
 import style from './editor/editor.module.css';
 import { EditorBar } from './editor/editor-bar.tsx';
+import { UndoDialog } from './editor/elsewhere-dialogs.tsx';
 import { EmptyFlow } from './editor/empty-flow.tsx';
-import { OpenStep } from './editor/open-step.ts';
 import { Side } from './editor/side.tsx';
-import { UndoDialog } from './editor/undo-dialog.tsx';
-import { useUndoKeys } from './editor/use-undo-keys.ts';
-import { useFlow } from './flow-context.ts';
+import { OpenStep, useDraft, useFlow } from './flow-context.ts';
 import { FlowGraph } from './graph/flow-graph.tsx';
 import { useDraftEditing } from './graph/use-draft-editing.ts';
 import { Inspector } from './inspector/inspector.tsx';
@@ -105,4 +102,27 @@ function useTrying() {
         });
     },
   };
+}
+
+/** Handles the undo and redo keys outside text fields, which have their own. */
+function useUndoKeys(): void {
+  const { undo, redo } = useDraft();
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || isField(event.target)) return;
+      const key = event.key.toLowerCase();
+      if (key === 'z' && !event.shiftKey) undo();
+      else if (key === 'y' || (key === 'z' && event.shiftKey)) redo();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, [undo, redo]);
+}
+
+function isField(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
+  );
 }

@@ -2,20 +2,22 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { isMissing } from '../api/api-error.ts';
-import { $api } from '../api/client.ts';
-import { refetchAfter } from '../api/refetch-after.ts';
+import { $api, api } from '../api/client.ts';
+import { refetchAfter } from '../api/query-options.ts';
 import { useProject } from '../shell/me.ts';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { LinkButton } from '../ui/link-button.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { LinkButton } from '../ui/button.tsx';
+import { EmptyState, Note, QueryView } from '../ui/feedback.tsx';
 import { Page } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { DeletedFlow } from './deleted-flow.tsx';
+import { TabLink, TabLinks } from '../ui/tabs.tsx';
 import { DraftProvider } from './draft/draft-provider.tsx';
 import type { Step } from './draft/steps.ts';
-import { findFlowId } from './find-flow-id.ts';
-import { FlowContext } from './flow-context.ts';
-import { FlowHead } from './flow-head.tsx';
+import { FlowContext, useFlow } from './flow-context.ts';
+import { FlowMenu } from './flow-menu.tsx';
 import style from './flow-page.module.css';
+import { FlowFilePanel } from './versions/flow-file-panel.tsx';
+
+const FLOWS_PAGE = 200;
 
 const POLL_MS = 5_000;
 
@@ -98,5 +100,99 @@ function Flow({ org, project, projectId, flowId }: Ids) {
         </FlowContext>
       )}
     </QueryView>
+  );
+}
+
+/** Finds the id of the flow with this slug; null when there is none. */
+async function findFlowId(project_id: string, slug: string): Promise<string | null> {
+  let cursor: string | undefined;
+  do {
+    const { data } = await api.GET('/api/v1/projects/{project_id}/flows', {
+      params: {
+        path: { project_id },
+        query: { limit: FLOWS_PAGE, search: slug, ...(cursor !== undefined && { cursor }) },
+      },
+    });
+    const found = data?.flows.find((flow) => flow.slug === slug);
+    if (found) return found.id;
+    cursor = data?.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return null;
+}
+
+/**
+ * Replaces the pages of a flow that was deleted, or became unreachable, while one was open. `steps` is the draft as it
+ * was here.
+ */
+function DeletedFlow({ steps }: { steps: Step[] }) {
+  const { flow, org, project } = useFlow();
+  return (
+    <Page
+      title={flow.name}
+      text="This flow was deleted while you had it open, or you can no longer reach it."
+      actions={
+        <LinkButton variant="primary" to="/orgs/$org/projects/$project" params={{ org, project }}>
+          All flows
+        </LinkButton>
+      }
+    >
+      <div role="alert">
+        <Note tone="warn">
+          What you change here is no longer saved, and nothing brings a deleted flow back. Its draft as it was
+          here is below, with your last changes: download it to keep it. <code>weir flow push</code> makes a
+          new flow of it.
+        </Note>
+      </div>
+      <FlowFilePanel name={`${flow.slug}.yaml`} steps={steps} />
+    </Page>
+  );
+}
+
+/** The head of a flow's pages: name, version in production and tabs. */
+function FlowHead() {
+  const { flow, org, project } = useFlow();
+  const params = { org, project, flow: flow.slug };
+  return (
+    <header className={style.head}>
+      <div className={style.title}>
+        <h1 title={flow.name}>{flow.name}</h1>
+        {flow.productionVersion === null ? (
+          <Badge>Not in production</Badge>
+        ) : (
+          <Badge tone="good">v{flow.productionVersion} in production</Badge>
+        )}
+        {!flow.draftIsProduction && flow.productionVersion !== null && (
+          <Badge tone="warn">
+            {`Draft: ${flow.draftIsPublished ? 'same as' : 'differs from'} v${flow.latestVersion}`}
+          </Badge>
+        )}
+        <FlowMenu />
+      </div>
+      <TabLinks label="Flow">
+        <TabLink
+          to="/orgs/$org/projects/$project/flows/$flow"
+          params={params}
+          activeOptions={{ exact: true, includeSearch: false }}
+        >
+          Editor
+        </TabLink>
+        <TabLink to="/orgs/$org/projects/$project/flows/$flow/versions" params={params}>
+          Versions
+        </TabLink>
+        <TabLink to="/orgs/$org/projects/$project/flows/$flow/tests" params={params}>
+          Test cases
+        </TabLink>
+        <TabLink to="/orgs/$org/projects/$project/flows/$flow/call" params={params}>
+          Call
+        </TabLink>
+        <TabLink
+          to="/orgs/$org/projects/$project/runs"
+          params={{ org, project }}
+          search={{ flow: flow.slug } as never}
+        >
+          Runs
+        </TabLink>
+      </TabLinks>
+    </header>
   );
 }

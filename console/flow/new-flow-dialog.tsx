@@ -1,14 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { api, type Schemas } from '../api/client.ts';
-import { fieldError } from '../api/field-error.ts';
-import { refetch } from '../api/query-client.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { toSlug } from '../ui/to-slug.ts';
-import { useIsMounted } from '../ui/use-is-shown.ts';
+import { fieldError } from '../api/api-error.ts';
+import { api, refetch, type Schemas } from '../api/client.ts';
+import { FormDialog, useIsMounted } from '../ui/dialog.tsx';
+import { toSlug } from '../ui/fields/read-text.ts';
+import { Select } from '../ui/fields/select.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
 import examples from './examples.json';
 
 type Props = {

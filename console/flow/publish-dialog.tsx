@@ -1,21 +1,36 @@
 import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { api } from '../api/client.ts';
-import { Checkbox } from '../ui/checkbox.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { $api, api, refetch } from '../api/client.ts';
+import { refetchAfter } from '../api/query-options.ts';
+import { Button } from '../ui/button.tsx';
+import { FormDialog, useIsMounted } from '../ui/dialog.tsx';
+import { Note } from '../ui/feedback.tsx';
+import { Checkbox } from '../ui/fields/checkbox.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
 import { formatCount } from '../ui/format.ts';
-import { Note } from '../ui/note.tsx';
-import { TextField } from '../ui/text-field.tsx';
+import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useIsMounted } from '../ui/use-is-shown.ts';
-import { useDraft } from './draft/draft-context.ts';
 import { eachStep } from './draft/steps.ts';
-import { useFlow } from './flow-context.ts';
+import { useDraft, useFlow } from './flow-context.ts';
+import { isAnyPending, sumUpResults } from './tests/last-results.ts';
 import { FlowDifference } from './versions/flow-difference.tsx';
-import { PublishObstacles } from './versions/publish-obstacles.tsx';
-import { refetchVersions, setProduction } from './versions/set-production.ts';
-import { TestNote } from './versions/test-note.tsx';
 import style from './versions/versions.module.css';
+
+/** The most that a flow can have. */
+const CASES_MAX = 200;
+const TESTS_POLL_MS = 5_000;
+
+const PROBLEMS_SHOWN_MAX = 8;
+
+const UNSAVED = {
+  saved: undefined,
+  saving: 'The draft is being saved …',
+  unsaved: 'The draft is being saved …',
+  conflict: 'The draft was changed elsewhere too. Close this and choose between the two.',
+  refused: 'The draft cannot be saved as it is.',
+  offline: 'The draft is not saved: the service cannot be reached.',
+};
 
 const NOTE_MAX_LENGTH = 2000;
 
@@ -103,5 +118,107 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
         <p>The first version of this flow. Steps: {formatCount([...eachStep(steps)].length)}.</p>
       )}
     </FormDialog>
+  );
+}
+
+/** Lists what prevents publishing; nothing when the draft can be published. */
+function PublishObstacles({ onLeave }: { onLeave: () => void }) {
+  const { saveState, message, problems, select } = useDraft();
+  const unsaved = UNSAVED[saveState];
+  return (
+    <>
+      {unsaved && (
+        <Note tone="warn">
+          {unsaved} {saveState === 'refused' && message}
+        </Note>
+      )}
+      {problems.length > 0 && (
+        <Note tone="warn">
+          <p>To fix before it can be published:</p>
+          <ul className={style.changes}>
+            {problems.slice(0, PROBLEMS_SHOWN_MAX).map(({ stepId, field, message }) => (
+              <li key={`${stepId} ${field} ${message}`}>
+                {stepId !== undefined && (
+                  <Button
+                    size="small"
+                    onPress={() => {
+                      onLeave();
+                      select(stepId);
+                    }}
+                  >
+                    {stepId}
+                  </Button>
+                )}
+                <span>{message}</span>
+              </li>
+            ))}
+            {problems.length > PROBLEMS_SHOWN_MAX && <li>and {problems.length - PROBLEMS_SHOWN_MAX} more</li>}
+          </ul>
+        </Note>
+      )}
+    </>
+  );
+}
+
+/** Says that publishing does not run the test cases, with their last results; nothing when there are none. */
+function TestNote() {
+  const { flow, org, project, projectId } = useFlow();
+  const { data } = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows/{flow_id}/test-cases',
+    {
+      params: { path: { project_id: projectId, flow_id: flow.id }, query: { limit: CASES_MAX } },
+    },
+    {
+      refetchInterval: (query) =>
+        refetchAfter(query, isAnyPending(query.state.data?.test_cases) && TESTS_POLL_MS),
+    },
+  );
+  if (!data || data.test_cases.length === 0) return null;
+  const last = sumUpResults(data.test_cases);
+  return (
+    <Note tone={last?.haveAllPassed ? 'idle' : 'warn'}>
+      The flow has test cases, which publishing does not run.{' '}
+      {last && (
+        <>
+          Their last results, the latest of <Time at={last.latest} />: {last.words}; the draft may have
+          changed since.{' '}
+        </>
+      )}
+      <Link to="/orgs/$org/projects/$project/flows/$flow/tests" params={{ org, project, flow: flow.slug }}>
+        Run them on the draft
+      </Link>
+    </Note>
+  );
+}
+
+/** Puts a version into production. */
+export async function setProduction(projectId: string, flowId: string, version: number): Promise<void> {
+  await api.PUT('/api/v1/projects/{project_id}/flows/{flow_id}/production', {
+    params: { path: { project_id: projectId, flow_id: flowId } },
+    body: { version },
+  });
+  await refetchVersions();
+}
+
+/** Fetches the versions of a flow, and whatever mentions them, again. */
+function refetchVersions(): Promise<void> {
+  return refetch(
+    '/api/v1/projects/{project_id}/flows/{flow_id}/versions',
+    '/api/v1/projects/{project_id}/flows/{flow_id}',
+    '/api/v1/projects/{project_id}/flows',
+  );
+}
+
+/** Opens the dialog that publishes the draft. */
+export function PublishButton() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="primary" onPress={() => setOpen(true)}>
+        Publish
+      </Button>
+      {isOpen && <PublishDialog onClose={() => setOpen(false)} />}
+    </>
   );
 }

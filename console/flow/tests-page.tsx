@@ -1,31 +1,32 @@
 import { useMutation } from '@tanstack/react-query';
-import { Play, Plus } from 'lucide-react';
-import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client.ts';
-import { PAGES, refreshPages } from '../api/pages.ts';
-import { refetch } from '../api/query-client.ts';
-import { refetchAfter } from '../api/refetch-after.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { ErrorNote } from '../ui/error-note.tsx';
-import { MoreButton } from '../ui/more-button.tsx';
-import { Panel, Row } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { Table } from '../ui/table.tsx';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Pencil, Play, Plus, Trash2 } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { $api, api, refetch, type Schemas } from '../api/client.ts';
+import { PAGES, refetchAfter, refreshPages } from '../api/query-options.ts';
+import { StatusBadge } from '../ui/badge.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { EmptyState, ErrorNote, MoreButton, QueryView } from '../ui/feedback.tsx';
+import { formatCredits, formatDuration } from '../ui/format.ts';
+import { Clipped, Panel, Row, Table, useTitle } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useTitle } from '../ui/use-title.ts';
-import { useDraft } from './draft/draft-context.ts';
-import { useFlow } from './flow-context.ts';
+import { useDraft, useFlow } from './flow-context.ts';
 import { CaseDialog } from './tests/case-dialog.tsx';
-import type { CaseDraft } from './tests/case-draft.ts';
-import { CaseRow } from './tests/case-row.tsx';
 import { isAnyPending } from './tests/last-results.ts';
-import { TestRunPanel } from './tests/test-run-panel.tsx';
-import { TestRunsPanel } from './tests/test-runs-panel.tsx';
+import { type CaseDraft, getCaseOfRun } from './tests/test-case.ts';
+import { TestRunPanel, TestRunsPanel } from './tests/test-runs.tsx';
 import style from './tests/tests.module.css';
-import { useCaseOfRun } from './tests/use-case-of-run.ts';
-import { useOpenTestRun } from './tests/use-open-test-run.ts';
+
+type CaseRowProps = {
+  testCase: Schemas['ListedTestCase'];
+  isBusy: boolean;
+  onOpen: () => void;
+  onRun: () => void;
+  onEdit: () => void;
+  onDelete: () => void;
+};
 
 const FLOW = '/api/v1/projects/{project_id}/flows/{flow_id}';
 const CASES = `${FLOW}/test-cases` as const;
@@ -162,4 +163,89 @@ export function TestsPage() {
       </ConfirmDialog>
     </div>
   );
+}
+
+/** A row with a test case and its last result. */
+function CaseRow({ testCase, isBusy, onOpen, onRun, onEdit, onDelete }: CaseRowProps) {
+  const { name, last_result: last } = testCase;
+  return (
+    <tr>
+      <td className={style.name}>
+        {last ? (
+          <button type="button" className={style.link} onClick={onOpen}>
+            <Clipped text={name} />
+          </button>
+        ) : (
+          <Clipped text={name} />
+        )}
+        {last?.why && last.status !== 'passed' && <p className={style.why}>{last.why}</p>}
+      </td>
+      <td>{last ? <StatusBadge status={last.status} /> : <span className={style.soft}>Never run</span>}</td>
+      <td>{last ? formatCredits(last.cost) : ''}</td>
+      <td>{last?.ms != null ? formatDuration(last.ms) : ''}</td>
+      <td>{last && <Time at={last.tested_at} />}</td>
+      <td className={style.actions}>
+        <IconButton label={`Run ${name}`} size="small" isDisabled={isBusy} onPress={onRun}>
+          <Play size={14} />
+        </IconButton>
+        <IconButton label={`Edit ${name}`} size="small" onPress={onEdit}>
+          <Pencil size={14} />
+        </IconButton>
+        <IconButton label={`Delete ${name}`} size="small" onPress={onDelete}>
+          <Trash2 size={14} />
+        </IconButton>
+      </td>
+    </tr>
+  );
+}
+
+/** Reads and changes the open test run, which is a search parameter: `?run=<test_run_id>`. */
+function useOpenTestRun(): [string | undefined, (testRunId: string | undefined) => void] {
+  const { run } = useSearch({ strict: false }) as { run?: unknown };
+  const navigate = useNavigate();
+  return [
+    typeof run === 'string' ? run : undefined,
+    (testRunId) =>
+      void navigate({
+        to: '.',
+        search: ((search: object) => ({ ...search, run: testRunId })) as never,
+        replace: true,
+        resetScroll: false,
+      }),
+  ];
+}
+
+/**
+ * Opens a new test case with the input and result of the run in the address, `?from=<executionId>`. Returns the error
+ * if that fails.
+ */
+function useCaseOfRun(onRead: (start: CaseDraft) => void): Error | undefined {
+  const { from } = useSearch({ strict: false }) as { from?: unknown };
+  const { flow, org, project } = useFlow();
+  const navigate = useNavigate();
+  const [error, setError] = useState<Error>();
+  const handled = useRef<string>(undefined);
+  useEffect(() => {
+    if (typeof from !== 'string' || handled.current === from) return;
+    handled.current = from;
+    const path = { org, project, flow: flow.slug, executionId: from };
+    Promise.all([
+      api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/fork', {
+        params: { path, query: { step: '0' } },
+      }),
+      api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}', { params: { path } }),
+    ])
+      .then(([cursor, job]) => {
+        const { message, parameters } = cursor.data ?? {};
+        const input = { ...(message !== undefined && { message }), ...(parameters && { parameters }) };
+        onRead(getCaseOfRun(input, job.data?.status === 'completed' ? job.data : undefined));
+      })
+      .catch(setError);
+    void navigate({
+      to: '.',
+      search: ((search: object) => ({ ...search, from: undefined })) as never,
+      replace: true,
+    });
+  });
+  return error;
 }

@@ -1,17 +1,25 @@
 import { keepPreviousData } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { $api, type Schemas } from '../api/client.ts';
-import { PAGES, refreshPages } from '../api/pages.ts';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { MoreButton } from '../ui/more-button.tsx';
-import { Panel } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { TextField } from '../ui/text-field.tsx';
-import { useDebouncedText } from '../ui/use-typed-text.ts';
-import { FlowsTable } from './flows-table.tsx';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { $api, api, queryClient, refetch, type Schemas } from '../api/client.ts';
+import { PAGES, refreshPages } from '../api/query-options.ts';
+import { hasRole, useProject } from '../shell/me.ts';
+import { Badge, StatusBadge } from '../ui/badge.tsx';
+import { IconButton } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { EmptyState, Loading, MoreButton, QueryView } from '../ui/feedback.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
+import { useDebouncedText } from '../ui/fields/use-debounced-text.ts';
+import { Menu, MenuItem } from '../ui/menu.tsx';
+import { Clipped, Panel, Table } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
 import style from './project-page.module.css';
 import { SEARCH_MAX_LENGTH } from './search.ts';
+
+type Flow = Schemas['Flow'];
+
+const FLOW = '/orgs/$org/projects/$project/flows/$flow';
 
 const route = getRouteApi('/orgs/$org/projects/$project/');
 const SEARCH_FROM = 8;
@@ -97,4 +105,107 @@ function trim(text: string): string {
 
 function has({ name, slug }: Schemas['Flow'], text: string): boolean {
   return `${name} ${slug}`.toLowerCase().includes(text.toLowerCase());
+}
+
+/** The table of flows: version in production, state of the draft, last run. */
+function FlowsTable({ flows, slugs }: { flows: Flow[]; slugs: { org: string; project: string } }) {
+  const { organization } = useProject(slugs);
+  const navigate = useNavigate();
+  const [toDelete, setToDelete] = useState<Flow>();
+  return (
+    <>
+      <Table label="Flows" head={['Flow', 'Production', 'Draft', 'Last run', '']}>
+        {flows.map((flow) => {
+          const params = { ...slugs, flow: flow.slug };
+          return (
+            <tr key={flow.id}>
+              <td>
+                <Link to={FLOW} params={params} className={style.name}>
+                  <Clipped text={flow.name} />
+                </Link>
+                <code className={style.slug}>
+                  <Clipped text={flow.slug} />
+                </code>
+              </td>
+              <td>
+                {flow.productionVersion === null ? (
+                  <Badge>{flow.latestVersion === null ? 'Not published' : 'None chosen'}</Badge>
+                ) : (
+                  <Link to={`${FLOW}/versions`} params={params}>
+                    v{flow.productionVersion}
+                  </Link>
+                )}
+              </td>
+              <td>
+                <DraftState flow={flow} />
+              </td>
+              <td>
+                {flow.lastRun ? (
+                  <Link
+                    className={style.run}
+                    to={`${FLOW}/runs/$executionId`}
+                    params={{ ...params, executionId: flow.lastRun.executionId }}
+                  >
+                    <StatusBadge status={flow.lastRun.status} code={flow.lastRun.code} />{' '}
+                    <Time at={flow.lastRun.startedAt} />
+                  </Link>
+                ) : (
+                  <span className={style.faint}>Never run</span>
+                )}
+              </td>
+              <td align="right">
+                <Menu
+                  label={`Actions of ${flow.name}`}
+                  trigger={
+                    <IconButton label={`Actions of ${flow.name}`} size="small">
+                      <Ellipsis size={16} />
+                    </IconButton>
+                  }
+                >
+                  <MenuItem onAction={() => void navigate({ to: FLOW, params })}>Edit and try</MenuItem>
+                  <MenuItem onAction={() => void navigate({ to: `${FLOW}/versions`, params })}>
+                    Versions
+                  </MenuItem>
+                  <MenuItem onAction={() => void navigate({ to: `${FLOW}/tests`, params })}>
+                    Test cases
+                  </MenuItem>
+                  <MenuItem onAction={() => void navigate({ to: `${FLOW}/call`, params })}>Call it</MenuItem>
+                  <MenuItem
+                    tone="danger"
+                    isDisabled={!hasRole(organization, 'admin')}
+                    onAction={() => setToDelete(flow)}
+                  >
+                    {hasRole(organization, 'admin') ? 'Delete …' : 'Delete (owners and admins)'}
+                  </MenuItem>
+                </Menu>
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      {toDelete && (
+        <ConfirmDialog
+          title={`Delete ${toDelete.name}?`}
+          action="Delete flow"
+          isOpen
+          onClose={() => setToDelete(undefined)}
+          onConfirm={async () => {
+            await api.DELETE('/api/v1/projects/{project_id}/flows/{flow_id}', {
+              params: { path: { project_id: toDelete.projectId, flow_id: toDelete.id } },
+            });
+            queryClient.removeQueries({ queryKey: ['flow id', toDelete.projectId] });
+            await refetch('/api/v1/projects/{project_id}/flows');
+          }}
+        >
+          Calls of <code>{toDelete.slug}</code> will get 404. Its versions and test cases are deleted too.
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+function DraftState({ flow }: { flow: Flow }) {
+  if (flow.latestVersion === null) return <Badge tone="warn">Unpublished</Badge>;
+  if (!flow.draftIsPublished) return <Badge tone="warn">Differs from v{flow.latestVersion}</Badge>;
+  return <span className={style.faint}>Same as v{flow.latestVersion}</span>;
 }

@@ -1,12 +1,10 @@
 import { Navigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CreateOrganizationDialog } from '../shell/create-organization-dialog.tsx';
-import { Invitations } from '../shell/invitations.tsx';
+import { CreateOrganizationDialog, Invitations } from '../shell/join-organization.tsx';
 import { findLastProject } from '../shell/last-project.ts';
 import { useMe } from '../shell/me.ts';
-import { Button } from '../ui/button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { LinkButton } from '../ui/link-button.tsx';
+import { Button, LinkButton } from '../ui/button.tsx';
+import { EmptyState } from '../ui/feedback.tsx';
 import { Page, Panel } from '../ui/page.tsx';
 
 /** The first page: redirects to the last visited project, or says how to get a project. */

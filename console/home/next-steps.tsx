@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { $api, type Schemas } from '../api/client.ts';
 import { hasRole, useProject } from '../shell/me.ts';
 import { Button } from '../ui/button.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton } from '../ui/code-block.tsx';
 import { Panel } from '../ui/page.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { listNextSteps, type NextStep } from './list-next-steps.ts';

@@ -1,16 +1,20 @@
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api } from '../api/client.ts';
+import { $api, type Schemas } from '../api/client.ts';
 import { NewFlowDialog } from '../flow/new-flow-dialog.tsx';
-import { Invitations } from '../shell/invitations.tsx';
+import { Invitations } from '../shell/join-organization.tsx';
 import { useProject } from '../shell/me.ts';
-import { Button } from '../ui/button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Page, Panel } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
+import { StatusBadge } from '../ui/badge.tsx';
+import { Button, LinkButton } from '../ui/button.tsx';
+import { EmptyState, QueryView } from '../ui/feedback.tsx';
+import { formatCredits, formatDuration } from '../ui/format.ts';
+import { Page, Panel, Table } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
 import { FlowsPanel, useFlows } from './flows-panel.tsx';
 import { NextSteps } from './next-steps.tsx';
-import { RecentRuns } from './recent-runs.tsx';
+import style from './project-page.module.css';
+
+type Run = Schemas['ListedRun'];
 
 const REFRESH_MS = 5_000;
 const RECENT = 8;
@@ -58,5 +62,44 @@ export function ProjectPage() {
       {runs.data && <NextSteps slugs={slugs} flows={all} runs={newest} />}
       {isOpen && <NewFlowDialog projectId={project.id} slugs={slugs} onClose={() => setOpen(false)} />}
     </Page>
+  );
+}
+
+/** The project's newest runs; nothing when there are none. */
+function RecentRuns({ runs, slugs }: { runs: Run[]; slugs: { org: string; project: string } }) {
+  if (runs.length === 0) return null;
+  return (
+    <Panel
+      title="Recent runs"
+      isFlush
+      actions={
+        <LinkButton variant="quiet" to="/orgs/$org/projects/$project/runs" params={slugs}>
+          All runs
+        </LinkButton>
+      }
+    >
+      <Table label="Recent runs" head={['Status', 'Flow', 'Version', 'Started', 'Took', 'Credits']}>
+        {runs.map((run) => (
+          <tr key={run.executionId}>
+            <td>
+              <Link
+                className={style.run}
+                to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+                params={{ ...slugs, flow: run.flow, executionId: run.executionId }}
+              >
+                <StatusBadge status={run.status} code={run.code} />
+              </Link>
+            </td>
+            <td>{run.flow}</td>
+            <td>{run.version === 0 ? 'Draft' : `v${run.version}`}</td>
+            <td>
+              <Time at={run.startedAt} />
+            </td>
+            <td>{run.durationMs === null ? '—' : formatDuration(run.durationMs)}</td>
+            <td>{formatCredits(run.cost)}</td>
+          </tr>
+        ))}
+      </Table>
+    </Panel>
   );
 }

@@ -6,17 +6,16 @@ import { api } from '../api/client.ts';
 import { sendOnce } from '../api/send-once.ts';
 import type { Step } from '../flow/draft/steps.ts';
 import { loadSettings } from '../sign-in/settings.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { IconButton } from '../ui/icon-button.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
+import { runRequestQuery } from './detail/run-request.tsx';
+import type { Run, RunPath } from './run.ts';
 import { startCommand } from './run-curl.ts';
-import type { Run, RunPath } from './run-path.ts';
+import { topStepIndex } from './trace/executions.ts';
 import type { Execution } from './trace/spans.ts';
-import { topStepIndex } from './trace/top-step-index.ts';
-import { runRequestQuery } from './use-run-request.ts';
 
 type Props = {
   run: Run;

@@ -1,4 +1,4 @@
-import { curlCommand, quoteForShell } from '../ui/curl-command.ts';
+import { curlCommand, quoteForShell } from '../api/curl-command.ts';
 
 type Started = {
   message: string | null;

@@ -1,21 +1,19 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, useParams } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { $api } from '../api/client.ts';
 import { hasRole, useProject } from '../shell/me.ts';
-import { Button } from '../ui/button.tsx';
-import { ErrorNote } from '../ui/error-note.tsx';
+import { Button, LinkButton } from '../ui/button.tsx';
+import { EmptyState, ErrorNote, Loading } from '../ui/feedback.tsx';
 import { formatCount } from '../ui/format.ts';
-import { Loading } from '../ui/loading.tsx';
 import { Page } from '../ui/page.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
 import { BulkActions } from './list/bulk-actions.tsx';
 import { FilterBar } from './list/filter-bar.tsx';
-import { NoRuns } from './list/no-runs.tsx';
-import type { RunFilter } from './list/run-filter.ts';
 import { RunTable } from './list/run-table.tsx';
 import { useRuns } from './list/use-runs.ts';
 import style from './runs-page.module.css';
+import { isFiltered, type RunFilter } from './search.ts';
 
 const route = getRouteApi('/orgs/$org/projects/$project/runs');
 const CHOICES_MAX = 200;
@@ -123,4 +121,26 @@ function useSlashKey() {
     return () => document.removeEventListener('keydown', focus);
   }, []);
   return field;
+}
+
+/** The empty list: nothing has run yet, or nothing matches the filter. */
+function NoRuns({ filter, onClear }: { filter: RunFilter; onClear: () => void }) {
+  const { org = '', project = '' } = useParams({ strict: false });
+  if (isFiltered(filter))
+    return (
+      <EmptyState title="No run matches these filters" text="New runs that match appear here automatically.">
+        <ReturnFocus />
+        <Button onPress={onClear}>Clear the filters</Button>
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      title="Nothing has run yet"
+      text="A run is one execution of a flow. Open a flow and try it, or call it with an API key: its runs appear here."
+    >
+      <LinkButton to="/orgs/$org/projects/$project" params={{ org, project }} variant="primary">
+        To the flows
+      </LinkButton>
+    </EmptyState>
+  );
 }

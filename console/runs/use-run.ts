@@ -1,12 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { $api, api, type Schemas } from '../api/client.ts';
-import { refetchAfter } from '../api/refetch-after.ts';
+import { followStream } from '../api/follow-stream.ts';
+import { refetchAfter } from '../api/query-options.ts';
 import { toSteps } from '../flow/draft/steps.ts';
-import type { Run, RunPath } from './run-path.ts';
-import { type Kept, keepUnderWay } from './trace/keep-under-way.ts';
-import { listExecutions, type UnderWay } from './trace/list-executions.ts';
-import { useRunEvents } from './use-run-events.ts';
+import { type Run, type RunPath, runUrl } from './run.ts';
+import { type Kept, keepUnderWay, listExecutions, type UnderWay } from './trace/executions.ts';
+
+const CHANGE_INTERVAL_MS = 700;
 
 const POLL_MS = 4_000;
 const PAGE = 200;
@@ -121,4 +122,38 @@ function useNow(isTicking: boolean): number {
     return () => clearInterval(timer);
   }, [isTicking]);
   return now;
+}
+
+/**
+ * Follows the events of a run while it is running, and calls `onChange` at most every 700 ms. Reconnects after an
+ * interruption, but not after a refusal.
+ */
+function useRunEvents(path: RunPath, isRunning: boolean, onChange: () => void): void {
+  const onChangeRef = useRef(onChange);
+  onChangeRef.current = onChange;
+  const { org, project, flow, executionId } = path;
+  useEffect(() => {
+    if (!isRunning) return;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    function changed() {
+      if (stop.signal.aborted) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        onChangeRef.current();
+      }, CHANGE_INTERVAL_MS);
+    }
+    const url = runUrl({ org, project, flow, executionId }, '/events');
+    const onInterrupted = async () => {
+      changed();
+      return false;
+    };
+    followStream(url, {}, { isLast: () => false, onEvent: changed, onInterrupted, signal: stop.signal })
+      // The page also polls the run, and shows its errors.
+      .catch(changed);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [isRunning, org, project, flow, executionId]);
 }

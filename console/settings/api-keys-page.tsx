@@ -1,17 +1,25 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client.ts';
-import { refetch } from '../api/query-client.ts';
-import { hasRole, useProject } from '../shell/me.ts';
-import { RoleNote } from '../shell/role-note.tsx';
+import { $api, api, refetch, type Schemas } from '../api/client.ts';
+import { hasRole, useProject, useUserName } from '../shell/me.ts';
+import { RoleNote } from '../shell/notes.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Page, Panel } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { EmptyState, QueryView } from '../ui/feedback.tsx';
+import { Clipped, Page, Panel, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { ApiKeysTable } from './api-keys-table.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
+
+type ApiKey = Schemas['ApiKey'];
+
+const STATES = {
+  active: { tone: 'good', label: 'Active' },
+  expired: { tone: 'warn', label: 'Expired' },
+  revoked: { tone: 'idle', label: 'Revoked' },
+} as const;
+
+type Props = { organizationId: string; keys: ApiKey[]; onRevoke: (key: ApiKey) => void };
 
 const KEYS = '/api/v1/projects/{project_id}/api-keys';
 
@@ -88,5 +96,51 @@ export function ApiKeysPage() {
         </ConfirmDialog>
       )}
     </Page>
+  );
+}
+
+/** The table of API keys: state, scopes, last use. */
+function ApiKeysTable({ organizationId, keys, onRevoke }: Props) {
+  const nameOfUser = useUserName(organizationId);
+  return (
+    <Table label="API keys" head={['Name', 'State', 'Environment', 'Scopes', 'Last used', 'Created', '']}>
+      {keys.map((key) => (
+        <tr key={key.keyId}>
+          <td>
+            <Clipped text={key.name} />
+            <code>
+              weir_{key.environment}_{key.keyId}…
+            </code>
+          </td>
+          <td>
+            <Badge tone={STATES[key.state].tone}>{STATES[key.state].label}</Badge>
+            {key.state === 'active' && key.expiresAt && (
+              <div>
+                until <Time at={key.expiresAt} />
+              </div>
+            )}
+          </td>
+          <td>{key.environment}</td>
+          <td>{key.scopes.join(', ')}</td>
+          <td>{key.lastUsedAt ? <Time at={key.lastUsedAt} /> : 'Never'}</td>
+          <td>
+            <Time at={key.createdAt} />
+            <Clipped text={`by ${key.createdBy === null ? 'the operator' : nameOfUser(key.createdBy)}`} />
+          </td>
+          <td align="right">
+            {key.state !== 'revoked' && (
+              <Button
+                size="small"
+                variant="danger"
+                aria-label={`Revoke ${key.name}`}
+                onPress={() => onRevoke(key)}
+              >
+                Revoke
+              </Button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -1,16 +1,27 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { $api } from '../api/client.ts';
-import { PAGES_BEFORE } from '../api/pages.ts';
-import { hasRole, useOrganization } from '../shell/me.ts';
-import { RoleNote } from '../shell/role-note.tsx';
+import { Fragment, useEffect, useState } from 'react';
+import { $api, type Schemas } from '../api/client.ts';
+import { PAGES_BEFORE } from '../api/query-options.ts';
+import { hasRole, useOrganization, useUserName } from '../shell/me.ts';
+import { RoleNote } from '../shell/notes.tsx';
 import { Button } from '../ui/button.tsx';
-import { Panel, Row, Stack } from '../ui/page.tsx';
-import { Select } from '../ui/select.tsx';
-import { TextField } from '../ui/text-field.tsx';
+import { CodeBlock } from '../ui/code-block.tsx';
+import { EmptyState, MoreButton, QueryView } from '../ui/feedback.tsx';
+import { Select } from '../ui/fields/select.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
+import { Clipped, Panel, Row, Stack, Table } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
 import { ReturnFocus } from '../ui/use-return-focus.ts';
-import { AuditEntries } from './audit-entries.tsx';
-import { SINCE_OPTIONS, sinceOf } from './audit-since.ts';
+import { SINCE_OPTIONS, sinceOf } from './search.ts';
+import style from './settings.module.css';
+
+type Props = {
+  organizationId: string;
+  query: UseInfiniteQueryResult<InfiniteData<Schemas['AuditLog']>, Error>;
+  /** Called with an action to filter by. */
+  onChoose: (action: string) => void;
+};
 
 /** The audit log of an organization, newest first, with filters. */
 export function AuditLogPage() {
@@ -104,5 +115,94 @@ export function AuditLogPage() {
         />
       </Panel>
     </Stack>
+  );
+}
+
+/** The entries of an audit log. Each opens to show its details and request id. */
+function AuditEntries({ organizationId, query, onChoose }: Props) {
+  const nameOfUser = useUserName(organizationId);
+  const [opened, setOpened] = useState<string>();
+  return (
+    <>
+      <QueryView query={query}>
+        {({ pages }) => {
+          const entries = pages.flatMap((page) => page.entries);
+          if (entries.length === 0)
+            return <EmptyState title="No entries" text="No change matches the filters." />;
+          return (
+            <Table label="Audit log" head={['When', 'Who', 'Did', 'To', '']}>
+              {entries.map((entry) => {
+                const key = `${entry.at} ${entry.requestId} ${entry.action} ${entry.resourceId}`;
+                const isOpen = key === opened;
+                return (
+                  <Fragment key={key}>
+                    <tr>
+                      <td>
+                        <Time at={entry.at} />
+                      </td>
+                      <td title={entry.actor}>
+                        <Clipped text={entry.actorName ?? entry.actorEmail ?? entry.actor} />
+                      </td>
+                      <td>
+                        <Button
+                          size="small"
+                          variant="quiet"
+                          aria-label={`Only ${entry.action}`}
+                          onPress={() => onChoose(entry.action)}
+                        >
+                          <code>{entry.action}</code>
+                        </Button>
+                      </td>
+                      <td>
+                        <Clipped
+                          text={
+                            entry.action.startsWith('member.')
+                              ? nameOfUser(entry.resourceId)
+                              : entry.resourceId
+                          }
+                        />
+                      </td>
+                      <td align="right">
+                        <Button
+                          size="small"
+                          aria-expanded={isOpen}
+                          onPress={() => setOpened(isOpen ? undefined : key)}
+                        >
+                          Details
+                        </Button>
+                      </td>
+                    </tr>
+                    {isOpen && (
+                      <tr>
+                        <td colSpan={5}>
+                          <div className={style.entry}>
+                            <CodeBlock
+                              label="the entry"
+                              text={JSON.stringify(
+                                {
+                                  at: entry.at,
+                                  actor: entry.actor,
+                                  resourceId: entry.resourceId,
+                                  requestId: entry.requestId,
+                                  details: entry.details,
+                                },
+                                null,
+                                2,
+                              )}
+                              isWrapped
+                            />
+                          </div>
+                        </td>
+                      </tr>
+                    )}
+                  </Fragment>
+                );
+              })}
+            </Table>
+          );
+        }}
+      </QueryView>
+      <MoreButton query={query} />
+    </>
   );
 }

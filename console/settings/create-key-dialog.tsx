@@ -1,17 +1,38 @@
 import { useState } from 'react';
 import { CheckboxGroup, Label } from 'react-aria-components';
-import { $api } from '../api/client.ts';
-import { fieldError } from '../api/field-error.ts';
-import { refetch } from '../api/query-client.ts';
-import { Checkbox } from '../ui/checkbox.tsx';
-import field from '../ui/field.module.css';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
-import { TextField } from '../ui/text-field.tsx';
+import { fieldError } from '../api/api-error.ts';
+import { $api, refetch, type Schemas } from '../api/client.ts';
+import { curlCommand, quoteForShell } from '../api/curl-command.ts';
+import { Button } from '../ui/button.tsx';
+import { CodeBlock } from '../ui/code-block.tsx';
+import { Dialog, DialogActions, FormDialog } from '../ui/dialog.tsx';
+import { Note } from '../ui/feedback.tsx';
+import { Checkbox } from '../ui/fields/checkbox.tsx';
+import field from '../ui/fields/field.module.css';
+import { Select } from '../ui/fields/select.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
 import { useReturnFocus } from '../ui/use-return-focus.ts';
 import { EXPIRY_OPTIONS, type Expiry, expiryOf } from './key-expiry.ts';
-import { NewKeyDialog } from './new-key-dialog.tsx';
-import { SCOPE_OPTIONS, type Scope } from './scope-options.ts';
+
+type NewKeyDialogProps = {
+  apiKey: Schemas['NewApiKey'];
+  slugs: { org: string; project: string };
+  onClose: () => void;
+};
+
+/** The scopes of API keys, as the documentation describes them. */
+const SCOPE_OPTIONS = [
+  { id: 'run', label: 'Run', text: 'start, resume, repeat and cancel runs, and read them' },
+  {
+    id: 'read',
+    label: 'Read',
+    text: 'read runs, flows, versions, tests, usage and deliveries of the project',
+  },
+  { id: 'deploy', label: 'Deploy', text: 'change, test and publish flows' },
+  { id: 'webhooks', label: 'Webhooks', text: 'administer the organization’s webhooks, its secret included' },
+] as const;
+
+type Scope = (typeof SCOPE_OPTIONS)[number]['id'];
 
 const ENVIRONMENTS = [
   { id: 'live', label: 'Live', description: 'For your product.' },
@@ -92,4 +113,34 @@ export function CreateKeyDialog({ slugs, projectId, onClose }: Props) {
       )}
     </FormDialog>
   );
+}
+
+/** Shows a new key, the only time that it can be seen. */
+function NewKeyDialog({ apiKey, slugs, onClose }: NewKeyDialogProps) {
+  const flows = $api.useQuery('get', '/api/v1/projects/{project_id}/flows', {
+    params: { path: { project_id: apiKey.projectId }, query: { limit: 20 } },
+  });
+  const flow = flows.data?.flows.find(({ productionVersion }) => productionVersion !== null);
+  return (
+    <Dialog title={`Key “${apiKey.name}”`} isOpen onClose={onClose} width="38rem" isDismissable={false}>
+      <Note tone="warn">Copy the key now: it is shown this once only.</Note>
+      <CodeBlock label="the key" text={apiKey.key} isWrapped />
+      {apiKey.scopes.includes('run') && flow && (
+        <>
+          <p>Call {flow.name} with it:</p>
+          <CodeBlock label="the curl line" text={executeCommand(apiKey.key, slugs, flow.slug)} isWrapped />
+        </>
+      )}
+      <DialogActions>
+        <Button variant="primary" onPress={onClose}>
+          I have copied it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function executeCommand(apiKey: string, { org, project }: NewKeyDialogProps['slugs'], flow: string): string {
+  const url = quoteForShell(`${location.origin}/api/v1/seq/${org}/${project}/${flow}/execute`);
+  return curlCommand(url, { apiKey, body: { message: 'Hello' } });
 }

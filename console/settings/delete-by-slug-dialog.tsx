@@ -1,11 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { ErrorNote } from '../ui/error-note.tsx';
-import { TextField } from '../ui/text-field.tsx';
+import { Dialog, DialogActions, useIsMounted } from '../ui/dialog.tsx';
+import { ErrorNote } from '../ui/feedback.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { useIsMounted } from '../ui/use-is-shown.ts';
 
 type Cancelled = { runs: number; testRuns: number; deliveries: number };
 

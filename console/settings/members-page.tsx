@@ -1,24 +1,19 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client.ts';
-import { PAGES } from '../api/pages.ts';
-import { refetch } from '../api/query-client.ts';
+import { fieldError } from '../api/api-error.ts';
+import { $api, api, refetch, type Schemas } from '../api/client.ts';
+import { PAGES } from '../api/query-options.ts';
 import { hasRole, useMe, useOrganization } from '../shell/me.ts';
-import { RoleNote } from '../shell/role-note.tsx';
+import { RoleNote } from '../shell/notes.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Clipped } from '../ui/clipped.tsx';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { MoreButton } from '../ui/more-button.tsx';
-import { Panel, Row, Stack } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { Select } from '../ui/select.tsx';
-import { Table } from '../ui/table.tsx';
+import { ConfirmDialog, FormDialog, useIsMounted } from '../ui/dialog.tsx';
+import { MoreButton, QueryView } from '../ui/feedback.tsx';
+import { Select } from '../ui/fields/select.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
+import { Clipped, Panel, Row, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { AddMemberDialog } from './add-member-dialog.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { OpenInvitations } from './open-invitations.tsx';
-import { ROLE_OPTIONS } from './role-options.ts';
+import { InviteDialog, OpenInvitations, ROLE_OPTIONS } from './invitations.tsx';
 import style from './settings.module.css';
 
 const MEMBERS = '/api/v1/organizations/{org_id}/members';
@@ -146,4 +141,46 @@ export function MembersPage() {
 
 function nameOf({ name, email, user_id }: Member): string {
   return name ?? email ?? user_id;
+}
+
+/** Adds a member by the user id at the identity provider. */
+function AddMemberDialog({ organizationId, onClose }: { organizationId: string; onClose: () => void }) {
+  const isMounted = useIsMounted();
+  const [userId, setUserId] = useState('');
+  const [role, setRole] = useState<'admin' | 'member'>('member');
+  const add = $api.useMutation('post', '/api/v1/organizations/{org_id}/members', {
+    meta: { quiet: true },
+    async onSuccess() {
+      await refetch('/api/v1/organizations/{org_id}/members');
+      if (isMounted.current) onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title="Add a member"
+      action="Add member"
+      isOpen
+      onClose={onClose}
+      change={add}
+      fields={['user_id']}
+      isReady={userId.trim() !== ''}
+      onSubmit={() =>
+        add.mutate({
+          params: { path: { org_id: organizationId } },
+          body: { user_id: userId.trim(), role },
+        })
+      }
+    >
+      <TextField
+        label="User id"
+        isMono
+        autoFocus
+        help="The id at the identity provider (sub). Everybody sees their own on the page “Account”."
+        value={userId}
+        onChange={setUserId}
+        error={fieldError(add.error, 'user_id')}
+      />
+      <Select label="Role" options={ROLE_OPTIONS} value={role} onChange={setRole} />
+    </FormDialog>
+  );
 }

@@ -1,21 +1,21 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client.ts';
-import { refetch } from '../api/query-client.ts';
+import { fieldError } from '../api/api-error.ts';
+import { $api, api, refetch, type Schemas } from '../api/client.ts';
 import { useModels } from '../api/use-models.ts';
-import { hasRole, useOrganization } from '../shell/me.ts';
-import { RoleNote } from '../shell/role-note.tsx';
-import { useUserName } from '../shell/use-user-name.ts';
+import { hasRole, useOrganization, useUserName } from '../shell/me.ts';
+import { RoleNote } from '../shell/notes.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Clipped } from '../ui/clipped.tsx';
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
-import { Panel, Stack } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { Table } from '../ui/table.tsx';
+import { ConfirmDialog, FormDialog, useIsMounted } from '../ui/dialog.tsx';
+import { QueryView } from '../ui/feedback.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
+import { Clipped, Panel, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
+import { showToast } from '../ui/toast.tsx';
 import { groupModels } from './group-models.ts';
-import { ModelKeyDialog } from './model-key-dialog.tsx';
+
+type Props = { organizationId: string; provider: string; onClose: () => void };
 
 const KEYS = '/api/v1/organizations/{org_id}/model-keys';
 /** Members may not list the keys. */
@@ -120,5 +120,45 @@ export function ModelKeysPage() {
         </ConfirmDialog>
       )}
     </Stack>
+  );
+}
+
+/** Stores or replaces an organization's own key of a model provider. */
+function ModelKeyDialog({ organizationId, provider, onClose }: Props) {
+  const isMounted = useIsMounted();
+  const [key, setKey] = useState('');
+  const save = $api.useMutation('put', '/api/v1/organizations/{org_id}/model-keys/{provider}', {
+    meta: { quiet: true },
+    async onSuccess() {
+      await refetch('/api/v1/organizations/{org_id}/model-keys', '/api/v1/models');
+      if (isMounted.current) onClose();
+      showToast({ tone: 'good', title: `Calls to ${provider} use your key from now on.` });
+    },
+  });
+  return (
+    <FormDialog
+      title={`Key of ${provider}`}
+      action="Save key"
+      isOpen
+      onClose={onClose}
+      change={save}
+      fields={['key']}
+      isReady={key.trim() !== ''}
+      onSubmit={() =>
+        save.mutate({ params: { path: { org_id: organizationId, provider } }, body: { key: key.trim() } })
+      }
+    >
+      <TextField
+        label="Key"
+        type="password"
+        autoComplete="off"
+        isMono
+        autoFocus
+        help={`Stored encrypted, never shown again, sent to ${provider} only. Calls with it cost no credits. Weir cannot test it: run a flow that uses this provider to see whether it is accepted.`}
+        value={key}
+        onChange={setKey}
+        error={fieldError(save.error, 'key')}
+      />
+    </FormDialog>
   );
 }

@@ -1,22 +1,19 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client.ts';
-import { fieldError, otherError } from '../api/field-error.ts';
-import { refetch } from '../api/query-client.ts';
+import { fieldError, otherError } from '../api/api-error.ts';
+import { $api, api, refetch, type Schemas } from '../api/client.ts';
 import { hasRole, invalidateMe, useOrganization } from '../shell/me.ts';
-import { RoleNote } from '../shell/role-note.tsx';
+import { RoleNote } from '../shell/notes.tsx';
 import { Button } from '../ui/button.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
-import { ErrorNote } from '../ui/error-note.tsx';
-import { Panel, Row, Stack } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { Fact, Facts } from '../ui/table.tsx';
-import { TextField } from '../ui/text-field.tsx';
+import { CopyButton } from '../ui/code-block.tsx';
+import { ErrorNote, QueryView } from '../ui/feedback.tsx';
+import { TextField } from '../ui/fields/text-field.tsx';
+import { formatCount } from '../ui/format.ts';
+import { Fact, Facts, Panel, Row, Stack } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { DeleteBySlugDialog } from './delete-by-slug-dialog.tsx';
 import { dropSaved } from './drop-saved.ts';
-import { RateLimitsPanel } from './rate-limits-panel.tsx';
 
 const PATH = '/api/v1/organizations/{org_id}';
 
@@ -131,4 +128,34 @@ function NamesForm({ organization, isDisabled }: FormProps) {
       </Row>
     </Panel>
   );
+}
+
+/** Shows the rate limits of the organization, which the operator of the service sets. */
+function RateLimitsPanel({ organizationId }: { organizationId: string }) {
+  const query = $api.useQuery('get', '/api/v1/organizations/{org_id}/rate-limits', {
+    params: { path: { org_id: organizationId } },
+  });
+  return (
+    <Panel title="Rate limits">
+      <QueryView query={query}>
+        {({ perKey, perOrganization, runsUnderWay }) => (
+          <Facts>
+            <Fact name="Each API key, each user">{perMinute(perKey)}</Fact>
+            <Fact name="All API keys together">{perMinute(perOrganization)}</Fact>
+            <Fact name="Runs under way">
+              {runsUnderWay === null ? 'No limit' : `${formatCount(runsUnderWay)} at a time`}
+            </Fact>
+          </Facts>
+        )}
+      </QueryView>
+      <p>
+        A request over a limit gets 429 with the seconds to wait (<code>Retry-After</code>). Usage counts them
+        by day. The operator of the service sets the limits.
+      </p>
+    </Panel>
+  );
+}
+
+function perMinute(limit: number | null): string {
+  return limit === null ? 'No limit' : `${formatCount(limit)} requests per minute`;
 }

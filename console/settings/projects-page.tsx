@@ -1,23 +1,29 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client.ts';
-import { PAGES } from '../api/pages.ts';
-import { refetch } from '../api/query-client.ts';
-import { hasRole, invalidateMe, useOrganization } from '../shell/me.ts';
-import { RoleNote } from '../shell/role-note.tsx';
-import { Button } from '../ui/button.tsx';
-import { Clipped } from '../ui/clipped.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { IconButton } from '../ui/icon-button.tsx';
+import { fieldError } from '../api/api-error.ts';
+import { $api, api, refetch, type Schemas } from '../api/client.ts';
+import { PAGES } from '../api/query-options.ts';
+import { hasRole, invalidateMe, type MyOrganization, useOrganization } from '../shell/me.ts';
+import { RoleNote } from '../shell/notes.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { FormDialog, useIsMounted } from '../ui/dialog.tsx';
+import { EmptyState, MoreButton, QueryView } from '../ui/feedback.tsx';
+import { toSlug } from '../ui/fields/read-text.ts';
+import { TextField } from '../ui/fields/text-field.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
-import { MoreButton } from '../ui/more-button.tsx';
-import { Panel, Stack } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { Table } from '../ui/table.tsx';
+import { Clipped, Panel, Stack, Table } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { DeleteBySlugDialog } from './delete-by-slug-dialog.tsx';
-import { ProjectDialog } from './project-dialog.tsx';
+import { dropSaved } from './drop-saved.ts';
+
+type Props = {
+  organization: MyOrganization;
+  /** Undefined for a new project. */
+  project: Schemas['Project'] | undefined;
+  onClose: () => void;
+};
 
 /** The projects of an organization. */
 export function ProjectsPage() {
@@ -120,5 +126,80 @@ export function ProjectsPage() {
         />
       )}
     </Stack>
+  );
+}
+
+/** Creates a project and opens it, or renames one. */
+function ProjectDialog({ organization, project, onClose }: Props) {
+  const navigate = useNavigate();
+  const isMounted = useIsMounted();
+  const [name, setName] = useState(project?.name ?? '');
+  const [description, setDescription] = useState(project?.description ?? '');
+  const [typedSlug, setSlug] = useState<string>();
+  const slug = typedSlug ?? toSlug(name);
+  const save = useMutation({
+    meta: { quiet: true },
+    async mutationFn() {
+      const names = { name: name.trim(), description };
+      if (project) {
+        // Somebody else may have changed the other fields meanwhile.
+        const changes: Partial<typeof names> = dropSaved(names, project);
+        if (Object.keys(changes).length > 0)
+          await api.PUT('/api/v1/projects/{project_id}', {
+            params: { path: { project_id: project.id } },
+            body: changes,
+          });
+        return undefined;
+      }
+      const body = { ...names, slug, organization_id: organization.id };
+      return (await api.POST('/api/v1/projects', { body })).data;
+    },
+    async onSuccess(created) {
+      await Promise.all([refetch('/api/v1/projects'), invalidateMe()]);
+      if (!isMounted.current) return;
+      onClose();
+      if (created)
+        await navigate({
+          to: '/orgs/$org/projects/$project',
+          params: { org: organization.slug, project: created.slug },
+        });
+    },
+  });
+  return (
+    <FormDialog
+      title={project ? `Rename ${project.name}` : 'New project'}
+      action={project ? 'Save' : 'Create project'}
+      isOpen
+      onClose={onClose}
+      change={save}
+      fields={['name', 'slug', 'description']}
+      isReady={name.trim() !== ''}
+      onSubmit={() => save.mutate()}
+    >
+      <TextField
+        label="Name"
+        autoFocus
+        value={name}
+        onChange={setName}
+        error={fieldError(save.error, 'name')}
+      />
+      {!project && (
+        <TextField
+          label="Slug"
+          isMono
+          help={`Part of the addresses of its flows: /api/v1/seq/${organization.slug}/${slug || '…'}/…; it cannot be changed later.`}
+          value={slug}
+          onChange={setSlug}
+          error={fieldError(save.error, 'slug')}
+        />
+      )}
+      <TextField
+        label="Description"
+        rows={2}
+        value={description}
+        onChange={setDescription}
+        error={fieldError(save.error, 'description')}
+      />
+    </FormDialog>
   );
 }

@@ -1,9 +1,10 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { notFound } from '@tanstack/react-router';
 import { isMissing } from '../api/api-error.ts';
-import { $api, api, type Schemas } from '../api/client.ts';
-import { queryClient } from '../api/query-client.ts';
+import { $api, api, queryClient, type Schemas } from '../api/client.ts';
 import { readLastSlugs } from './last-project.ts';
+
+const MEMBERS_MAX = 200;
 
 type Me = Schemas['MeUser'];
 export type MyOrganization = Me['organizations'][number];
@@ -102,4 +103,20 @@ const RANKS = { member: 0, admin: 1, owner: 2 } as const;
 /** Whether the user has at least this role in the organization. */
 export function hasRole({ role }: MyOrganization, needed: keyof typeof RANKS): boolean {
   return RANKS[role] >= RANKS[needed];
+}
+
+/**
+ * Returns a function that names a user of an organization: `you`, the member's name or e-mail address, or the id of a
+ * user who is not a member.
+ */
+export function useUserName(organizationId: string): (userId: string) => string {
+  const me = useMe();
+  const { data, isPending } = $api.useQuery('get', '/api/v1/organizations/{org_id}/members', {
+    params: { path: { org_id: organizationId }, query: { limit: MEMBERS_MAX } },
+  });
+  return (userId) => {
+    if (userId === me.userId) return 'you';
+    const member = data?.members.find(({ user_id }) => user_id === userId);
+    return member?.name ?? member?.email ?? (isPending ? '…' : userId);
+  };
 }

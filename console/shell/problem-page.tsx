@@ -1,7 +1,6 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { ErrorNote } from '../ui/error-note.tsx';
-import { LinkButton } from '../ui/link-button.tsx';
+import { LinkButton } from '../ui/button.tsx';
+import { EmptyState, ErrorNote } from '../ui/feedback.tsx';
 import { Page } from '../ui/page.tsx';
 
 /** The messages of browsers, and of Vite for styles, for a file of the console that could not be loaded. */

@@ -1,9 +1,7 @@
 // The authorization code grant with PKCE: the page redirects to the provider, which redirects back to CALLBACK.
 import * as oauth from 'oauth4webapi';
-import { explainRefusal } from './explain-refusal.ts';
-import { getProvider } from './provider.ts';
-import { SignInError } from './sign-in-error.ts';
-import { type Tokens, toTokens } from './tokens.ts';
+import { getProvider, type Tokens, toTokens } from './provider.ts';
+import { explainRefusal, SignInError } from './sign-in-error.ts';
 
 export const CALLBACK = '/console/signed-in';
 /** The key of the sign-in that has begun: the values to check the provider's response, and where to go afterwards. */

@@ -1,12 +1,11 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { Note } from '../ui/note.tsx';
+import { Note } from '../ui/feedback.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { beginSignIn } from './code-grant.ts';
-import { onSessionEnd } from './session.ts';
-import { openSignInWindow } from './sign-in-window.ts';
-import type { Tokens } from './tokens.ts';
+import type { Tokens } from './provider.ts';
+import { onSessionEnd, openSignInWindow } from './session.ts';
 
 /**
  * Asks the user to sign in again when the session has ended, while requests wait. The page stays, unless the browser

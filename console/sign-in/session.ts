@@ -2,11 +2,14 @@
 // at once while its own session lasts.
 import * as oauth from 'oauth4webapi';
 import { beginSignIn, CALLBACK, completeSignIn } from './code-grant.ts';
-import { isBusy } from './explain-refusal.ts';
-import { getProvider } from './provider.ts';
-import { SignInError } from './sign-in-error.ts';
-import { isSignInWindow, sendTokens } from './sign-in-window.ts';
-import { type Tokens, toTokens } from './tokens.ts';
+import { getProvider, type Tokens, toTokens } from './provider.ts';
+import { isBusy, SignInError } from './sign-in-error.ts';
+
+/** The path of the sign-in window; its fragment names the channel to the page that opened it. */
+const WINDOW = '/console/sign-in-window';
+
+/** A prefix of its own, because any website can open the window with any fragment. */
+const CHANNEL = 'weir.sign-in.';
 
 const SIGNED_OUT = '/console/signed-out';
 /** How long before its expiry a token is renewed. */
@@ -166,4 +169,36 @@ function pauseRequests(): void {
       resolve();
     };
   });
+}
+
+/**
+ * Opens the sign-in window. Resolves with its tokens; never resolves when the window is closed. Undefined when the
+ * browser blocks it.
+ */
+export function openSignInWindow(): Promise<Tokens> | undefined {
+  const name = crypto.randomUUID();
+  const channel = new BroadcastChannel(CHANNEL + name);
+  const tokens = new Promise<Tokens>((resolve) => {
+    channel.onmessage = ({ data }: MessageEvent<Tokens>) => {
+      channel.close();
+      resolve(data);
+    };
+  });
+  if (window.open(`${WINDOW}#${name}`, '_blank', 'popup,width=520,height=720')) return tokens;
+  channel.close();
+  return undefined;
+}
+
+/** Whether this page is a sign-in window. */
+function isSignInWindow(): boolean {
+  return location.pathname === WINDOW;
+}
+
+/** Sends the tokens to the page that opened this window. A window that the user opened becomes the console. */
+function sendTokens(tokens: Tokens): void {
+  const channel = new BroadcastChannel(CHANNEL + location.hash.slice(1));
+  channel.postMessage(tokens);
+  channel.close();
+  window.close();
+  if (!window.closed) location.replace('/console/');
 }

@@ -1,5 +1,5 @@
+import { Mark } from '../shell/mark.tsx';
 import { Button } from '../ui/button.tsx';
-import { Mark } from '../ui/mark.tsx';
 import style from './sign-in-page.module.css';
 
 /** The page without a session, outside the shell: says why, and offers to sign in. */

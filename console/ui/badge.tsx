@@ -1,8 +1,58 @@
-import type { ReactNode } from 'react';
+import { Ban, CircleAlert, CircleCheck, CircleDashed, CirclePause, LoaderCircle } from 'lucide-react';
+import type { ComponentType, ReactNode } from 'react';
 import style from './badge.module.css';
 import { classes } from './classes.ts';
 
-export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle' | 'accent';
+type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'idle' | 'accent';
+
+type Look = {
+  tone: Tone;
+  label: string;
+  Icon: ComponentType<{ size: number; className?: string | undefined }>;
+};
+
+const LOOKS: Record<string, Look> = {
+  completed: { tone: 'good', label: 'Completed', Icon: CircleCheck },
+  passed: { tone: 'good', label: 'Passed', Icon: CircleCheck },
+  failed: { tone: 'bad', label: 'Failed', Icon: CircleAlert },
+  error: { tone: 'bad', label: 'Error', Icon: CircleAlert },
+  succeeded: { tone: 'good', label: 'Delivered', Icon: CircleCheck },
+  failed_permanent: { tone: 'bad', label: 'Refused', Icon: CircleAlert },
+  dead_letter: { tone: 'bad', label: 'Dead letter', Icon: CircleAlert },
+  in_flight: { tone: 'busy', label: 'On its way', Icon: LoaderCircle },
+  failed_retry: { tone: 'warn', label: 'Will be retried', Icon: LoaderCircle },
+  cancelled: { tone: 'idle', label: 'Cancelled', Icon: Ban },
+  started: { tone: 'busy', label: 'Running', Icon: LoaderCircle },
+  running: { tone: 'busy', label: 'Running', Icon: LoaderCircle },
+  retrying: { tone: 'warn', label: 'Retrying', Icon: LoaderCircle },
+  tool_calls_required: { tone: 'warn', label: 'Waiting for tools', Icon: CirclePause },
+  paused: { tone: 'warn', label: 'Waiting for tools', Icon: CirclePause },
+  in_progress: { tone: 'warn', label: 'Between steps', Icon: CirclePause },
+  pending: { tone: 'idle', label: 'Pending', Icon: CircleDashed },
+};
+
+/** Returns the label of a status. */
+export function statusName(status: string, code: string | undefined): string {
+  return findLook(status, code)?.label ?? status;
+}
+
+/**
+ * The status of a run, block, delivery or test. The icon conveys it without colour. A cancelled run has failed with the
+ * `code` CANCELLED.
+ */
+export function StatusBadge({ status, code }: { status: string; code?: string | undefined }) {
+  const { tone, Icon } = findLook(status, code) ?? { tone: 'idle', Icon: CircleDashed };
+  return (
+    <Badge tone={tone}>
+      <Icon size={12} className={Icon === LoaderCircle ? style.spin : undefined} />
+      {statusName(status, code)}
+    </Badge>
+  );
+}
+
+function findLook(status: string, code: string | undefined): Look | undefined {
+  return LOOKS[code === 'CANCELLED' ? 'cancelled' : status];
+}
 
 /** A short label with a colour. */
 export function Badge({ tone = 'idle', children }: { tone?: Tone; children: ReactNode }) {

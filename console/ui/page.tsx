@@ -1,9 +1,8 @@
 // The parts of a page: sections, rows, tables and facts.
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { classes } from './classes.ts';
 import style from './page.module.css';
-import { ScrollBox } from './scroll-box.tsx';
-import { useTitle } from './use-title.ts';
+import table from './table.module.css';
 
 type Props = {
   title: string;
@@ -76,4 +75,83 @@ export function Stack({ children }: { children: ReactNode }) {
 /** Children beside each other, wrapping where there is no room. */
 export function Row({ children }: { children: ReactNode }) {
   return <div className={style.row}>{children}</div>;
+}
+
+/** Scrolls horizontally; a tab stop only when its content is wider. */
+function ScrollBox({ label, children }: { label: string; children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isWide, setWide] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const measure = () => setWide(element.scrollWidth > element.clientWidth);
+    const resized = new ResizeObserver(measure);
+    const changed = new MutationObserver(measure);
+    resized.observe(element);
+    changed.observe(element, { childList: true, subtree: true, characterData: true });
+    measure();
+    return () => {
+      resized.disconnect();
+      changed.disconnect();
+    };
+  }, []);
+  return (
+    <div
+      ref={box}
+      className={style.flush}
+      {...(isWide && { tabIndex: 0, role: 'region', 'aria-label': label })}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** Sets the title of the window. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Weir`;
+  }, [title]);
+}
+
+/** A user's text on one line. Overflow is cut off and shown on hover; the text keeps its own direction. */
+export function Clipped({ text }: { text: string }) {
+  return (
+    <bdi className={style.clipped} title={text}>
+      {text}
+    </bdi>
+  );
+}
+
+/** A table to read: `head` has the column names, the children are `<tr>` rows. `label` is its accessible name. */
+export function Table({ label, head, children }: { label: string; head: ReactNode[]; children: ReactNode }) {
+  return (
+    <table className={table.table} aria-label={label}>
+      <thead>
+        <tr>
+          {head.map((name, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns do not move
+            <th key={index} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
+
+/** A list of names and values: `<Facts><Fact name="Model">…</Fact></Facts>`. */
+export function Facts({ children }: { children: ReactNode }) {
+  return <dl className={table.facts}>{children}</dl>;
+}
+
+/** A name and its value. Undefined while it is loading: `width` (CSS length) then keeps its space. */
+export function Fact({ name, width, children }: { name: string; width?: string; children: ReactNode }) {
+  return (
+    <div style={{ minWidth: width }}>
+      <dt>{name}</dt>
+      <dd>{children ?? '…'}</dd>
+    </div>
+  );
 }

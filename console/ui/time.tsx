@@ -1,4 +1,7 @@
 import { useEffect, useState } from 'react';
+import { formatDuration } from './format.ts';
+
+const ELAPSED_TICK_MS = 1_000;
 
 const UNITS: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['second', 60],
@@ -38,4 +41,14 @@ function describe(moment: Date): string {
   for (const [unit, below] of UNITS)
     if (Math.abs(seconds) < below) return relative.format(Math.trunc(seconds / (PER[unit] ?? 1)), unit);
   return date.format(moment);
+}
+
+/** Shows the time since `from`, counting on. */
+export function Elapsed({ from }: { from: string }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), ELAPSED_TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return <>{formatDuration(Math.max(0, now - Date.parse(from)))}</>;
 }

@@ -7,9 +7,8 @@ import {
   UNSTABLE_ToastRegion as ToastRegion,
 } from 'react-aria-components';
 import { ApiError } from '../api/api-error.ts';
-import { Button } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import { classes } from './classes.ts';
-import { IconButton } from './icon-button.tsx';
 import style from './toast.module.css';
 
 type Toast = {

@@ -2,6 +2,8 @@ import type { components } from '../api/schema.d.ts';
 import { formatCompact, formatCount, formatCredits, formatDuration } from '../ui/format.ts';
 import type { Division } from './search.ts';
 
+type Cell = string | number | null | undefined;
+
 export type Entry = components['schemas']['UsageReport']['entries'][number];
 
 type Column = {
@@ -46,4 +48,16 @@ export function nameEntry(entry: Entry, by: Division): string {
 /** Prefixes a flow or key with its project, because names are only unique there. */
 function pathOf({ name, project }: Entry): string | undefined {
   return name ? [project, name].filter(Boolean).join('/') : undefined;
+}
+
+/** Writes a table as CSV (RFC 4180). Text that a spreadsheet would read as a formula gets a leading apostrophe. */
+export function toCsv(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return [head, ...rows].map((row) => `${row.map(quote).join(',')}\r\n`).join('');
+}
+
+function quote(cell: Cell): string {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'number') return String(cell);
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,19 +1,33 @@
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { $api } from '../api/client.ts';
-import { PAGES } from '../api/pages.ts';
-import { useOrganization } from '../shell/me.ts';
-import { ErrorNote } from '../ui/error-note.tsx';
+import { $api, api } from '../api/client.ts';
+import { PAGES } from '../api/query-options.ts';
+import { type MyOrganization, useOrganization } from '../shell/me.ts';
+import { Button } from '../ui/button.tsx';
+import { EmptyState, ErrorNote, MoreButton, QueryView } from '../ui/feedback.tsx';
+import { Select } from '../ui/fields/select.tsx';
 import { formatCompact, formatCount, formatCredits, formatDuration } from '../ui/format.ts';
-import { MoreButton } from '../ui/more-button.tsx';
-import { Page, Panel, Row } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { Select } from '../ui/select.tsx';
-import { Fact, Facts } from '../ui/table.tsx';
-import { DownloadButton } from './download-button.tsx';
-import { daysOf, type UsageSearch } from './search.ts';
+import { Clipped, Fact, Facts, Page, Panel, Row, Table } from '../ui/page.tsx';
+import { saveFile } from '../ui/save-file.ts';
+import { type Division, daysOf, type UsageSearch } from './search.ts';
 import { UsageCharts } from './usage-charts.tsx';
-import { UsageTable } from './usage-table.tsx';
+import { COLUMNS, type Entry, nameEntry, toCsv } from './usage-columns.ts';
+
+type Props = {
+  organization: MyOrganization;
+  wanted: { from: string; to: string; project_id?: string };
+  by: Division;
+};
+
+const HEADS: Record<Division, string> = {
+  day: 'Day (UTC)',
+  project: 'Project',
+  flow: 'Flow',
+  version: 'Version',
+  model: 'Model',
+  key: 'API key',
+};
 
 const RANGES = [
   { id: '7d', label: 'Last 7 days' },
@@ -167,4 +181,64 @@ function describeLatency(latency: Latency): string {
 function describeShare(part: number, whole: number): string {
   if (part === 0) return '0';
   return `${formatCount(part)} (${((100 * part) / whole).toFixed(1)} %)`;
+}
+
+/** The table of the usage. */
+function UsageTable({ entries, by }: { entries: Entry[]; by: Division }) {
+  if (entries.length === 0)
+    return <EmptyState title="Nothing was used" text="No run has ended in this time. Choose a longer one." />;
+  return (
+    <Table label={`Usage by ${by}`} head={[HEADS[by], ...COLUMNS.map(({ name }) => name)]}>
+      {entries.map((entry) => {
+        const name = nameEntry(entry, by);
+        return (
+          <tr
+            key={[entry.day, entry.projectId, entry.flowId, entry.version, entry.model, entry.keyId].join()}
+          >
+            <td>
+              <Clipped text={name} />
+            </td>
+            {COLUMNS.map((column) => {
+              const value = column.value(entry);
+              return <td key={column.name}>{typeof value === 'number' ? column.show(value) : '—'}</td>;
+            })}
+          </tr>
+        );
+      })}
+    </Table>
+  );
+}
+
+/** Downloads the table, with all of its pages, as CSV. */
+function DownloadButton({ organization, wanted, by }: Props) {
+  const download = useMutation({
+    async mutationFn() {
+      const entries: Entry[] = [];
+      let cursor: string | null | undefined;
+      do {
+        const { data } = await api.GET('/api/v1/organizations/{org_id}/usage', {
+          params: {
+            path: { org_id: organization.id },
+            query: { ...wanted, by, limit: 200, ...(cursor && { cursor }) },
+          },
+        });
+        entries.push(...(data?.entries ?? []));
+        cursor = data?.nextCursor;
+      } while (cursor);
+      const rows = entries.map((entry) => [
+        nameEntry(entry, by),
+        ...COLUMNS.map((column) => column.value(entry)),
+      ]);
+      const csv = toCsv([by, ...COLUMNS.map(({ name }) => name)], rows);
+      saveFile(
+        new Blob([csv], { type: 'text/csv' }),
+        `weir-${organization.slug}-usage-by-${by}-${wanted.from}-${wanted.to}.csv`,
+      );
+    },
+  });
+  return (
+    <Button isPending={download.isPending} onPress={() => download.mutate()}>
+      Download CSV
+    </Button>
+  );
 }

@@ -1,22 +1,22 @@
 import { useParams } from '@tanstack/react-router';
-import { $api } from '../api/client.ts';
-import { refetch } from '../api/query-client.ts';
-import { refetchAfter } from '../api/refetch-after.ts';
+import { $api, refetch, type Schemas } from '../api/client.ts';
+import { refetchAfter } from '../api/query-options.ts';
 import { useOrganization } from '../shell/me.ts';
 import { RunLink } from '../shell/run-link.tsx';
-import { Button } from '../ui/button.tsx';
-import { shortId } from '../ui/format.ts';
-import { LinkButton } from '../ui/link-button.tsx';
-import { Note } from '../ui/note.tsx';
-import { Page, Panel } from '../ui/page.tsx';
-import { QueryView } from '../ui/query-view.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
-import { Fact, Facts } from '../ui/table.tsx';
+import { Badge, StatusBadge } from '../ui/badge.tsx';
+import { Button, LinkButton } from '../ui/button.tsx';
+import { CodeBlock, CopyButton } from '../ui/code-block.tsx';
+import { Note, QueryView } from '../ui/feedback.tsx';
+import { formatBytes, formatDuration, shortId } from '../ui/format.ts';
+import { Fact, Facts, Page, Panel } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
-import { Attempts } from './attempts.tsx';
 import { describeSchedule } from './describe-schedule.ts';
-import { RequestBody } from './request-body.tsx';
+import style from './webhooks.module.css';
+
+const SHOWN_MAX_CHARS = 20_000;
+
+type Attempt = Schemas['WebhookAttempt'];
 
 const DELIVERY = '/api/v1/organizations/{org_id}/webhooks/deliveries/{deliveryId}';
 const REFRESH_MS = 2_000;
@@ -108,5 +108,77 @@ export function DeliveryPage() {
         }}
       </QueryView>
     </Page>
+  );
+}
+
+/** The attempts of a delivery, newest first. Each opens to show request and response. */
+function Attempts({ attempts }: { attempts: Attempt[] }) {
+  if (attempts.length === 0) return <p>None yet: the delivery is queued.</p>;
+  const rounds = Math.max(...attempts.map(({ round }) => round));
+  const newestFirst = attempts.toSorted((a, b) => b.round - a.round || b.attempt - a.attempt);
+  return newestFirst.map((attempt, index) => (
+    <details key={`${attempt.round}-${attempt.attempt}`} className={style.attempt} open={index === 0}>
+      <summary>
+        <strong>Attempt {attempt.attempt}</strong>
+        {rounds > 1 && <span className={style.round}>round {attempt.round}</span>}
+        <Outcome attempt={attempt} />
+        {attempt.durationMs !== null && <span>{formatDuration(attempt.durationMs)}</span>}
+        <span>
+          <Time at={attempt.startedAt} />
+        </span>
+      </summary>
+      <div className={style.parts}>
+        <div>
+          <h3>Request headers</h3>
+          {attempt.requestHeaders ? (
+            <CodeBlock
+              label="the request headers"
+              isWrapped
+              text={Object.entries(attempt.requestHeaders)
+                .map(([name, value]) => `${name}: ${value}`)
+                .join('\n')}
+            />
+          ) : (
+            <p>Nothing was sent.</p>
+          )}
+        </div>
+        <div>
+          <h3>Answer</h3>
+          {attempt.errorMessage && (
+            <p>
+              <bdi>{attempt.errorMessage}</bdi>
+            </p>
+          )}
+          {attempt.responseBody ? (
+            <CodeBlock label="the answer" isWrapped text={attempt.responseBody} />
+          ) : (
+            <p>{attempt.responseStatus === null ? 'There was none.' : 'Its body was empty.'}</p>
+          )}
+        </div>
+      </div>
+    </details>
+  ));
+}
+
+function Outcome({ attempt: { responseStatus, durationMs } }: { attempt: Attempt }) {
+  if (responseStatus === null)
+    return durationMs === null ? <Badge tone="busy">On its way</Badge> : <Badge tone="bad">No answer</Badge>;
+  return (
+    <Badge tone={responseStatus >= 200 && responseStatus < 300 ? 'good' : 'bad'}>{responseStatus}</Badge>
+  );
+}
+
+/** The body of a delivery, byte for byte as it is sent and signed. */
+function RequestBody({ body }: { body: string | null }) {
+  if (body === null) return <p>There is no body yet: it is made when the delivery is first sent.</p>;
+  if (body.length <= SHOWN_MAX_CHARS) return <CodeBlock label="the body" text={body} isWrapped />;
+  return (
+    <>
+      <p>
+        The first {formatBytes(SHOWN_MAX_CHARS)} of {formatBytes(new Blob([body]).size)}. Copy all of it:{' '}
+        <CopyButton text={body} label="Copy the whole body" />
+      </p>
+      <CodeBlock label="the beginning of the body" text={body.slice(0, SHOWN_MAX_CHARS)} isWrapped />
+    </>
   );
 }

@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { listAppliedMigrations } from '../list-applied-migrations.ts';
+import { listAppliedMigrations } from '../list-migrations.ts';
 import { FIND_TIMEOUTS } from '../without-timeouts.ts';
 import {
   BACKUP_FORMAT,

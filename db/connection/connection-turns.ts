@@ -1,7 +1,7 @@
 // Organizations, and users who act for none, take turns at the connections of a pool.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTurns, type EndTurn } from '../../platform/limits/turns.ts';
-import { addToLogContext } from '../../platform/observability/log-context.ts';
+import { addToLogContext } from '../../platform/observability/log.ts';
 
 /** As long as the pool itself waits for a connection. */
 export const WAIT_MAX_MS = 10_000;

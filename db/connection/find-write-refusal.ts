@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { listAppliedMigrations } from '../list-applied-migrations.ts';
+import { listAppliedMigrations } from '../list-migrations.ts';
 
 const DISK_FULL = '53100';
 const NO_RIGHT = '42501';

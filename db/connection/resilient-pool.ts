@@ -1,17 +1,49 @@
 // The only place that waits out a short outage of the database: for a connection, and for a SELECT.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
-import type pg from 'pg';
+import { LRUCache } from 'lru-cache';
+import pg from 'pg';
 import { log } from '../../platform/observability/log.ts';
-import { cancelStatement } from './cancel-statement.ts';
-import { ConnectionFailed, toConnectFailure, toQueryFailure } from './connection-failed.ts';
+import {
+  connectionCount,
+  connectionMax,
+  connectionWaits,
+} from '../../platform/observability/metrics/process-metrics.ts';
+import { inSpan, isTracing } from '../../platform/observability/tracing.ts';
 import { ConnectionShareUsed, createConnectionTurns } from './connection-turns.ts';
-import { databaseOutage } from './database-outage.ts';
+import {
+  ConnectionFailed,
+  databaseOutage,
+  isTransactionConflict,
+  toConnectFailure,
+  toQueryFailure,
+} from './database-errors.ts';
 import { findWriteRefusal } from './find-write-refusal.ts';
-import { inStatementSpan } from './in-statement-span.ts';
-import { isTransactionConflict } from './is-transaction-conflict.ts';
-import { measurePool } from './measure-pool.ts';
 import type { SilenceDetector } from './silence-detector.ts';
+
+/** The service has some hundreds of statements. Statements with lists of values vary with their length. */
+const summaries = new LRUCache<string, string>({ max: 2_000 });
+
+/**
+ * The position of a table or function that a statement reads or writes; not the ends of `for update` and `do update
+ * set`.
+ */
+const TARGET =
+  /\b(insert into|(?<!for |key |do )update|delete from|from|join)\s+(?:only\s+)?"?(?!select\b|lateral\b)([a-z_]+)/gi;
+
+const WORDS_MAX = 6;
+
+/** Time limit of a cancel request: the database is silent, or too busy to accept it. */
+const CANCEL_TIMEOUT_MS = 5_000;
+
+/** The parts of an open connection that the type definitions of `pg` lack. */
+type Opened = pg.Client & { processID: number; secretKey: number; sslNegotiation: string };
+
+type Raw = pg.Connection & {
+  connect(port: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+};
 
 /** Longer than a restart of PostgreSQL, and short enough to answer a request within 6 s. */
 const OUTAGE_WAIT_MS = 3_500;
@@ -199,4 +231,75 @@ const WRITING_FUNCTION = /\b(?:pg_(?!current_snapshot\b|snapshot_xmin\b)\w+|next
 /** Whether a statement may be repeated: SELECTs may, except of writing functions. */
 function isRepeatable(sql: string): boolean {
   return sql === 'begin' || (/^\s*select\b/i.test(sql) && !WRITING_FUNCTION.test(sql));
+}
+
+/**
+ * Asks PostgreSQL to cancel the statement of `client`, over a new connection with the same TLS settings. Resolves
+ * once the request is taken, at most after 5 s, and never rejects. Keep `client` open until then, because a pooler
+ * forwards the request to the server that works for `client` at that moment. Do not use `client` again: the request
+ * could hit its next statement.
+ */
+function cancelStatement(client: pg.Client): Promise<void> {
+  const { host, port, ssl, sslNegotiation, processID, secretKey } = client as Opened;
+  const connection = new pg.Connection({ ssl, sslNegotiation } as pg.ConnectionConfig) as Raw;
+  const cancel = () => connection.cancel(processID, secretKey);
+  return new Promise((resolve) => {
+    const giveUp = () => void connection.stream.destroy();
+    const timer = setTimeout(giveUp, CANCEL_TIMEOUT_MS);
+    connection.on('error', giveUp);
+    // PostgreSQL responds by closing the connection.
+    connection.once('end', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    if (!ssl) connection.once('connect', cancel);
+    else if (sslNegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());
+    connection.once('sslconnect', cancel);
+    if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+    else connection.connect(port, host);
+  });
+}
+
+/** Runs a statement in a span with its operation and tables, but never its values. */
+function inStatementSpan<T>(sql: string, send: () => Promise<T>): Promise<T> {
+  if (!isTracing()) return send();
+  let summary = summaries.get(sql);
+  if (summary === undefined) {
+    summary = summarize(sql);
+    summaries.set(sql, summary);
+  }
+  const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
+  return inSpan(summary, { kind: 'CLIENT', attributes }, send);
+}
+
+/** Summarizes a statement, such as `INSERT run` or `SELECT run flow_version`, by its first targets. */
+function summarize(sql: string): string {
+  const words: string[] = [];
+  let last = '';
+  for (const [, verb = '', name = ''] of sql.matchAll(TARGET)) {
+    if (words.includes(name)) continue;
+    const [word = ''] = verb
+      .toUpperCase()
+      .replace(/^(FROM|JOIN)$/, 'SELECT')
+      .split(' ');
+    words.push(...(word === last ? [name] : [word, name]));
+    last = word;
+    if (words.length >= WORDS_MAX) break;
+  }
+  return words.join(' ') || (/^\s*([a-z]+)/i.exec(sql)?.[1]?.toUpperCase() ?? 'SQL');
+}
+
+/** Reports the connections of a pool, and its queue, as metrics until the returned function is called. */
+function measurePool(pool: pg.Pool, countWaiting: () => number): () => void {
+  const stops = [
+    connectionCount.observe(() => [
+      { value: pool.totalCount - pool.idleCount, labels: { 'db.client.connection.state': 'used' } },
+      { value: pool.idleCount, labels: { 'db.client.connection.state': 'idle' } },
+    ]),
+    connectionMax.observe(() => [{ value: pool.options.max }]),
+    connectionWaits.observe(() => [{ value: countWaiting() }]),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
 }

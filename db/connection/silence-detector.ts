@@ -1,7 +1,7 @@
 // Distinguishes a silent database (frozen, or cut off without an error) from a slow one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { ConnectionFailed } from './connection-failed.ts';
+import { ConnectionFailed } from './database-errors.ts';
 
 /** When a statement takes longer, the detector checks whether the database responds at all. */
 const SLOW_MS = 1_000;

@@ -5,8 +5,8 @@ import { type ErrorCode, ServiceError } from '../../flow/errors.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { creditsRefused } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from '../stored-values/block-id.ts';
 import { callNotFound } from '../stored-values/run-not-found.ts';
+import type { BlockId } from '../stored-values/stored-outputs.ts';
 
 export type Reservation = BlockId & {
   organizationId: string;

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import { listBlocks } from '../../flow/plan.ts';
-import { BRACE, BRACKET, COMMA } from '../../platform/json-text/json-bytes.ts';
+import { BRACE, BRACKET, COMMA } from '../../platform/json-text/scan-json.ts';
 import { createLargeWork, LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts';
 import { createPresence } from '../../platform/limits/presence.ts';
 import { createSharedCache } from '../../platform/limits/shared-cache.ts';
-import type { Db } from '../connect.ts';
-import { createSharedReads } from '../shared-reads.ts';
+import { createSharedReads, type Db } from '../connect.ts';
 
 /** Approximate memory for cached definitions in one process, in bytes. */
 const CACHED_MAX_BYTES = 128 * 1024 * 1024;

@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import type { FlowDefinition } from '../../flow/definition.ts';
 import type { Db, Tx } from '../connect.ts';
-import { isSameAsDraft } from './is-same-as-draft.ts';
 
 /** Selects flows without their drafts. `draft_is_latest`: the draft equals the latest version. */
 function designs(db: Db | Tx) {
@@ -136,4 +135,9 @@ export type ListedFlowDesign = Awaited<ReturnType<typeof listFlowDesigns>>[numbe
 export async function loadDrafts(db: Db | Tx, flowIds: string[]): Promise<Map<string, FlowDefinition>> {
   const rows = await db.selectFrom('flow').select(['id', 'draft']).where('id', 'in', flowIds).execute();
   return new Map(rows.map(({ id, draft }) => [id, draft]));
+}
+
+/** Whether the draft of `flow` is the definition of a version, by the name of its row in the query. null without the version. */
+export function isSameAsDraft(version: string) {
+  return sql<boolean | null>`${sql.ref(`${version}.definition_digest`)} = flow.draft_digest`;
 }

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { ErrorCode } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 import { statusOfRun } from '../runs/run-columns.ts';
-import { readableJson } from '../stored-values/readable-json.ts';
-import { isSameAsDraft } from './is-same-as-draft.ts';
+import { readableJson } from '../stored-values/find-brought-outputs.ts';
+import { isSameAsDraft } from './flow-designs.ts';
 
 /** Selects the flows of a project, with how the draft relates to the versions, and the latest run. */
 function summariesOf(db: Db | Tx, projectId: string) {

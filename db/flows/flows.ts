@@ -172,3 +172,16 @@ export async function deleteFlow(tx: Tx, flowId: string): Promise<string> {
   if (!row) throw flowIdNotFound();
   return row.slug;
 }
+
+/** Finds a flow and locks it until the transaction ends. */
+export async function lockFlowBySlug(tx: Tx, projectId: string, slug: string): Promise<FlowRow | undefined> {
+  await tx
+    .selectFrom('flow')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('slug', '=', slug)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .execute();
+  return findFlowBySlug(tx, projectId, slug);
+}

@@ -12,8 +12,12 @@ import {
 } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound, rethrowAsRunNotFound } from '../stored-values/run-not-found.ts';
-import { isBeingDeleted } from '../stored-values/store-output.ts';
-import { outputBytes, outputObject, readStoredOutput } from '../stored-values/stored-outputs.ts';
+import {
+  isBeingDeleted,
+  outputBytes,
+  outputObject,
+  readStoredOutput,
+} from '../stored-values/stored-outputs.ts';
 import { isCallOf } from './run-columns.ts';
 
 /** One block execution, with either an `output` or an `error`. Costs are in microcredits. */

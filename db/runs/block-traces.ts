@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
 import type { StoredObject } from '../../platform/object-store/object-store.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from '../stored-values/block-id.ts';
 import { inputBytes } from '../stored-values/stored-inputs.ts';
-import { outputBytes, outputObject, readStoredOutput } from '../stored-values/stored-outputs.ts';
+import {
+  type BlockId,
+  outputBytes,
+  outputObject,
+  readStoredOutput,
+} from '../stored-values/stored-outputs.ts';
 import { BLOCK_RUN_BYTES, BLOCK_RUN_COLUMNS } from './block-runs.ts';
 import { isCallOf } from './run-columns.ts';
 

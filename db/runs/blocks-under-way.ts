@@ -4,8 +4,8 @@
 import { sql } from 'kysely';
 import type { ProcessorType } from '../../flow/definition.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from '../stored-values/block-id.ts';
-import { UNSETTLED_SECONDS } from './list-recorded-blocks.ts';
+import type { BlockId } from '../stored-values/stored-outputs.ts';
+import { UNSETTLED_SECONDS } from './recorded-blocks.ts';
 import { isCallOf } from './run-columns.ts';
 
 /** An attempt at a block; `attempts` counts it. */

@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
-import { composeVisibleOutputs } from '../../flow/compose-visible-outputs.ts';
+import { composeVisibleOutputs, type Facts, lookUpFacts } from '../../flow/compose-outputs.ts';
 import type { Block, FlowDefinition, Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES, OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
-import { type BlockKeys, listKeysOfSteps } from '../../flow/list-keys-of-steps.ts';
-import { listStepsRead } from '../../flow/list-steps-read.ts';
-import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
-import { type Facts, lookUpFacts } from '../../flow/look-up-facts.ts';
+import {
+  type BlockKeys,
+  listKeysOfSteps,
+  listStepsRead,
+  listVisibleSteps,
+} from '../../flow/list-steps-read.ts';
 import { iterationsOf, toPlan } from '../../flow/plan.ts';
 import { bytesToLoad, INPUT_REF, MESSAGE_REF, type Value } from '../../flow/value.ts';
 import type { Db } from '../connect.ts';
-import type { BlockId } from '../stored-values/block-id.ts';
-import { outputBytes } from '../stored-values/stored-outputs.ts';
+import { type BlockId, outputBytes } from '../stored-values/stored-outputs.ts';
 import type { Continuation } from '../tables/run-input.ts';
 
 type Outputs = { [stepId: string]: Json };

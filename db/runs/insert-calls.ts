@@ -1,17 +1,20 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { WebhookEvent } from '../../flow/delivery.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { BLOCK_RUNS_MAX } from '../../flow/limits.ts';
 import { notPaused } from '../../flow/tool-calls.ts';
 import { runStarts } from '../../platform/observability/metrics/run-metrics.ts';
 import { currentTrace } from '../../platform/observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { Environment, RunMode } from '../schema.ts';
 import { runNotFound } from '../stored-values/run-not-found.ts';
-import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from '../stored-values/store-inputs.ts';
+import { linkInput, NONE_STORED, replaceInput, type StoredInputs } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
-import { findRepetitions, repeatedAlready } from './find-repetitions.ts';
-import { requireSessionRoom } from './require-session-room.ts';
 import { isOverQuota, overQuota, withinQuota } from './runs-under-way.ts';
+
+/** Maximum number of block executions of a session before its next call: ten times those of one call. */
+export const SESSION_BLOCKS_MAX = 20_000;
 
 /** A row of `run` to insert: a call that begins or continues a run, or a step-through session. */
 export type NewCall = {
@@ -212,4 +215,45 @@ async function claimPause(
     .where('cancel_requested_at', 'is', null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw notPaused();
+}
+
+/** Finds which of these runs were repeated, each with one repetition. */
+export async function findRepetitions(db: Db | Tx, executionIds: string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('run')
+    .select(['repeats', 'execution_id'])
+    .where('repeats', 'is not', null)
+    .where('repeats', '=', sql<string>`any(${executionIds}::uuid[])`)
+    .execute();
+  return new Map(rows.map(({ repeats, execution_id }) => [repeats as string, execution_id]));
+}
+
+/** The error for repeating a run `once` that was repeated already. */
+export function repeatedAlready(executionId: string): ServiceError {
+  return new ServiceError('CONFLICT', `This run was run again already, as ${executionId}.`);
+}
+
+/**
+ * Throws CONFLICT when a session has no room for this further call. The caller has locked the session. A call in
+ * flight counts as what it may still execute, and each call as at least one.
+ */
+export async function requireSessionRoom(db: Db | Tx, executionId: string, callId: string): Promise<void> {
+  const { blocks } = await db
+    .selectFrom('run as call')
+    .select(
+      sql<number>`coalesce(sum(case when call.status = 'started' then ${BLOCK_RUNS_MAX} else greatest(1, (
+        select count(*) from block_run where block_run.execution_id = call.execution_id
+      )) end), 0)::bigint`.as('blocks'),
+    )
+    .where('call.continues', '=', executionId)
+    .where('call.execution_id', '<>', callId)
+    .executeTakeFirstOrThrow();
+  if (blocks >= SESSION_BLOCKS_MAX) throw sessionFull();
+}
+
+function sessionFull(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    `The session has executed ${SESSION_BLOCKS_MAX} blocks, or its calls under way may: wait for these, or go on in a new session. GET …/jobs/{executionId}/fork answers the request that begins it.`,
+  );
 }

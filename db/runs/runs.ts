@@ -2,12 +2,16 @@
 // run's id is the id of its first call, or of its session.
 import { type Selectable, sql } from 'kysely';
 import { CANCELLED, type RunOutcome } from '../../flow/run.ts';
+import {
+  runDuration,
+  runFailures,
+  timeToFirstBlock,
+} from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db, Tx } from '../connect.ts';
 import type { RunMode, RunTable } from '../schema.ts';
-import { callNotFound } from '../stored-values/run-not-found.ts';
-import { inputObject, readInput } from '../stored-values/stored-inputs.ts';
+import { callNotFound, runNotFound } from '../stored-values/run-not-found.ts';
+import { inputBytes, inputObject, readInput } from '../stored-values/stored-inputs.ts';
 import type { StoredRunInput } from '../tables/run-input.ts';
-import { measureEnd } from './measure-run.ts';
 import { costOfRun, pauseOfRun, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 
 /**
@@ -241,4 +245,40 @@ export function toOutcome(
   if (status === 'completed' && result) return { status, result };
   if (status === 'tool_calls_required' && pause) return { status, pause };
   return undefined;
+}
+
+/** Records how long a call has waited for its first block. */
+export function measureBegin(mode: RunMode, startedAt: Date): void {
+  timeToFirstBlock.record(secondsSince(startedAt), { mode });
+}
+
+/** Records the end or pause of a call as a metric. */
+export function measureEnd(mode: RunMode, startedAt: Date, outcome: RunOutcome): void {
+  const code = outcome.status === 'failed' ? outcome.error.code : undefined;
+  const isCancelled = code === 'CANCELLED';
+  runDuration.record(secondsSince(startedAt), { mode, outcome: isCancelled ? 'cancelled' : outcome.status });
+  if (code && !isCancelled) runFailures.add(1, { mode, 'error.type': code });
+}
+
+/** The clocks of the machine and of the database may differ. */
+function secondsSince(moment: Date): number {
+  return Math.max(0, Date.now() - moment.getTime()) / 1_000;
+}
+
+/**
+ * Gets the request that began a run, with its callback and the providers for which it sent keys. `bytes`: the size of
+ * its input as JSON, which is not included. Throws RUN_NOT_FOUND.
+ */
+export async function getRequestOfRun(db: Db, executionId: string) {
+  return db
+    .selectFrom('run')
+    .select([
+      'request_id as requestId',
+      'callback_url as callbackUrl',
+      'callback_events as callbackEvents',
+      'model_key_providers as modelKeyProviders',
+    ])
+    .select(inputBytes.as('bytes'))
+    .where('execution_id', '=', executionId)
+    .executeTakeFirstOrThrow(() => runNotFound(executionId));
 }

@@ -8,9 +8,11 @@ import {
   type RunMode,
   type RunStatus,
 } from '../schema.ts';
-import { idRange } from './id-range.ts';
 import { statusOfRun } from './run-columns.ts';
 import { selectStuckCalls } from './stuck-calls.ts';
+
+/** The id of a run, without its digits. */
+const SHAPE = '········-····-····-····-············';
 
 const ENVIRONMENTS: Environment[] = ['live', 'test'];
 
@@ -221,4 +223,14 @@ function selectFlows({ flowId, projectId, organizationId, organization, project,
     join organization on organization.id = project.organization_id
     where ${ofScope} and ${equals('organization.slug', organization)}
       and ${equals('project.slug', project)} and ${equals('flow.slug', flow)}`;
+}
+
+/** Returns the first and the last id that begin with `text`; undefined when there is none. */
+export function idRange(text: string): { first: string; last: string } | undefined {
+  const isBeginning = [...text].every((char, index) =>
+    SHAPE[index] === '-' ? char === '-' : index < SHAPE.length && /[0-9a-f]/i.test(char),
+  );
+  if (!isBeginning) return undefined;
+  const rest = SHAPE.slice(text.length);
+  return { first: text + rest.replaceAll('·', '0'), last: text + rest.replaceAll('·', 'f') };
 }

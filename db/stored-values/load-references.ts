@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import type { LRUCache } from 'lru-cache';
+import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { OUTPUTS_READ_MAX_BYTES } from '../../flow/limits.ts';
 import {
@@ -8,11 +10,13 @@ import {
   type LoadTexts,
   listUnmeasured,
   MESSAGE_REF,
+  resolveText,
+  resolveValue,
   type Stored,
   type StoredText,
   type Value,
 } from '../../flow/value.ts';
-import { findMember } from '../../platform/json-text/find-member.ts';
+import { findMember } from '../../platform/json-text/scan-json.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound } from './run-not-found.ts';
 import { measureInput, readInputText } from './stored-inputs.ts';
@@ -143,4 +147,58 @@ function selectOutputs(db: Db, callId: string, keys: string[]) {
 function toText(json: Uint8Array | undefined): StoredText {
   const text = json ? Buffer.from(json.buffer, json.byteOffset, json.length).toString().trim() : 'null';
   return { text, bytes: Buffer.byteLength(text) };
+}
+
+/** Loads the values of one call's references from `cache`; `load` reads missing ones, which are then cached. */
+export async function loadThroughCache(
+  cache: LRUCache<string, Stored>,
+  callId: string,
+  refs: string[],
+  load: (refs: string[]) => Promise<Map<string, Stored>>,
+): Promise<Map<string, Stored>> {
+  const stored = new Map<string, Stored>();
+  for (const ref of refs) {
+    const cached = cache.get(`${callId}/${ref}`);
+    if (cached) stored.set(ref, cached);
+  }
+  const absent = refs.filter((ref) => !stored.has(ref));
+  for (const [ref, read] of absent.length > 0 ? await load(absent) : []) {
+    stored.set(ref, read);
+    cache.set(`${callId}/${ref}`, read);
+  }
+  return stored;
+}
+
+/** Reads a value of a run's call for callers, with the outputs it refers to. */
+export function readResult(db: Db, callId: string, result: Value): Promise<Json> {
+  return resolveValue(result, referenceLoader(db, callId));
+}
+
+/**
+ * Reads a value as JSON text. It is not parsed, because parsing and serializing a large value would block the
+ * process.
+ */
+export function readResultText(db: Db, callId: string, result: Value): Promise<string> {
+  return resolveText(result, textLoader(db, callId));
+}
+
+/**
+ * Returns the bytes that describing a call's outcome reads: its result when it completed, its pause when it `pauses`.
+ */
+export async function measureOutcome(
+  db: Db,
+  callId: string,
+  { result, pauses }: { result: Value | null; pauses: boolean },
+): Promise<number> {
+  if (pauses) return measurePause(db, callId);
+  return result ? measureValue(db, callId, result) : 0;
+}
+
+/**
+ * Returns the bytes that describing a call's pause reads: its outputs, and its input with the outputs that its caller
+ * sent.
+ */
+export async function measurePause(db: Db, callId: string): Promise<number> {
+  const [outputs, input] = await Promise.all([measureOutputs(db, callId), measureInput(db, callId)]);
+  return outputs + input;
 }

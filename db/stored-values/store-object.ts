@@ -2,11 +2,14 @@
 // The record that uses the value links the row: a block its output (runs/block-runs.ts), a call its input
 // (stored-inputs.ts).
 import { sql } from 'kysely';
-import { hashOf } from '../../platform/object-store/hash-of.ts';
-import { ObjectStoreUnavailable, type StoredObject } from '../../platform/object-store/object-store.ts';
+import {
+  hashOf,
+  type ObjectStore,
+  ObjectStoreUnavailable,
+  type StoredObject,
+} from '../../platform/object-store/object-store.ts';
 import { valuesKept } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
-import { objectStoreOf } from './object-store-of.ts';
 
 /** What a value belongs to: its columns in stored_object, and `name`, the beginning of the object's name. */
 type Owner = { organizationId: string; callId: string; blockKey: string; name: string };
@@ -56,4 +59,12 @@ export async function storeObject(
 export async function readObject(db: Db, object: StoredObject): Promise<string> {
   const organizationId = object.location.split('/').at(-3) ?? '';
   return (await objectStoreOf(db).get(organizationId, object)).toString();
+}
+
+/** Returns the object store. Throws ObjectStoreUnavailable when this process has none. */
+export function objectStoreOf({ objects }: Db): ObjectStore {
+  if (objects) return objects;
+  throw new ObjectStoreUnavailable(
+    'A value is in an object store, and WEIR_OBJECT_STORE is not set for this process.',
+  );
 }

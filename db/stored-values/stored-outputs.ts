@@ -1,11 +1,20 @@
 // Outputs of blocks: in the column `output` or, when that is null, in the object of a linked row of stored_object.
+
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectLost, type StoredObject } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
 import type { Db } from '../connect.ts';
 import { outputNotFound } from './run-not-found.ts';
-import { readObject } from './store-object.ts';
+import { readObject, storeObject } from './store-object.ts';
+
+/** The id of a block execution: a call of a run, and the key of the block in it. */
+export type BlockId = { callId: string; blockKey: string };
+
+/** The SQLSTATE of link_output. */
+const BEING_DELETED = 'WE001';
 
 const OF_BLOCK = sql`stored_object.execution_id = block_run.execution_id
   and stored_object.block_key = block_run.block_key and stored_object.linked`;
@@ -52,4 +61,24 @@ async function isLinked(db: Db, callId: string, blockKey: string): Promise<boole
     .where('linked', '=', true)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/**
+ * Writes the output of a block into the object store when it is large; undefined when it belongs into the database.
+ */
+export async function storeOutput(
+  db: Db,
+  organizationId: string,
+  { callId, blockKey }: BlockId,
+  output: string | Buffer | undefined,
+): Promise<StoredObject | undefined> {
+  if (!db.objects || output === undefined) return undefined;
+  // A block's key may have any length and characters; an object's name may not.
+  const name = createHash('sha256').update(blockKey).digest('hex').slice(0, 32);
+  return storeObject(db, { organizationId, callId, blockKey, name }, output);
+}
+
+/** Whether a record was rejected because upkeep is deleting its object: the writer took too long. */
+export function isBeingDeleted(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === BEING_DELETED;
 }

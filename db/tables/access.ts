@@ -1,6 +1,8 @@
 // Tables of API keys and connected assistants for Kysely.
 import type { ColumnType, Generated } from 'kysely';
-import type { Now } from './now.ts';
+
+/** A time that defaults to the database's time at the insert. */
+export type Now = ColumnType<Date, Date | undefined, Date>;
 
 /** The scopes of API keys: what a key may do. */
 export const KEY_SCOPES = ['run', 'read', 'deploy', 'webhooks'] as const;

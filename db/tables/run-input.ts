@@ -1,6 +1,6 @@
-import type { Attachment } from '../../flow/attachment.ts';
 import type { Json } from '../../flow/definition.ts';
 import type { BlockOverrides } from '../../flow/overrides.ts';
+import type { Attachment } from '../../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/tool-calls.ts';
 
 /** The request for a run, as stored in `run.input`. */

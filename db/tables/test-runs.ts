@@ -1,7 +1,7 @@
 // The tables of test cases and test runs as Kysely sees them.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { Expectation, TestInput, TestStatus } from '../../flow/test-case.ts';
-import type { Now } from './now.ts';
+import type { Now } from './access.ts';
 
 export interface TestCaseTable {
   id: Generated<string>;

@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import { type Db, inTransaction, type Tx } from '../connect.ts';
-import type { Environment } from '../schema.ts';
+import type { Environment, Role } from '../schema.ts';
 import { DEFAULT_KEY_SCOPES, type KeyScope } from '../tables/access.ts';
-import { lockProject } from './projects.ts';
+import { lockProject, PROJECT_COLUMNS, type UserProject } from './projects.ts';
 
 /** Maximum number of keys of one project that are neither revoked nor expired. */
 export const ACTIVE_API_KEYS_MAX = 10;
@@ -152,4 +152,44 @@ export async function revokeApiKey(
     .executeTakeFirst();
   if (!row) throw new ServiceError('NOT_FOUND', `The project has no API key ${keyId}.`);
   return { row, changed: false };
+}
+
+/** Finds the project of an API key, in which the key is a member; undefined when the key is revoked or expired. */
+export function findKeyProject(db: Db, apiKeyId: string): Promise<UserProject | undefined> {
+  return db
+    .selectFrom('api_key')
+    .innerJoin('project', 'project.id', 'api_key.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .select(PROJECT_COLUMNS)
+    .select(sql<Role>`'member'`.as('role'))
+    .where('api_key.id', '=', apiKeyId)
+    .where(IS_LIVE_KEY)
+    .where('project.deleted_at', 'is', null)
+    .where('organization.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Gets an API key by its row's id, with the names of its project and organization. Throws NOT_FOUND. */
+export async function getKeyDetails(db: Db, id: string) {
+  const row = await db
+    .selectFrom('api_key')
+    .innerJoin('project', 'project.id', 'api_key.project_id')
+    .innerJoin('organization', 'organization.id', 'project.organization_id')
+    .select([
+      'api_key.key_id',
+      'api_key.name',
+      'api_key.environment',
+      'api_key.scopes',
+      'api_key.expires_at',
+      'project.id as project_id',
+      'project.slug as project_slug',
+      'project.name as project_name',
+      'organization.id as organization_id',
+      'organization.slug as organization_slug',
+      'organization.name as organization_name',
+    ])
+    .where('api_key.id', '=', id)
+    .executeTakeFirst();
+  if (!row) throw new ServiceError('NOT_FOUND', 'There is no such API key.');
+  return row;
 }

@@ -1,8 +1,7 @@
 // The audit log: who changed what, one entry per management write, in the transaction of the write.
 import { sql } from 'kysely';
 import type { Json } from '../../flow/definition.ts';
-import { traceIdOf } from '../../platform/observability/trace-context.ts';
-import { currentTrace } from '../../platform/observability/tracing.ts';
+import { currentTrace, traceIdOf } from '../../platform/observability/tracing.ts';
 import type { Db, Tx } from '../connect.ts';
 
 /** The author of a change, and its request. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
-import type { Page } from './user-organizations.ts';
+import type { Page } from './organizations.ts';
 
 /** Maximum age of `last_used_at` before a request updates it. */
 const USE_RECORDED_MS = 60_000;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
-import type { Page } from './user-organizations.ts';
+import type { Page } from './organizations.ts';
 
 export const INVITATIONS_MAX = 100;
 const TOO_MANY_INVITATIONS = `The organization has ${INVITATIONS_MAX} open invitations: revoke one, or wait until one is accepted or expires.`;

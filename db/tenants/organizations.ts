@@ -5,6 +5,11 @@ import { sql } from 'kysely';
 import { ServiceError } from '../../flow/errors.ts';
 import type { Db, Tx } from '../connect.ts';
 
+/** A page of a list: up to `limit` rows after the cursor `after`. */
+export type Page = { after?: string | undefined; limit: number };
+
+export type UserOrganization = Awaited<ReturnType<typeof listUserOrganizations>>[number];
+
 const COLUMNS = [
   'id',
   'slug',
@@ -129,4 +134,79 @@ export async function deleteOrganization(tx: Tx, id: string): Promise<void> {
 
 export function organizationNotFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'There is no such organization.');
+}
+
+/**
+ * Suspends an organization. For a suspended one, keeps the time, and the reason unless there is a new one. Returns
+ * whether anything changed.
+ */
+export async function suspendOrganization(tx: Tx, id: string, reason: string | undefined): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('organization')
+    .set({
+      suspended_at: sql`coalesce(suspended_at, now())`,
+      ...(reason !== undefined && { suspension_reason: reason }),
+    })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([
+        eb('suspended_at', 'is', null),
+        ...(reason === undefined ? [] : [eb('suspension_reason', 'is distinct from', reason)]),
+      ]),
+    )
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Ends the suspension of an organization. Returns whether it was suspended. */
+export async function endSuspension(tx: Tx, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('organization')
+    .set({ suspended_at: null, suspension_reason: null })
+    .where('id', '=', id)
+    .where('suspended_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+function organizationsOf(db: Db, userId: string) {
+  return db
+    .selectFrom('membership')
+    .innerJoin('organization', 'organization.id', 'membership.organization_id')
+    .select([
+      'organization.id',
+      'organization.slug',
+      'organization.name',
+      'organization.description',
+      'organization.balance_microcredits',
+      'organization.created_at',
+      'organization.updated_at',
+      'membership.role',
+    ])
+    .where('membership.user_id', '=', userId)
+    .where('organization.deleted_at', 'is', null);
+}
+
+/**
+ * Lists the organizations of a user by slug, starting after the slug `after`, each with the user's role. Others do
+ * not exist for that user.
+ */
+export function listUserOrganizations(db: Db, userId: string, { after = '', limit }: Page) {
+  return organizationsOf(db, userId)
+    .where('organization.slug', '>', after)
+    .orderBy('organization.slug')
+    .limit(limit)
+    .execute();
+}
+
+/** Finds an organization of a user, with the user's role. */
+export function findUserOrganization(
+  db: Db,
+  userId: string,
+  by: { id: string } | { slug: string },
+): Promise<UserOrganization | undefined> {
+  const query = organizationsOf(db, userId);
+  return (
+    'id' in by ? query.where('organization.id', '=', by.id) : query.where('organization.slug', '=', by.slug)
+  ).executeTakeFirst();
 }

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { CANCELLATION, IS_OPEN, requestCancel } from '../runs/run-cancellation.ts';
 import { CALL_IDS } from '../runs/run-columns.ts';
-import { cancelDeliveries } from '../webhooks/cancel-deliveries.ts';
+import { cancelDeliveries } from '../webhooks/deliveries.ts';
 
 const LEFT_MAX = 100;
 /** Runs that one statement marks: about a second's work. */

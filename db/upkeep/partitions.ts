@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db, Tx } from '../connect.ts';
-import { isLockTimeout } from '../connection/is-lock-timeout.ts';
+import { isLockTimeout } from '../connection/database-errors.ts';
 import { firstIdOf } from '../timed-id.ts';
 
 export type PartitionedTable = {

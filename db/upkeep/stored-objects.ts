@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import type { Db, Tx } from '../connect.ts';
-import { objectStoreOf } from '../stored-values/object-store-of.ts';
+import { objectStoreOf } from '../stored-values/store-object.ts';
 
 /** The number that one request deletes. */
 const BATCH = 1_000;

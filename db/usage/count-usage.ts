@@ -4,7 +4,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
 import { versionOfRun } from '../runs/run-columns.ts';
-import { latencyClass } from './latency-classes.ts';
+
+/**
+ * Each class reaches 1.2 times as far as the one before, so that its middle is at most 10 % from a measured value.
+ * Percentiles are computed from the classes.
+ */
+const RATIO = sql.lit(1.2);
+
+/** Requests that a rate limit rejected: their tenant and number. `keyId` is '' for users. */
+export type RateLimited = { organizationId: string; projectId: string; keyId: string; count: number };
 
 /** The subject of rows that count runs, rejected requests, or code with costs; otherwise it is a model. */
 export const RUNS = 'runs';
@@ -67,4 +75,29 @@ async function addNotes(db: Db | Tx, notes: RawBuilder<unknown>): Promise<number
     )
     select count(*)::int as noted from note`.execute(db);
   return rows[0]?.noted ?? 0;
+}
+
+/** Adds rejected requests, of any number of callers, to today's usage. */
+export async function addRateLimited(db: Db, requests: RateLimited[]): Promise<void> {
+  // In order, because processes that lock the same rows in different orders would deadlock.
+  await sql`
+    insert into usage (organization_id, day, project_id, flow_id, version, key_id, subject, latency, count, failures,
+      prompt_tokens, completion_tokens, microcredits)
+    select organization_id, (now() at time zone 'UTC')::date, project_id, ${NO_FLOW}::uuid, 0, key_id, ${REFUSED}, -1,
+      count, 0, 0, 0, 0
+    from unnest(${requests.map(({ organizationId }) => organizationId)}::uuid[],
+      ${requests.map(({ projectId }) => projectId)}::uuid[], ${requests.map(({ keyId }) => keyId)}::text[],
+      ${requests.map(({ count }) => count)}::bigint[]) as refused (organization_id, project_id, key_id, count)
+    order by organization_id, project_id, key_id
+    on conflict on constraint usage_pkey do update set count = usage.count + excluded.count`.execute(db);
+}
+
+/** The class of a latency in milliseconds. */
+function latencyClass(ms: RawBuilder<unknown>): RawBuilder<number> {
+  return sql`ceil(ln(greatest(1, ${ms})) / ln(${RATIO}))`;
+}
+
+/** The latency in the middle of a class, in whole milliseconds. */
+export function latencyOf(latencyClass: RawBuilder<unknown>): RawBuilder<number> {
+  return sql`round(power(${RATIO}, ${latencyClass} - 0.5))::bigint`;
 }

@@ -1,8 +1,7 @@
 // Reads the usage of an organization, by day, project, flow, version, model or API key.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
-import { CODE, NO_FLOW, REFUSED, RUNS } from './count-usage.ts';
-import { latencyOf } from './latency-classes.ts';
+import { CODE, latencyOf, NO_FLOW, REFUSED, RUNS } from './count-usage.ts';
 
 export const USAGE_DIMENSIONS = ['day', 'project', 'flow', 'version', 'model', 'key'] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];

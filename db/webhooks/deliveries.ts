@@ -1,8 +1,11 @@
 // Deliveries and attempts for the members of an organization.
-import { sql } from 'kysely';
-import type { DeliveryStatus, WebhookEvent } from '../../flow/delivery.ts';
-import type { Db } from '../connect.ts';
-import type { ProjectAccess } from '../tenants/project-access.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { type DeliveryStatus, OPEN_STATUSES, type WebhookEvent } from '../../flow/delivery.ts';
+import type { Db, Tx } from '../connect.ts';
+import { versionOfRun } from '../runs/run-columns.ts';
+import type { ProjectAccess } from '../tenants/projects.ts';
+
+const DELETED = 'The project or organization was deleted before the delivery was made.';
 
 const COLUMNS = [
   'id',
@@ -124,4 +127,63 @@ export async function findRequestBody(
   // A test delivery is of no project: every key of the organization may see its body.
   const isForeign = ofKey !== undefined && row?.project_id && row.project_id !== ofKey;
   return isForeign ? undefined : (row?.body ?? null);
+}
+
+/** Lists the deliveries that report the end of a run; none when its caller did not ask for that event. */
+export function listRunDeliveries(db: Db, executionId: string) {
+  return db
+    .selectFrom('webhook_delivery')
+    .select(['id', 'event_type', 'status'])
+    .where('execution_id', '=', executionId)
+    .execute();
+}
+
+/**
+ * Gets the slug of a delivery's organization, and the flow, version, mode, environment and trace of the run that it
+ * reports; a test delivery has no run.
+ */
+export async function getDeliveryOrigin(db: Db, deliveryId: string) {
+  const { organization, ...run } = await db
+    .selectFrom('webhook_delivery')
+    .innerJoin('organization', 'organization.id', 'webhook_delivery.organization_id')
+    .leftJoin('run', 'run.execution_id', 'webhook_delivery.execution_id')
+    .leftJoin('project', 'project.id', 'run.project_id')
+    .leftJoin('flow', 'flow.id', 'run.flow_id')
+    .leftJoin('flow_version', 'flow_version.id', 'run.flow_version_id')
+    .select([
+      'organization.slug as organization',
+      'project.slug as project',
+      'flow.slug as flow',
+      versionOfRun().as('version'),
+      'run.mode',
+      'run.environment',
+      'run.trace_context as trace',
+    ])
+    .where('webhook_delivery.id', '=', deliveryId)
+    .executeTakeFirstOrThrow();
+  const { project, flow, version, mode, environment, trace } = run;
+  if (project === null || flow === null || mode === null || environment === null) return { organization };
+  return { organization, project, flow, version, mode, environment, trace };
+}
+
+/**
+ * Ends the open deliveries that match `which`, a condition of a query over `webhook_delivery`; returns the number.
+ */
+export async function cancelDeliveries(db: Db | Tx, which: RawBuilder<unknown>): Promise<number> {
+  const { numUpdatedRows } = await db
+    .with('open', (delivery) =>
+      delivery
+        .selectFrom('webhook_delivery')
+        .select('id')
+        .where('status', 'in', OPEN_STATUSES)
+        .where(sql<boolean>`${which}`)
+        .orderBy('id')
+        .forNoKeyUpdate(),
+    )
+    .updateTable('webhook_delivery')
+    .from('open')
+    .whereRef('webhook_delivery.id', '=', 'open.id')
+    .set({ status: 'failed_permanent', error_message: DELETED, next_attempt_at: null })
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }

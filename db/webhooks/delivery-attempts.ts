@@ -8,7 +8,7 @@ import {
   RETRY_DELAY_MAX_MS,
   RETRY_DELAYS_MS,
 } from '../../flow/delivery.ts';
-import { deadLetters } from '../../platform/observability/metrics/webhook-metrics.ts';
+import { deadLetters } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 
 /** Longer than any attempt takes. */

@@ -2,7 +2,7 @@
 // answers it with messages, and ends with its connection to the start.
 import pg from 'pg';
 import { connect } from '../../db/connect.ts';
-import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
+import { ConnectionFailed } from '../../db/connection/database-errors.ts';
 import { migrate } from '../../db/migrate.ts';
 import { OTHER_CLUSTER } from '../state-folder.ts';
 import { provideDemoData } from './demo-data.ts';

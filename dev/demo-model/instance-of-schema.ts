@@ -1,6 +1,6 @@
 // Makes a JSON value that conforms to a JSON Schema: always the same one for the same schema and words.
 import type { Json } from '../../flow/definition.ts';
-import { followPointer } from '../../flow/follow-pointer.ts';
+import { followPointer } from '../../flow/json.ts';
 
 type Schema = Record<string, unknown>;
 

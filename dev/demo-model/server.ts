@@ -7,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { getRawBody } from 'raw-body';
 import { log } from '../../platform/observability/log.ts';
 import { http } from '../node-http.ts';
-import { type Answer, answerChat } from './answer.ts';
-import { type ChatRequest, DemoModelError, parseChatRequest } from './request.ts';
+import { type Answer, answerChat, type ChatRequest, DemoModelError, parseChatRequest } from './answer.ts';
 
 const LOOPBACK = '127.0.0.1';
 const BODY_MAX_BYTES = 64 * 1024 * 1024;

@@ -8,12 +8,9 @@ import { loopbackUrls } from '../../platform/config/config.ts';
 import type { Account } from './accounts.ts';
 import { CONSOLE_CLIENT_ID, SCRIPT_CLIENT_ID } from './client-ids.ts';
 import { identityClients, isOriginOf } from './clients.ts';
-import { consentPolicy } from './consent-policy.ts';
-import { grantConsole } from './grant-console.ts';
+import { consentPolicy, grantConsole } from './consent.ts';
 import { ONE_TIME_PARAMETER } from './one-time-link.ts';
-import { escapeHtml, sendPage } from './page-frame.ts';
-import { deviceConfirm, deviceInput } from './pages.ts';
-import { sendSignOut } from './send-sign-out.ts';
+import { deviceConfirm, deviceInput, escapeHtml, sendPage, sendSignOut } from './pages.ts';
 import { createIdentityStore } from './store.ts';
 
 const HOUR = 3600;

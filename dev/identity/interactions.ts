@@ -1,14 +1,29 @@
 // Signing in and allowing a client, at /interaction/{uid} of the embedded identity provider.
+
+import { createHash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
+import { LRUCache } from 'lru-cache';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import { getRawBody } from 'raw-body';
 import { type Account, findAccount } from './accounts.ts';
 import { CONSOLE_CLIENT_ID } from './client-ids.ts';
-import { ONE_TIME_REASON, type RequestedAccess } from './consent-policy.ts';
-import { limitPasswordGuesses } from './limit-password-guesses.ts';
+import { ONE_TIME_REASON, type RequestedAccess } from './consent.ts';
 import { ONE_TIME_PARAMETER, type OneTimeLink } from './one-time-link.ts';
-import { escapeHtml, sendPage } from './page-frame.ts';
-import { consentForm, type FailedLogin, loginForm, scopeField } from './pages.ts';
+import { consentForm, escapeHtml, type FailedLogin, loginForm, scopeField, sendPage } from './pages.ts';
+
+/** Wrong passwords for one email within WINDOW_MS. */
+const GUESSES_MAX = 5;
+const WINDOW_MS = 5 * 60_000;
+
+/** Emails share counters by 16 bits of their hash. Each value has one, so a counter is never evicted for another. */
+const COUNTERS = 0x10000;
+
+type PasswordGuessLimit = {
+  /** Counts a guess and returns false when it is one too many. */
+  allow(email: string): boolean;
+  /** Resets the count after the right password. */
+  forget(email: string): void;
+};
 
 const PATH = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort|switch))?$/;
 const FORM_MAX_BYTES = 8 * 1024;
@@ -144,4 +159,22 @@ function originOf(redirectUri: string): string {
 
 async function readForm(ctx: Context): Promise<URLSearchParams> {
   return new URLSearchParams(await getRawBody(ctx.req, { limit: FORM_MAX_BYTES, encoding: 'utf-8' }));
+}
+
+/** Limits how often a password can be guessed: 5 times in 5 minutes for each email. */
+export function limitPasswordGuesses(): PasswordGuessLimit {
+  const guesses = new LRUCache<number, number>({ max: COUNTERS, ttl: WINDOW_MS });
+  return {
+    allow(email) {
+      const made = guesses.get(counterOf(email)) ?? 0;
+      if (made >= GUESSES_MAX) return false;
+      guesses.set(counterOf(email), made + 1);
+      return true;
+    },
+    forget: (email) => void guesses.delete(counterOf(email)),
+  };
+}
+
+function counterOf(email: string): number {
+  return createHash('sha256').update(email).digest().readUInt16BE();
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { beginDraft } from '../begin-draft.ts';
+import { beginDraft } from '../cache-folder.ts';
 import type { Report } from '../progress.ts';
 import type { Account } from './account.ts';
 

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder } from '../cache-folder.ts';
 import { type Child, startChild } from '../processes/child.ts';
+import { endProcess, processStartTime } from '../processes/end-process.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { type Report, silent } from '../progress.ts';
 import { type Account, findDataFolder, findPostgresAccount, provideSharedFolder } from './account.ts';
 import { getPostgresBinaries, type PostgresBinaries } from './binaries.ts';
-import { endStalePostmaster } from './leftovers.ts';
 
 const USER = 'weir';
 const START_TIMEOUT_MS = 60_000;
@@ -167,4 +167,31 @@ function isReady(pid: number, data: string): boolean {
 
 function urlOf(port: number, options: PostgresOptions, database: string): string {
   return `postgres://${USER}:${encodeURIComponent(options.password)}@127.0.0.1:${port}/${database}`;
+}
+
+// A postmaster.pid after a crash: the server may still run, or another process may have its number.
+
+/** Ends a server that an earlier start left running on this cluster, and removes its lock file. */
+async function endStalePostmaster(dataFolder: string): Promise<void> {
+  const lockFile = path.join(dataFolder, 'postmaster.pid');
+  if (!existsSync(lockFile)) return;
+  const pid = Number.parseInt(readFileSync(lockFile, 'utf8'), 10);
+  const startTime = pid > 0 ? processStartTime(pid) : undefined;
+  if (startTime && commandOf(pid).includes(dataFolder)) {
+    await endProcess({
+      name: 'postgres',
+      pid,
+      startTime,
+      order: 0,
+      stopSignal: 'SIGINT',
+      stopTimeoutMs: 30_000,
+    });
+  }
+  // PostgreSQL takes any running process of its account with this number for a server.
+  rmSync(lockFile, { force: true });
+}
+
+function commandOf(pid: number): string {
+  if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
 }

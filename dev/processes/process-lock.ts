@@ -1,6 +1,9 @@
 // A lock file that belongs to a running process. The lock is free again once the process has ended, however it ended.
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { processStartTime } from './process-identity.ts';
+import path from 'node:path';
+import { processStartTime } from './end-process.ts';
+
+const FILE = 'start.json';
 
 const ATTEMPTS = 5;
 
@@ -95,4 +98,26 @@ function isRunning({ pid, startTime }: LockOwner): boolean {
 function replace(file: string, owner: LockOwner): void {
   writeFileSync(`${file}.new`, JSON.stringify(owner), { mode: 0o600 });
   renameSync(`${file}.new`, file);
+}
+
+/** Finds the `npm start` that runs on the state folder. */
+export function findStart(stateFolder: string): LockOwner | undefined {
+  return findLockOwner(path.join(stateFolder, FILE));
+}
+
+/** Tells whether an `npm start` runs on the state folder that has not brought the service up yet. */
+export function isStarting(stateFolder: string): boolean {
+  const owner = findStart(stateFolder);
+  return owner !== undefined && owner.url === undefined;
+}
+
+/** Takes the lock that lets one start use a state folder. Throws an Error that names the start which has it. */
+export function takeStartLock(stateFolder: string): ProcessLock {
+  const lock = takeProcessLock(path.join(stateFolder, FILE));
+  if (lock.taken) return lock;
+  const { pid, url } = lock.owner;
+  throw new Error(
+    `Weir is already running in ${stateFolder}: process ${pid}${url ? `, ${url}` : ''}. ` +
+      'Stop it first, or set WEIR_STATE_DIR to start another one.',
+  );
 }

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { log } from '../../platform/observability/log.ts';
 import { endRecordedProcesses } from './end-process.ts';
-import { findStart } from './start-lock.ts';
+import { findStart } from './process-lock.ts';
 
 /** Waits for the end of its input, then becomes the program that it was given. */
 const WAIT = 'read -r _; exec "$@"';

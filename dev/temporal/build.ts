@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { beginDraft } from '../begin-draft.ts';
+import { beginDraft } from '../cache-folder.ts';
 import { startChild } from '../processes/child.ts';
 import { type Report, silent } from '../progress.ts';
 

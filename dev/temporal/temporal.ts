@@ -10,9 +10,8 @@ import { type Child, startChild } from '../processes/child.ts';
 import { findFreePort } from '../processes/ports.ts';
 import type { Report } from '../progress.ts';
 import { getTemporalBinary } from './binary.ts';
-import { beginDatabase, completeDatabase } from './database-file.ts';
+import { beginDatabase, completeDatabase, dropUnusedIndexes, readSearchColumns } from './database-file.ts';
 import { DYNAMIC_CONFIG, SQLITE_CONFIG } from './dynamic-config.ts';
-import { dropUnusedIndexes, readSearchColumns } from './visibility-indexes.ts';
 
 const NAMESPACE = 'default';
 const START_TIMEOUT_MS = 60_000;

@@ -1,28 +1,34 @@
 // The configuration of the service: environment variables go in, a Config comes out.
 // platform/config/variables.ts has the variables, docs/reference.md describes them; `npm start` (dev/) and the
 // `weir` command (cli/api/) read some of their own.
-
 import type { DialMap } from '../net/resolve-public.ts';
 import type { EncryptionKey } from '../secrets/encrypt.ts';
-import { readBaseUrl, readPublicUrl } from './base-url.ts';
-import { type Console, readConsole } from './console.ts';
-import { withPassword } from './database-url.ts';
 import { type Deployment, readDeployment } from './deployment.ts';
-import { type Mcp, readMcp } from './mcp.ts';
 import { readObjectStore } from './object-store.ts';
-import { type Oidc, readOidc } from './oidc.ts';
+import { type Mcp, type Oidc, readMcp, readOidc } from './oidc.ts';
 import { type Provider, readProviders, readProviderUrls } from './providers.ts';
 import { readEnvironment } from './read-environment.ts';
-import { readTemporal, type TemporalConnection } from './temporal.ts';
-import { readTemporalEncryption, type TemporalEncryption } from './temporal-encryption.ts';
+import {
+  readTemporal,
+  readTemporalEncryption,
+  type TemporalConnection,
+  type TemporalEncryption,
+} from './temporal.ts';
+import { readBaseUrl, readPublicUrl, withPassword } from './urls.ts';
 import type { WorkerRole } from './values.ts';
 import { variables } from './variables.ts';
 
-export { readAudiences } from './audiences.ts';
-export { readDatabaseUrl } from './database-url.ts';
-export { describeUnknown } from './describe-unknown.ts';
-export { isServiceVariable } from './is-service-variable.ts';
-export { isLoopback, loopbackUrls } from './loopback.ts';
+/** The console: its client, undefined when nobody can sign in with it, the scopes it asks for, and Temporal's Web UI. */
+type Console = { clientId: string | undefined; scopes: string; temporalUiUrl: string | undefined };
+
+type Values = {
+  WEIR_CONSOLE_CLIENT_ID?: string | undefined;
+  WEIR_CONSOLE_SCOPES: string;
+  WEIR_TEMPORAL_UI_URL?: string | undefined;
+};
+
+export { describeUnknown, isServiceVariable } from './describe-unknown.ts';
+export { readAudiences } from './oidc.ts';
 export type { Provider } from './providers.ts';
 export { readEnvironment, TELEMETRY_SECRETS } from './read-environment.ts';
 export {
@@ -31,6 +37,7 @@ export {
   readTemporal,
   type TemporalConnection,
 } from './temporal.ts';
+export { isLoopback, loopbackUrls, readDatabaseUrl } from './urls.ts';
 
 export type Config = {
   production: boolean;
@@ -153,5 +160,14 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     testWorkflowBundle: values.WEIR_TEST_WORKFLOW_BUNDLE,
     providers: readProviders(env),
     providerUrls: readProviderUrls(env),
+  };
+}
+
+/** Reads what the service tells its console. */
+function readConsole(values: Values): Console {
+  return {
+    clientId: values.WEIR_CONSOLE_CLIENT_ID,
+    scopes: values.WEIR_CONSOLE_SCOPES.trim(),
+    temporalUiUrl: values.WEIR_TEMPORAL_UI_URL?.replace(/\/+$/, ''),
   };
 }

@@ -1,6 +1,7 @@
 // A misspelt variable would be as if it were not set, without a word.
 import { findNearestName } from '../../flow/find-nearest-name.ts';
 import { OTHER_VARIABLES } from './other-variables.ts';
+import { PROVIDER_VARIABLES } from './providers.ts';
 import { SECRET_VARIABLES } from './read-environment.ts';
 import { variables } from './variables.ts';
 
@@ -34,4 +35,11 @@ export function describeUnknown(env: NodeJS.ProcessEnv): string[] {
       const meant = findNearestName(name, KNOWN);
       return `${PREFIX}${name} is set, but Weir has no such variable.${meant ? ` Did you mean ${PREFIX}${meant}?` : ''}`;
     });
+}
+
+/** Whether the service reads a variable, itself or by the packages for Temporal and object stores. */
+export function isServiceVariable(name: string): boolean {
+  return (
+    Object.hasOwn(variables.shape, name) || PROVIDER_VARIABLES.includes(name) || /^(TEMPORAL|AWS)_/.test(name)
+  );
 }

@@ -1,6 +1,6 @@
 // Where large values are stored outside the database: WEIR_OBJECT_STORE, and AWS's standard variables.
 import { z } from 'zod';
-import type { ObjectStoreOptions } from '../object-store/object-store-options.ts';
+import type { ObjectStoreOptions } from '../object-store/object-store.ts';
 import { httpUrl, onOrOff, wholeNumber } from './values.ts';
 
 const FORM = 'must have the form s3://bucket or s3://bucket/prefix';

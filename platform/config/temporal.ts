@@ -1,6 +1,15 @@
 // Where Temporal is: its own standard variables, and the configuration file that they may name.
 import { existsSync } from 'node:fs';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { EncryptionKey } from '../secrets/encrypt.ts';
+
+type Values = {
+  WEIR_TEMPORAL_KEYS?: EncryptionKey[] | undefined;
+  WEIR_TEMPORAL_ENCRYPTION?: boolean | undefined;
+};
+
+/** The keys of what Temporal stores: all decrypt, and if `encrypts`, the first one encrypts. */
+export type TemporalEncryption = { keys: EncryptionKey[]; encrypts: boolean };
 
 /** The address that Temporal's clients use when there is none. */
 export const DEFAULT_ADDRESS = 'localhost:7233';
@@ -32,4 +41,12 @@ export function readTemporal(env: NodeJS.ProcessEnv): TemporalConnection {
 export function isTemporalConfigured({ connectionOptions }: TemporalConnection): boolean {
   const { address, apiKey, tls } = connectionOptions;
   return Boolean(address || apiKey || tls);
+}
+
+/** Reads how payloads are encrypted: with the keys, if any are set and it is not off. Throws an Error if it is on without a key. */
+export function readTemporalEncryption(values: Values): TemporalEncryption {
+  const { WEIR_TEMPORAL_KEYS: keys = [], WEIR_TEMPORAL_ENCRYPTION: isOn = keys.length > 0 } = values;
+  if (isOn && keys.length === 0)
+    throw new Error('WEIR_TEMPORAL_ENCRYPTION is on: set WEIR_TEMPORAL_KEYS too.');
+  return { keys, encrypts: isOn };
 }

@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { deploymentVariables } from './deployment.ts';
 import { objectStoreVariables } from './object-store.ts';
-import { refuseInProduction } from './refuse-in-production.ts';
 import {
   count,
   countOrNone,
@@ -29,6 +28,13 @@ import {
   userIds,
   workerRoles,
 } from './values.ts';
+
+type Values = {
+  NODE_ENV: string;
+  WEIR_TEST_DIAL_MAP?: unknown;
+  WEIR_TEST_WORKFLOW_BUNDLE?: unknown;
+  WEIR_WEBHOOK_LISTENERS: boolean;
+};
 
 export const TASK_QUEUE_DEFAULT = 'weir-flows';
 
@@ -272,3 +278,13 @@ const environment = z.object({
 
 /** The variables, of which some are refused in production. */
 export const variables = environment.superRefine(refuseInProduction);
+
+/** Refuses in production the variables that are for tests or for a local service. */
+function refuseInProduction(values: Values, context: z.RefinementCtx): void {
+  if (values.NODE_ENV !== 'production') return;
+  const { WEIR_TEST_DIAL_MAP, WEIR_TEST_WORKFLOW_BUNDLE, WEIR_WEBHOOK_LISTENERS } = values;
+  const refused = { WEIR_TEST_DIAL_MAP, WEIR_TEST_WORKFLOW_BUNDLE, WEIR_WEBHOOK_LISTENERS };
+  const message = 'must not be set in production: it is for tests or a local service';
+  for (const [name, value] of Object.entries(refused))
+    if (value) context.addIssue({ code: 'custom', path: [name], message });
+}

@@ -4,8 +4,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { RE2JS, RE2JSException } from 're2js';
 import type { Json, JsonSchema } from '../../flow/definition.ts';
-import { dialectOf } from './keywords.ts';
-import { VALUE_PROBLEMS_MAX } from './limits.ts';
+import { createSharedCache } from '../limits/shared-cache.ts';
+import { dialectOf } from './estimate-steps.ts';
+import { COMPILED_MAX, COMPILED_MAX_LENGTH, VALUE_PROBLEMS_MAX } from './limits.ts';
+
+/** A short one takes memory, too. */
+const LENGTH_MIN = Math.floor(COMPILED_MAX_LENGTH / COMPILED_MAX);
 
 /** Why a schema does not compile; `path` points into the schema, or `culprit` is the wrong string in it. */
 export class CompilationError extends Error {
@@ -112,4 +116,16 @@ function messageOf({ keyword, message = 'is not valid', params }: ErrorObject): 
 function cut(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** Creates the function that compiles a schema, given as its text, or takes it from a cache that organizations share. */
+export function createCompiledSchemas(): (organization: string, text: string) => CompiledSchema {
+  const cache = createSharedCache<CompiledSchema>(COMPILED_MAX_LENGTH);
+  return function getCompiled(organization, text) {
+    const known = cache.get(text);
+    if (known) return known;
+    const compiled = compileSchema(JSON.parse(text));
+    cache.set(organization, text, compiled, Math.max(text.length, LENGTH_MIN));
+    return compiled;
+  };
 }

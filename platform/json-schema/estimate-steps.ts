@@ -1,9 +1,22 @@
 // Estimates how much work a schema can ask for: references multiply, and a few KB can mean 2^59 steps.
-
 import type { Json } from '../../flow/definition.ts';
-import { followPointer } from '../../flow/follow-pointer.ts';
-import { isObject } from '../../flow/is-object.ts';
-import { dialectOf, MAP_KEYWORDS, REFERENCE_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts';
+import { followPointer, isObject } from '../../flow/json.ts';
+
+export const REFERENCE_KEYWORDS = ['$ref', '$dynamicRef', '$recursiveRef'];
+
+/** Keywords whose values are not schemas. */
+export const VALUE_KEYWORDS = ['const', 'enum', 'default', 'examples'];
+
+/** Keywords whose values are maps, in which these are names like any other; the others hold schemas or lists of them. */
+export const MAP_KEYWORDS = [
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+  'dependentRequired',
+];
 
 /** The problem of a schema that is applied to the same value again and again. */
 export const ENDLESS = 'it refers to itself without end';
@@ -167,4 +180,9 @@ function findResources(
       findResources(value, resources, resource, !isMap && MAP_KEYWORDS.includes(keyword));
   }
   return resources;
+}
+
+/** Returns the dialect of a schema that names a known one or none. */
+export function dialectOf(schema: Json): 'draft-07' | '2020-12' {
+  return String(Object(schema).$schema).includes('draft-07') ? 'draft-07' : '2020-12';
 }

@@ -1,10 +1,15 @@
 // Checks a schema before anything compiles it: it must be small, self-contained and of a known dialect.
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import { extendPointer } from '../../flow/extend-pointer.ts';
+import { extendPointer } from '../../flow/json.ts';
 import { SCHEMA_MAX_BYTES } from '../../flow/limits.ts';
-import { ENDLESS, estimateSteps } from './estimate-steps.ts';
-import { MAP_KEYWORDS, REFERENCE_KEYWORDS, VALUE_KEYWORDS } from './keywords.ts';
+import {
+  ENDLESS,
+  estimateSteps,
+  MAP_KEYWORDS,
+  REFERENCE_KEYWORDS,
+  VALUE_KEYWORDS,
+} from './estimate-steps.ts';
 import { SCHEMA_CHECK_STEPS_MAX, SCHEMA_DEPTH_MAX, SCHEMA_NODES_MAX } from './limits.ts';
 
 const DIALECT = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12|draft-07)\/schema#?$/;

@@ -2,8 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Json } from '../../flow/definition.ts';
 import { beginThread } from '../limits/thread.ts';
-import { CompilationError, type SchemaProblem } from './compile-schema.ts';
-import { createCompiledSchemas } from './compiled-schemas.ts';
+import { CompilationError, createCompiledSchemas, type SchemaProblem } from './compile-schema.ts';
 import { ENDLESS } from './estimate-steps.ts';
 import { COMPILATION_MAX_MS, VALIDATING, VALIDATION_MAX_MS } from './limits.ts';
 

@@ -1,7 +1,6 @@
 // Tells from the bytes of JSON text how long parsing it would take, and whether too long: a short text may hold millions of
 // values, and parsing blocks the process.
-import { findStringEnd } from './find-string-end.ts';
-import { BRACE, BRACKET, COLON, COMMA, QUOTE } from './json-bytes.ts';
+import { BRACE, BRACKET, COLON, COMMA, findStringEnd, QUOTE } from './scan-json.ts';
 
 /** The most values that code or a model may answer: objects, arrays and their members. */
 export const JSON_VALUES_MAX = 500_000;

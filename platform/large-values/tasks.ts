@@ -2,8 +2,8 @@
 
 import { OUTPUT_MAX_BYTES } from '../../flow/limits.ts';
 import { type CodeFindings, readCode } from '../javascript/read-code.ts';
-import { findMember } from '../json-text/find-member.ts';
 import { type JsonMeasure, type JsonMost, measureJson } from '../json-text/measure-json.ts';
+import { findMember } from '../json-text/scan-json.ts';
 
 /** The measure of a text and, where that is too large to parse, of a member of it; absent when not there. */
 export type Measure = JsonMeasure & { member?: { bytes: number; excess?: string | undefined } };

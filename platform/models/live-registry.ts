@@ -1,6 +1,6 @@
 // The model list of a running service, kept current from a URL where one is configured.
 
-import { fetchJson } from '../net/fetch-json.ts';
+import { fetchJson } from '../net/read-answer-start.ts';
 import { log } from '../observability/log.ts';
 import { createRegistry, type Registry } from './registry.ts';
 

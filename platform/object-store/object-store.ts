@@ -1,6 +1,26 @@
 // platform/object-store/ keeps large values outside the database, in a store that speaks the protocol of S3. A value is
 // read back only when its bytes have not changed. db/ decides locations and deletes objects.
 
+/** The options of a store that speaks the protocol of S3. */
+export type ObjectStoreOptions = {
+  bucket: string;
+  /** The start of every key, with its final slash; may be empty. */
+  prefix: string;
+  /** The URL of the store; that of AWS for the region when absent. */
+  endpoint: string | undefined;
+  /** The URL in signed URLs, where callers reach the store under another one. */
+  publicEndpoint: string | undefined;
+  region: string;
+  /** Whether the bucket is in the path of URLs, rather than in their host name. */
+  pathStyle: boolean;
+  /** Values of at least so many bytes are stored there. */
+  minBytes: number;
+  /** How the store is asked to encrypt each object; with its own default when absent. */
+  encryption: { algorithm: 'AES256' | 'aws:kms'; keyId?: string } | undefined;
+  /** Found in the way of AWS's tools when absent. */
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
+};
+
 /** The name, length and hash of stored bytes, by which they are found and checked. */
 export type StoredObject = {
   /** `bucket/key`, so that what was written before the bucket was changed is found. */
@@ -37,4 +57,9 @@ export class ObjectStoreUnavailable extends Error {
 /** A stored object is missing, or is not what was written. */
 export class ObjectLost extends Error {
   override readonly name = 'ObjectLost';
+}
+
+/** Computes the SHA-256 of bytes, in hexadecimal, in a thread. */
+export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex');
 }

@@ -1,5 +1,4 @@
-import type { ObjectStore } from './object-store.ts';
-import type { ObjectStoreOptions } from './object-store-options.ts';
+import type { ObjectStore, ObjectStoreOptions } from './object-store.ts';
 
 /** Opens the object store where one is configured. Loads its client only then. */
 export async function openObjectStore(

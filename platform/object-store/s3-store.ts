@@ -9,14 +9,42 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { createTurns } from '../limits/turns.ts';
 import { log } from '../observability/log.ts';
-import { createCircuitBreaker } from './create-circuit-breaker.ts';
-import { describeProblem, toStoreError } from './describe-problem.ts';
-import { type ObjectStore, ObjectStoreUnavailable, type StoredObject } from './object-store.ts';
-import type { ObjectStoreOptions } from './object-store-options.ts';
-import { readBody } from './read-body.ts';
-import { signUrl } from './sign-url.ts';
+import {
+  hashOf,
+  ObjectLost,
+  type ObjectStore,
+  type ObjectStoreOptions,
+  ObjectStoreUnavailable,
+  type StoredObject,
+} from './object-store.ts';
+
+/** A circuit breaker: open after a failure, it lets one try through now and then, to find out whether it works again. */
+type CircuitBreaker = {
+  /** Whether it is closed, or it is time for one more try. */
+  mayTry(): boolean;
+  isOpen(): boolean;
+  /** Whether it is open, and something has failed in the last `ms`. */
+  hasFailedWithin(ms: number): boolean;
+  open(): void;
+  close(): void;
+};
+
+/** Whoever has the URL may read the object for so long. */
+export const SIGNED_SECONDS = 300;
+
+const MESSAGE_MAX_LENGTH = 300;
+
+const PROBLEMS: { [status: number]: string } = {
+  301: 'is in another region',
+  403: 'refuses the credentials',
+  404: 'has no such bucket',
+  503: 'refuses requests for now',
+};
+
+type StoreError = Error & { $metadata?: { httpStatusCode?: number } };
 
 /** Requests of one process at a time, and more for organizations that have none. */
 const REQUESTS = { places: 32, reserve: 8 };
@@ -199,4 +227,74 @@ function withHeader(name: string, value: string) {
       (args.request as Request).headers[name] = value;
       return next(args);
     };
+}
+
+/** Collects the bytes of an object. Rejects with ObjectLost when they are not those that were written. */
+async function readBody(body: Readable, { bytes, sha256 }: StoredObject): Promise<Buffer> {
+  const collected = Buffer.allocUnsafeSlow(bytes);
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    if (length + chunk.length > bytes) throw new ObjectLost('The object is longer than it was.');
+    collected.set(chunk, length);
+    length += chunk.length;
+  }
+  if (length < bytes) throw new ObjectLost('The object is shorter than it was.');
+  if ((await hashOf(collected)) !== sha256) throw new ObjectLost('The object has other bytes than it had.');
+  return collected;
+}
+
+/** Describes why the store cannot serve, in words that may be public. */
+function describeProblem(error: unknown): string {
+  const status = (error as StoreError).$metadata?.httpStatusCode;
+  return (status && PROBLEMS[status]) || 'does not answer';
+}
+
+/** Turns an error of the client into ObjectLost, for an object that is not there, or ObjectStoreUnavailable. */
+function toStoreError(error: unknown): Error {
+  if (error instanceof ObjectLost || error instanceof ObjectStoreUnavailable) return error;
+  const { name, message, $metadata } = error as StoreError;
+  if (name === 'NoSuchKey') return new ObjectLost('The object is not there.', { cause: error });
+  const status = $metadata?.httpStatusCode ? ` (${$metadata.httpStatusCode})` : '';
+  const text = `The object store is away: ${name}${status}: ${message}`;
+  return new ObjectStoreUnavailable(text.slice(0, MESSAGE_MAX_LENGTH), { cause: error });
+}
+
+/** Signs a URL under which browsers save the object, and never show it as a page. */
+export async function signUrl(
+  client: S3Client,
+  place: { Bucket: string; Key: string },
+  seconds = SIGNED_SECONDS,
+): Promise<{ url: string; expiresAt: Date }> {
+  const command = new GetObjectCommand({
+    ...place,
+    ResponseContentType: 'application/json',
+    ResponseContentDisposition: 'attachment; filename="output.json"',
+  });
+  const signingDate = new Date();
+  const url = await getSignedUrl(client, command, { expiresIn: seconds, signingDate });
+  return { url, expiresAt: new Date(signingDate.getTime() + seconds * 1_000) };
+}
+
+/** Creates a closed circuit breaker, with `restMs` between two tries while it is open. */
+function createCircuitBreaker(restMs: number, now = () => performance.now()): CircuitBreaker {
+  let until: number | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  return {
+    mayTry() {
+      if (until === undefined) return true;
+      if (now() < until) return false;
+      // Whoever comes while this one tries would wait for the same answer.
+      until = now() + restMs;
+      return true;
+    },
+    isOpen: () => until !== undefined,
+    hasFailedWithin: (ms) => until !== undefined && now() - failedAt < ms,
+    open() {
+      failedAt = now();
+      until = failedAt + restMs;
+    },
+    close() {
+      until = undefined;
+    },
+  };
 }

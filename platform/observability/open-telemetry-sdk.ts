@@ -1,10 +1,7 @@
 import * as api from '@opentelemetry/api';
 import { core, NodeSDK, tracing } from '@opentelemetry/sdk-node';
-import { logDiagnostics } from './diagnostics-logger.ts';
-import { DETECTORS, nameProcess } from './resource.ts';
-import type { TraceContext } from './trace-context.ts';
-import { useTracing } from './tracing.ts';
-import { waitForShutdown } from './wait-for-shutdown.ts';
+import { DETECTORS, logDiagnostics, nameProcess, waitForShutdown } from './open-telemetry.ts';
+import { type TraceContext, useTracing } from './tracing.ts';
 
 /** The traces of a process, to be shut down when it ends. */
 export type RunningTraces = {

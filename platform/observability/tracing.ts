@@ -1,7 +1,9 @@
 // Spans of this process. Traces begin at HTTP requests; other work, such as the scheduled jobs of workers, has no spans.
 // While traces are off, each function here costs one comparison, and OpenTelemetry is not loaded.
 import type { Attributes, Context, Link, Span, Tracer } from '@opentelemetry/api';
-import type { TraceContext } from './trace-context.ts';
+
+/** A span as other processes and services continue it: the headers of the W3C's Trace Context. */
+export type TraceContext = { traceparent: string; tracestate?: string };
 
 type Api = Pick<
   typeof import('@opentelemetry/api'),
@@ -159,4 +161,9 @@ export function linkToTrace(stored: TraceContext | null): void {
 export function traceFields(): { trace_id?: string; span_id?: string } {
   const context = on?.api.trace.getSpanContext(on.api.context.active());
   return context ? { trace_id: context.traceId, span_id: context.spanId } : {};
+}
+
+/** Returns the id of a trace; undefined for null. */
+export function traceIdOf(trace: TraceContext | null | undefined): string | undefined {
+  return trace?.traceparent.split('-')[1];
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { excerpt } from '../../activities/excerpt.ts';
+import { excerpt } from '../../activities/evaluate-test.ts';
 import type { Json } from '../../flow/definition.ts';
 
 describe('excerpt', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { createInspectValue } from '../../activities/inspect-value.ts';
+import { createInspectValue } from '../../activities/values/inspect-value.ts';
 import type { Db } from '../../db/connect.ts';
 import { BUSY } from '../../flow/run.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CancelledFailure } from '@temporalio/activity';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
-import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
+import { ConnectionFailed } from '../../db/connection/database-errors.ts';
 import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { intercepting, refuse, useAttempts } from './block-executor-harness.ts';
 

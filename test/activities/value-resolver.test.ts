@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createValueResolver } from '../../activities/value-resolver.ts';
+import { createValueResolver } from '../../activities/values/value-resolver.ts';
 import type { Db } from '../../db/connect.ts';
 
 /** A database that says when it is asked. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RunCost } from '../../bench/scaling/costs.ts';
-import { planMachines } from '../../bench/scaling/plan-machines.ts';
+import { planMachines, type RunCost } from '../../bench/scaling/plan-machines.ts';
 import { simulate } from '../../bench/scaling/simulate.ts';
 
 const COST: RunCost = {

@@ -9,7 +9,7 @@ import { requestCancel } from '../../db/runs/run-cancellation.ts';
 import { findOutcome, finishRun } from '../../db/runs/runs.ts';
 import { requestTestRunCancel } from '../../db/test-runs/test-run-cancellation.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
-import { cancelDeliveries } from '../../db/webhooks/cancel-deliveries.ts';
+import { cancelDeliveries } from '../../db/webhooks/deliveries.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import {
   type Account,

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../db/connect.ts';
-import { listLedger } from '../../db/credits/list-ledger.ts';
+import { listLedger } from '../../db/credits/ledger.ts';
 import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
 import { publishVersion } from '../../db/flows/versions.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
-import { listRunPage } from '../../db/runs/list-run-page.ts';
-import { type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
+import { type ListedRun, listRunPage, listRuns } from '../../db/runs/list-runs.ts';
 import { listUnparkRequested } from '../../db/runs/parked-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { FileMigrationProvider, type Migration } from 'kysely/migration';
 import { connect, type Db, type Tx } from '../../db/connect.ts';
 import { dumpSchema } from '../../db/dump-schema.ts';
-import { listAppliedMigrations } from '../../db/list-applied-migrations.ts';
+import { listAppliedMigrations } from '../../db/list-migrations.ts';
 import { migrate, migrateTo } from '../../db/migrate.ts';
 import { waitUntil } from '../wait-until.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';

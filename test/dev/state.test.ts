@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { takeStartLock } from '../../dev/processes/start-lock.ts';
+import { takeStartLock } from '../../dev/processes/process-lock.ts';
 import { openStateFolder, provideSecrets } from '../../dev/state-folder.ts';
 
 describe('the state folder', () => {

@@ -7,7 +7,7 @@ import { listTestCases, saveTestCase } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import type { Step } from '../../flow/definition.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';
-import { startTestRun } from '../../temporal/start-test-run.ts';
+import { startTestRun } from '../../temporal/start-run.ts';
 import { createStepClient } from '../api/runs/step-client.ts';
 import { asking, resumeOf, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';

@@ -1,10 +1,9 @@
 // Outputs that a block reads by their names are those that the interpreter made before it.
 import assert from 'node:assert/strict';
-import { composeVisibleOutputs } from '../../flow/compose-visible-outputs.ts';
+import { composeVisibleOutputs, lookUpFacts } from '../../flow/compose-outputs.ts';
 import type { Json, Step } from '../../flow/definition.ts';
 import { interpret, meets, type Surroundings } from '../../flow/interpreter.ts';
-import { listVisibleSteps } from '../../flow/list-visible-steps.ts';
-import { lookUpFacts } from '../../flow/look-up-facts.ts';
+import { listVisibleSteps } from '../../flow/list-steps-read.ts';
 import { blockKey, toPlan } from '../../flow/plan.ts';
 import { MESSAGE_REF, resolveValue, toLeaf, type Value } from '../../flow/value.ts';
 import { passthrough } from '../blocks.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { containsText } from '../../flow/contains-text.ts';
+import { containsText } from '../../flow/test-case.ts';
 
 describe('containsText', () => {
   it('finds what includes finds', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deriveStepId } from '../../flow/derive-step-id.ts';
+import { deriveStepId } from '../../flow/step-path.ts';
 
 describe('deriveStepId', () => {
   for (const [what, name, taken, id] of [

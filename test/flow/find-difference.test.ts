@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Json } from '../../flow/definition.ts';
-import { findDifference } from '../../flow/find-difference.ts';
+import { findDifference } from '../../flow/json.ts';
 
 describe('findDifference', () => {
   const equal: [Json, Json][] = [

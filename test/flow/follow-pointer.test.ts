@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { followPointer } from '../../flow/follow-pointer.ts';
+import { followPointer } from '../../flow/json.ts';
 
 describe('a JSON Pointer', () => {
   const json = { 'a/b': { '~': [{ c: null }, false] } };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { defaultPayloadConverter, type Payload, type WorkflowSerializationContext } from '@temporalio/common';
-import { encryptPayloads } from '../../temporal/encrypt-payloads.ts';
+import { encryptPayloads } from '../../temporal/data-converter.ts';
 
 const old = { id: 'old', key: Buffer.alloc(32, 'o') };
 const fresh = { id: 'fresh', key: Buffer.alloc(32, 'f') };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LogLevel } from '@temporalio/worker';
-import { createEngineLog } from '../../temporal/engine-log.ts';
+import { createEngineLog } from '../../temporal/install-runtime.ts';
 import { captureLog } from '../capture-log.ts';
 
 const RETRIES = { sdkComponent: 'core', target: 'temporalio_client::retry' };

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Client } from '@temporalio/client';
-import { askEngine } from '../../temporal/ask-engine.ts';
-import { logEngineOutage } from '../../temporal/engine-outage.ts';
-import { GRPC } from '../../temporal/grpc-code.ts';
+import { askEngine, logEngineOutage } from '../../temporal/ask-engine.ts';
+import { GRPC } from '../../temporal/engine-errors.ts';
 import { passthrough } from '../blocks.ts';
 import { captureLog } from '../capture-log.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';

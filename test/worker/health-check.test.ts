@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { GRPC } from '../../temporal/grpc-code.ts';
+import { GRPC } from '../../temporal/engine-errors.ts';
 import { createHealthCheck, type HealthCheck } from '../../worker/health-check.ts';
 import { captureLog } from '../capture-log.ts';
 import { countLockWaiters } from '../db/lock-waiters.ts';

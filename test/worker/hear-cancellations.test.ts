@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cancelRun } from '../../cli/operator/cancel-run.ts';
+import { cancelRun } from '../../cli/operator/cancel-runs.ts';
 import { inTransaction } from '../../db/connect.ts';
 import { assertCancelled, type JobsWeir, startJobsWeir } from '../api/runs/jobs-harness.ts';
 import { llm } from '../blocks.ts';

@@ -6,7 +6,7 @@ import { inTransaction } from '../../db/connect.ts';
 import { createNotifications, type Notifications } from '../../db/notifications.ts';
 import { insertTestDelivery } from '../../db/webhooks/open-deliveries.ts';
 import { awaitTurns, takeTurn } from '../../db/webhooks/webhook-turns.ts';
-import { listenForWaitingDeliveries } from '../../worker/hear-waiting-deliveries.ts';
+import { listenForWaitingDeliveries } from '../../worker/listen-for-waiting-deliveries.ts';
 import { lockWaiters } from '../db/lock-waiters.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { connect } from '../../db/connect.ts';
 import { findFreePort } from '../../dev/processes/ports.ts';
 import type { Config } from '../../platform/config/config.ts';
-import { untilDatabaseIsReady } from '../../worker/until-database-is-ready.ts';
+import { untilDatabaseIsReady } from '../../worker/open-dependencies.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { startTcpProxy, type TcpProxy } from '../fakes/tcp-proxy.ts';
 import { startProgram } from '../faults/processes.ts';

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { findReasons } from '../../cli/operator/find-reasons.ts';
+import { findReasons } from '../../cli/operator/stuck-runs.ts';
 import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { getTemporalBinary } from '../../dev/temporal/binary.ts';
 import { PARK_SIGNAL } from '../../flow/run.ts';

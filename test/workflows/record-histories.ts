@@ -18,7 +18,7 @@ import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { startDemoModelServer } from '../../dev/demo-model/server.ts';
 import { workflowIdOf } from '../../flow/run.ts';
 import type { Expectation } from '../../flow/test-case.ts';
-import { startTestRun } from '../../temporal/start-test-run.ts';
+import { startTestRun } from '../../temporal/start-run.ts';
 import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';

@@ -6,7 +6,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import type { Config } from '../../platform/config/config.ts';
 import { createDataConverter } from '../../temporal/data-converter.ts';
 import { installRuntime } from '../../temporal/install-runtime.ts';
-import { encodeFailures } from '../../worker/encode-failures.ts';
+import { encodeFailures } from '../../worker/queue-worker.ts';
 import { createRunSinks } from '../../worker/run-sinks.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 import { HISTORY_NAMES } from './recorded-flows.ts';

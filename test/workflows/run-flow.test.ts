@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import proto from '@temporalio/proto';
-import { readResult } from '../../db/stored-values/read-result.ts';
+import { readResult } from '../../db/stored-values/load-references.ts';
 import { startDemoModelServer } from '../../dev/demo-model/server.ts';
 import { beside, code, llm, passthrough } from '../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';

@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { claimDuties } from '../../db/upkeep/claim-duties.ts';
 import { log } from '../../platform/observability/log.ts';
-import { createOnceAMinute } from '../../platform/observability/once-a-minute.ts';
+import { createOnceAMinute } from '../../platform/observability/outage-log.ts';
 import { askEngine } from '../../temporal/ask-engine.ts';
-import { grpcCodeOf, UNANSWERED } from '../../temporal/grpc-code.ts';
+import { grpcCodeOf, UNANSWERED } from '../../temporal/engine-errors.ts';
 
 /** Workers of another engine take over once those of the one before have been silent for so long. */
 const CLAIMED_SECONDS = 60;

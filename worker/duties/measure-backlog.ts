@@ -1,13 +1,12 @@
 // The metrics of what waits, which one worker at a time asks the database and the engine for.
 import type { Client } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
-import { findBacklog } from '../../db/upkeep/find-backlog.ts';
+import { findBacklog } from '../../db/upkeep/list-unfinished.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
 import { blockTaskQueue } from '../../flow/run.ts';
-import { lasting } from '../../platform/observability/metrics/lasting.ts';
-import { creditsReserved } from '../../platform/observability/metrics/run-metrics.ts';
-import { oldestDueDelivery } from '../../platform/observability/metrics/webhook-metrics.ts';
+import { lasting } from '../../platform/observability/metrics/instruments.ts';
+import { creditsReserved, oldestDueDelivery } from '../../platform/observability/metrics/run-metrics.ts';
 import {
   backlog,
   backlogAge,

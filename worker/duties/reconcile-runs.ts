@@ -1,11 +1,10 @@
 // No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
-import { findRunStarts } from '../../db/runs/find-run-starts.ts';
-import { isOperatorsRetry } from '../../db/runs/is-operators-retry.ts';
+import { findRunStarts, isOperatorsRetry } from '../../db/runs/find-run-starts.ts';
 import { unparkRun } from '../../db/runs/parked-runs.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { log } from '../../platform/observability/log.ts';
+import { endRun } from '../../temporal/cancel-workflow.ts';
 import type { EngineDeps } from '../../temporal/deps.ts';
-import { endRun } from '../../temporal/end-run.ts';
 import { startRun } from '../../temporal/start-run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';

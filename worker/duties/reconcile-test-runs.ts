@@ -1,7 +1,7 @@
 // No test run is ever lost: finds unfinished test runs whose workflow is missing or has ended.
 import { finishTestRun } from '../../db/test-runs/test-runs.ts';
 import type { EngineDeps } from '../../temporal/deps.ts';
-import { startTestRun } from '../../temporal/start-test-run.ts';
+import { startTestRun } from '../../temporal/start-run.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
 import { cancelOpenWorkflow } from './with-open-workflow.ts';
 

@@ -1,5 +1,5 @@
-import { ConnectionFailed } from '../../db/connection/connection-failed.ts';
-import { isEngineAway } from '../../temporal/engine-outage.ts';
+import { ConnectionFailed } from '../../db/connection/database-errors.ts';
+import { isEngineAway } from '../../temporal/ask-engine.ts';
 
 /** Few, since running workflows need the engine and the database too. */
 const AT_ONCE = 4;

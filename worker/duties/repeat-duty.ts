@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError as EngineError } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
-import { logOutage } from '../../db/connection/database-outage.ts';
+import { logOutage } from '../../db/connection/database-errors.ts';
 import { deferDuty, takeDuty } from '../../db/upkeep/duties.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
 import { dutyCompletions, dutyFailures } from '../../platform/observability/metrics/worker-metrics.ts';
-import { describeEngineError } from '../../temporal/describe-engine-error.ts';
-import { logEngineOutage } from '../../temporal/engine-outage.ts';
+import { logEngineOutage } from '../../temporal/ask-engine.ts';
+import { describeEngineError } from '../../temporal/engine-errors.ts';
 import { dutyInterval } from './duty-interval.ts';
 
 /** A duty: a recurring task of the service's workers, which one worker at a time does. */

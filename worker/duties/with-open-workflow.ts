@@ -1,6 +1,6 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { askEngine } from '../../temporal/ask-engine.ts';
-import { GRPC, grpcCodeOf } from '../../temporal/grpc-code.ts';
+import { GRPC, grpcCodeOf } from '../../temporal/engine-errors.ts';
 
 /** Calls `act` with a workflow, ignoring that it may have ended meanwhile. With `runId`, acts on that one execution only. */
 export function withOpenWorkflow(

@@ -1,13 +1,22 @@
 // Idempotent acceptance of calls. calls/ checks and stores the calls of runs (a run, a step, a resume, a repeat);
 // temporal/ then starts them.
+
+import { createHash } from 'node:crypto';
 import { findCall } from '../../../db/runs/find-run-starts.ts';
-import { findKeyedRun } from '../../../db/runs/idempotency-keys.ts';
+import { findKeyedRun, type IdempotencyKey } from '../../../db/runs/idempotency-keys.ts';
 import { toOutcome } from '../../../db/runs/runs.ts';
+import { DRAFT_VERSION } from '../../../flow/definition.ts';
+import { canonicalJson } from '../../../flow/json.ts';
 import { listBlocks } from '../../../flow/plan.ts';
-import type { AcceptDeps } from '../../deps.ts';
+import { addToLogContext } from '../../../platform/observability/log.ts';
+import type { AcceptDeps, ApiDeps } from '../../deps.ts';
+import type { ApiContext, ApiMiddleware } from '../../http/context.ts';
+import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
+import { authorOf } from '../../http/principal.ts';
+import { idempotencyHeaders } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
-import { loadDefinition } from './load-definition.ts';
-import { type AcceptedCall, holdModelKeys } from './store-call.ts';
+import { loadDefinition } from './load-flow.ts';
+import { type AcceptedCall, holdModelKeys, PerhapsStored } from './store-call.ts';
 
 /**
  * Accepts a call with `accept`. When the Idempotency-Key belongs to an earlier call, returns the present state of
@@ -58,4 +67,73 @@ export async function findAcceptedCall(
   if (!run) return undefined;
   const definition = await loadDefinition(deps, run.flowVersionId, endLargeWork);
   return { ...run, definition, blockCount: listBlocks(definition).length, outcome: toOutcome(run) };
+}
+
+/**
+ * Reads the header Idempotency-Key into `ctx.state.idempotencyKey`; 422 when it is malformed. Two requests are equal
+ * when path (with the version), body and environment are equal. The order of keys and null fields make no difference.
+ */
+export function readIdempotencyKey(endpoint: IdempotencyKey['endpoint']): ApiMiddleware {
+  return async function readIdempotencyKey(ctx, next) {
+    const headers = idempotencyHeaders.safeParse(
+      { 'Idempotency-Key': ctx.req.headers['idempotency-key'] },
+      PARSE_OPTIONS,
+    );
+    if (!headers.success) throw validationError(headers.error);
+    const key = headers.data['Idempotency-Key'];
+    if (key !== undefined) {
+      const { principal, flow, body } = ctx.state;
+      const held = Object.entries(body ?? {}).filter(([, value]) => value !== null);
+      const digest = digestRequest(principal.environment, ctx.path, body && Object.fromEntries(held));
+      ctx.state.idempotencyKey = { projectId: flow.projectId, endpoint, key, digest };
+    }
+    await next();
+  };
+}
+
+/** Digests everything by which two requests are equal. The order of keys makes no difference. */
+export function digestRequest(...parts: unknown[]): Buffer {
+  return createHash('sha256').update(canonicalJson(parts)).digest();
+}
+
+/**
+ * Accepts a handler's request with `accept`, which does not depend on Koa. Sets the headers and the state that follow
+ * from the result.
+ */
+export async function acceptCall<Body>(
+  deps: ApiDeps,
+  ctx: ApiContext,
+  accept: (request: CallRequest<Body>) => Promise<AcceptedCall | undefined>,
+): Promise<AcceptedCall> {
+  try {
+    const call = await acceptIdempotently(deps, toCallRequest<Body>(ctx), accept);
+    ctx.state.accepted = { executionId: call.executionId };
+    addToLogContext({ execution_id: call.executionId });
+    if (call.replayed) ctx.set('Idempotent-Replayed', 'true');
+    return call;
+  } catch (error) {
+    if (!(error instanceof PerhapsStored)) throw error;
+    ctx.state.accepted = { executionId: error.executionId };
+    throw error.cause;
+  }
+}
+
+function toCallRequest<Body>({ state, params }: ApiContext): CallRequest<Body> {
+  const { requireRunnable } = state;
+  const isDraft = state.flow.version === DRAFT_VERSION;
+  return {
+    slugs: state.slugs,
+    pinned: isDraft || params.version !== undefined,
+    flow: state.flow,
+    requireRunnable: requireRunnable && (() => state.leaveLargeWork(requireRunnable)),
+    requestId: state.requestId,
+    author: isDraft ? authorOf(state.principal, state.requestId) : undefined,
+    environment: isDraft ? 'test' : state.principal.environment,
+    keyId: state.key?.key_id,
+    body: state.body as Body,
+    endLargeWork: state.endLargeWork,
+    leaveLargeWork: state.leaveLargeWork,
+    idempotencyKey: state.idempotencyKey,
+    modelKeys: state.modelKeys,
+  };
 }

@@ -1,6 +1,5 @@
 // Accepts a run that repeats a stored one: from its beginning (rerun), or from the step that failed (retry).
-import { getRequestOfRun } from '../../../db/runs/get-request-of-run.ts';
-import { getRunInput, type RunRow } from '../../../db/runs/runs.ts';
+import { getRequestOfRun, getRunInput, type RunRow } from '../../../db/runs/runs.ts';
 import type { Continuation } from '../../../db/tables/run-input.ts';
 import { createTimedId } from '../../../db/timed-id.ts';
 import { DRAFT_VERSION, type Json } from '../../../flow/definition.ts';
@@ -8,18 +7,22 @@ import { ServiceError } from '../../../flow/errors.ts';
 import type { BlockOverrides } from '../../../flow/overrides.ts';
 import { toPlan } from '../../../flow/plan.ts';
 import type { AcceptDeps } from '../../deps.ts';
-import { invalidField } from '../../http/invalid-field.ts';
+import { invalidField } from '../../http/request-errors.ts';
 import { takeBytes } from '../../http/take-bytes.ts';
 import { acceptAttachments } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
-import { countCompletedSteps, findCalls, measureCollected, tooLarge } from './collect-outputs.ts';
-import { forkCursor } from './fork-cursor.ts';
-import { listOutputsRead } from './list-outputs-read.ts';
+import { readCallback } from './callback.ts';
+import { requireMayRun, requireValidOverrides } from './check-request.ts';
+import {
+  countCompletedSteps,
+  findCalls,
+  forkCursor,
+  listOutputsRead,
+  measureCollected,
+  tooLarge,
+} from './collect-outputs.ts';
 import { lookUpInTurn } from './look-up-in-turn.ts';
-import { readCallback } from './read-callback.ts';
 import { MODEL_KEY_HEADER } from './read-model-keys.ts';
-import { requireMayRun } from './require-may-run.ts';
-import { requireValidOverrides } from './require-valid-overrides.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
 export type Repetition = 'rerun' | 'retry';

@@ -23,18 +23,12 @@ import { requireChoice } from '../run-shapes/tool-requests.ts';
 import { findAcceptedCall } from './accept-idempotently.ts';
 import { requireParameterNames } from './accept-run.ts';
 import type { CallRequest } from './call-request.ts';
-import { deriveCallId } from './derive-call-id.ts';
-import { findEarlierResume } from './find-earlier-resume.ts';
-import { isOfSameKind } from './get-session.ts';
-import { loadDefinition } from './load-definition.ts';
-import { requireImageSupport } from './require-image-support.ts';
-import { requireIterations } from './require-iterations.ts';
-import { requireMayRun } from './require-may-run.ts';
-import { requireReadOutputs } from './require-read-outputs.ts';
-import { requireSameStart } from './require-same-start.ts';
-import { requireTools } from './require-tools.ts';
-import { requireValidOverrides } from './require-valid-overrides.ts';
+import { requireImageSupport, requireMayRun, requireTools, requireValidOverrides } from './check-request.ts';
+import { requireIterations, requireReadOutputs, requireSameStart } from './check-resume.ts';
+import { deriveCallId, findEarlierResume } from './find-earlier-resume.ts';
+import { loadDefinition } from './load-flow.ts';
 import { requireState } from './resume-state.ts';
+import { isOfSameKind } from './session.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
 /**

@@ -7,16 +7,13 @@ import { ServiceError } from '../../../flow/errors.ts';
 import type { BlockOverrides } from '../../../flow/overrides.ts';
 import { stay } from '../../../platform/limits/turn-to-leave.ts';
 import type { AcceptDeps } from '../../deps.ts';
-import { invalidField } from '../../http/invalid-field.ts';
+import { invalidField } from '../../http/request-errors.ts';
 import { readAttachments } from '../run-shapes/attachments.ts';
 import type { JobRequest, RunRequest } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
+import { readCallback } from './callback.ts';
+import { requireImageSupport, requireMayRun, requireTools, requireValidOverrides } from './check-request.ts';
 import { lookUpInTurn } from './look-up-in-turn.ts';
-import { readCallback } from './read-callback.ts';
-import { requireImageSupport } from './require-image-support.ts';
-import { requireMayRun } from './require-may-run.ts';
-import { requireTools } from './require-tools.ts';
-import { requireValidOverrides } from './require-valid-overrides.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { findRunLimits } from '../../../db/tenants/run-limits.ts';
+import { findRunLimits } from '../../../db/tenants/limits.ts';
 import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
 import type { EnterPlace, Place } from '../../../platform/limits/place.ts';
-import { isEngineAway, logEngineFailure } from '../../../temporal/engine-outage.ts';
-import { GRPC, grpcCodeOf } from '../../../temporal/grpc-code.ts';
+import { isEngineAway, logEngineFailure } from '../../../temporal/ask-engine.ts';
+import { GRPC, grpcCodeOf } from '../../../temporal/engine-errors.ts';
 import { startRun } from '../../../temporal/start-run.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { ApiMiddleware, ApiState } from '../../http/context.ts';

@@ -1,16 +1,23 @@
 // The outputs that a fork carries: the latest of each step, as far as they fit into a request of /step.
 import type { Db } from '../../../db/connect.ts';
+import type { FlowDefinitions } from '../../../db/flows/flow-definitions.ts';
 import { listCalls } from '../../../db/runs/list-calls.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
 import { findBroughtOutputs } from '../../../db/stored-values/find-brought-outputs.ts';
-import { measureOutputs, referenceLoader } from '../../../db/stored-values/load-references.ts';
-import { readResult } from '../../../db/stored-values/read-result.ts';
-import { type ComposedValues, composeValues } from '../../../flow/compose-values.ts';
-import type { Json } from '../../../flow/definition.ts';
+import { measureOutputs, readResult, referenceLoader } from '../../../db/stored-values/load-references.ts';
+import { measureInput } from '../../../db/stored-values/stored-inputs.ts';
+import { type ComposedValues, composeValues } from '../../../flow/compose-outputs.ts';
+import type { Json, Step } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import type { PlannedStep } from '../../../flow/plan.ts';
+import { listStepsRead } from '../../../flow/list-steps-read.ts';
+import { applyOverride, type BlockOverrides, overrideOf } from '../../../flow/overrides.ts';
+import { listBlocks, type PlannedStep, toPlan } from '../../../flow/plan.ts';
 import { INPUT_REF, isLeaf, MESSAGE_REF, type Value } from '../../../flow/value.ts';
+import { weigh } from '../../../platform/json-text/measure-json.ts';
 import { BODY_MAX_BYTES } from '../../http/receive-body.ts';
+import { invalidField } from '../../http/request-errors.ts';
+
+type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
 /**
  * The calls of a run that are searched for outputs, the last one first. `brought`: the steps whose outputs the caller
@@ -152,4 +159,60 @@ function tooFarBack(stepId: string): ServiceError {
 export function tooLarge(stepId: string): ServiceError {
   const message = `The output of ${stepId} does not fit into one request with the input of the run and the other outputs it needs.`;
   return new ServiceError('BODY_TOO_LARGE', message, { step_id: stepId });
+}
+
+/**
+ * Makes the request that starts a /step session at `step` of a stored run, for GET …/fork. `holdBytes` is called with
+ * the size of the run's input and outputs, and returns the database to read them from. `measure` returns the size of
+ * JSON. Throws a ServiceError when the run cannot be forked there.
+ */
+export async function forkCursor(
+  { db: measured, definitions }: { db: Db; definitions: FlowDefinitions },
+  run: ForkedRun,
+  step: number,
+  holdBytes: (bytes: number) => Promise<Db>,
+  measure: (json: string) => number = weigh,
+) {
+  const { steps } = await definitions.get(run.flow_version_id);
+  const plan = toPlan(steps);
+  if (step >= plan.length) throw outOfRange(plan.length);
+  const before = plan.slice(0, step);
+  const calls = await findCalls(measured, run.execution_id, before);
+  const ofInput = await measureInput(measured, run.execution_id);
+  const db = await holdBytes(ofInput + (await measureCollected(measured, calls)));
+  const input = await getRunInput(db, run.execution_id);
+  const { message, parameters, block_overrides, attachments, tools, tool_choice: toolChoice } = input;
+  const cursor = {
+    executionId: null,
+    version: run.version,
+    stepIndex: step,
+    accumulatedOutputs: {},
+    message,
+    parameters,
+    ...(Object.keys(block_overrides).length > 0 && { blockOverrides: block_overrides }),
+    ...(attachments && { attachments }),
+    ...(tools && { tools }),
+    ...(toolChoice && { toolChoice }),
+  };
+  const room = BODY_MAX_BYTES - measure(JSON.stringify(cursor));
+  const read = new Set(listOutputsRead(steps, block_overrides, step));
+  const accumulatedOutputs = await collectOutputs(db, calls, before, read, room, measure);
+  return { ...cursor, accumulatedOutputs };
+}
+
+function outOfRange(steps: number): ServiceError {
+  const message =
+    steps === 0 ? 'the flow has no steps' : `must be the index of a step, from 0 to ${steps - 1}`;
+  return invalidField('step', message);
+}
+
+/** Lists the steps before the index `from` whose outputs later blocks may read; possibly more than they do read. */
+export function listOutputsRead(steps: Step[], overrides: BlockOverrides, from: number): string[] {
+  const earlier = steps.slice(0, from).map(({ step_id }) => step_id);
+  const read = listBlocks({ steps: steps.slice(from) }).map((block) =>
+    listStepsRead(applyOverride(block, overrideOf(overrides, block.step_id))),
+  );
+  if (read.includes('all')) return earlier;
+  const named = new Set(read.flat());
+  return earlier.filter((stepId) => named.has(stepId));
 }

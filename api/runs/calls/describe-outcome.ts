@@ -1,19 +1,22 @@
 // Descriptions of ended and paused runs for callers (docs/run-and-wait.md, Failed runs).
 import { loadBlockOutput } from '../../../db/runs/block-runs.ts';
-import { listBlocksOfCall } from '../../../db/runs/list-recorded-blocks.ts';
+import { listBlocksOfCall } from '../../../db/runs/recorded-blocks.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
-import { referenceLoader } from '../../../db/stored-values/load-references.ts';
-import { readResultText } from '../../../db/stored-values/read-result.ts';
+import { readResultText, referenceLoader } from '../../../db/stored-values/load-references.ts';
 import { composeOutputs } from '../../../flow/compose-outputs.ts';
 import type { FlowDefinition, Json } from '../../../flow/definition.ts';
 import { toPlan } from '../../../flow/plan.ts';
 import type { CallIds, RunOutcome } from '../../../flow/run.ts';
 import type { AssistantMessage, PausePoint, ToolCallMessage } from '../../../flow/tool-calls.ts';
 import { INPUT_REF, MESSAGE_REF } from '../../../flow/value.ts';
+import type { Place } from '../../../platform/limits/place.ts';
 import type { ApiDeps } from '../../deps.ts';
+import type { ApiContext } from '../../http/context.ts';
 import { JsonText } from '../../http/write-json.ts';
-import { describeRunError } from '../run-shapes/describe-run-error.ts';
+import { describeRunError, traceIdField } from '../run-shapes/describe-run.ts';
+import { startInPlace, takePlace } from './admit.ts';
 import { signState } from './resume-state.ts';
+import type { AcceptedCall } from './store-call.ts';
 
 /** The call that ended or paused a run, with everything that describing it needs. */
 type EndedCall = CallIds & {
@@ -77,4 +80,17 @@ async function accumulate(
   const input = { ref: run.from ? INPUT_REF : MESSAGE_REF };
   const { outputs } = await composeOutputs(steps, new Set(completed), referenceLoader(db, callId), input);
   return { ...continuation?.outputs, ...outputs };
+}
+
+/** Starts an accepted job and answers 202. Answers the same for a repeated request. */
+export async function answerJob(deps: ApiDeps, ctx: ApiContext, job: AcceptedCall): Promise<void> {
+  const { executionId, flowId, blockCount } = job;
+  if (!job.outcome) await startSoon(deps, job, takePlace(ctx.state));
+  ctx.status = 202;
+  ctx.body = { executionId, status: 'started', flowId, blockCount, ...traceIdField(job.trace) };
+}
+
+/** Starts an accepted run as `startInPlace` does. If its workflow cannot start now, the reconciler starts it. */
+export async function startSoon(deps: ApiDeps, run: AcceptedCall, place: Place | undefined): Promise<void> {
+  await startInPlace(deps, run, place).catch(() => undefined);
 }

@@ -1,14 +1,16 @@
 // Repeated resumes (docs/tool-calls.md): a repeated resume gets the first one's result or, when that failed for a
 // temporary reason, continues from the pause again.
-import { findAnsweredPause } from '../../../db/runs/find-answered-pause.ts';
-import { listStoredCalls } from '../../../db/runs/list-stored-calls.ts';
+
+import { createHash } from 'node:crypto';
+import { findAnsweredPause, listStoredCalls } from '../../../db/runs/list-calls.ts';
 import type { RunRow } from '../../../db/runs/runs.ts';
+import { deriveId } from '../../../db/timed-id.ts';
 import type { ErrorCode } from '../../../flow/errors.ts';
+import { canonicalJson } from '../../../flow/json.ts';
 import type { RunOutcome } from '../../../flow/run.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import { replay } from './accept-idempotently.ts';
 import type { CallRequest } from './call-request.ts';
-import { deriveCallId } from './derive-call-id.ts';
 import type { AcceptedCall, CallToStore } from './store-call.ts';
 
 /** How often a resume that fails again and again is tried; later it gets its last failure as its answer. */
@@ -61,4 +63,20 @@ export async function findEarlierResume(
 
 function mayPass(outcome: RunOutcome | undefined): boolean {
   return outcome?.status === 'failed' && PASSING.includes(outcome.error.code);
+}
+
+/**
+ * Derives the id of a call (a version 8 UUID) from its run and its content: a repeated request has the same id. The
+ * id begins with the time of the run's id, so that their rows are stored together.
+ */
+export function deriveCallId(executionId: string, asked: unknown): string {
+  const hash = createHash('sha256')
+    .update(`${executionId}\n${canonicalJson(asked)}`)
+    .digest();
+  return deriveId(executionId, hash);
+}
+
+/** Returns the id of the call that opens a session. */
+export function firstCallOf(executionId: string): string {
+  return deriveCallId(executionId, 'first call');
 }

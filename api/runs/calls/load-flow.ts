@@ -1,19 +1,36 @@
+import { z } from 'zod';
 import { forOrganization } from '../../../db/connection/connection-turns.ts';
-import { findFlowForRun, findFlowOfRuns } from '../../../db/flows/find-flow-for-run.ts';
+import { findSnapshot } from '../../../db/flows/draft-snapshots.ts';
+import { findFlowForRun, findFlowOfRuns } from '../../../db/flows/find-flow.ts';
+import { measureDraft } from '../../../db/flows/flow-designs.ts';
+import { findRun } from '../../../db/runs/runs.ts';
 import { DRAFT_VERSION, type FlowDefinition } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
-import { findShapeProblems } from '../../../flow/find-shape-problems.ts';
+import { describeTreeProblems, findShapeProblems } from '../../../flow/find-tree-problems.ts';
 import { SLUG_PATTERN, UUID_PATTERN, VERSION_MAX } from '../../../flow/limits.ts';
 import { listBlocks } from '../../../flow/plan.ts';
 import { formatPath } from '../../../flow/step-path.ts';
-import type { ApiDeps } from '../../deps.ts';
-import type { Problem } from '../../flows/describe-file-problems.ts';
-import { findRefusedSchemas } from '../../flows/find-refused-schemas.ts';
+import { addToLogContext } from '../../../platform/observability/log.ts';
+import { linkToTrace } from '../../../platform/observability/tracing.ts';
+import type { AcceptDeps, ApiDeps } from '../../deps.ts';
+import { findRefusedSchemas, requireRunnable, treeError } from '../../flows/draft-problems.ts';
+import type { Problem } from '../../flows/file-problems.ts';
+import { draftETag } from '../../flows/flow-etag.ts';
+import { getFlowWithDraft, requireFlow } from '../../flows/flow-of-path.ts';
+import { codeReaderOf } from '../../flows/read-code-of.ts';
 import type { ApiMiddleware, LoadedFlow } from '../../http/context.ts';
+import { requireMatch } from '../../http/etag.ts';
+import { holdStored } from '../../http/hold-stored.ts';
 import { accessOf, type Principal } from '../../http/principal.ts';
 import { readerSignal } from '../../http/reader-signal.ts';
 import { waitInTime } from '../../http/take-bytes.ts';
-import { invalidTree } from './require-sound-tree.ts';
+import type { CallRequest } from './call-request.ts';
+
+export const ifMatchDraft = z.object({
+  'If-Match': z.string().optional().meta({
+    description: 'The ETag of the draft that you mean to run: 412 when it has changed.',
+  }),
+});
 
 /** The slugs and the version number of a path; without a number, the production version. */
 type FlowPath = { org?: string; project?: string; flow?: string; version?: string };
@@ -144,4 +161,90 @@ export function versionIsDraft(): ServiceError {
  */
 function parseVersion(text: string): number {
   return /^(0|[1-9]\d{0,9})$/.test(text) ? Math.min(Number(text), VERSION_MAX) : VERSION_MAX;
+}
+
+/** Loads a version. This may need a permit for large work, so the request's own permit is released first. */
+export async function loadDefinition(
+  { definitions }: Pick<AcceptDeps, 'definitions'>,
+  flowVersionId: string,
+  endLargeWork: CallRequest<unknown>['endLargeWork'],
+): Promise<FlowDefinition> {
+  const loaded = definitions.peek(flowVersionId);
+  if (loaded) return loaded;
+  endLargeWork?.();
+  return definitions.get(flowVersionId);
+}
+
+/** Throws INVALID_TREE with every problem of a tree that has a valid shape. */
+export function requireSoundTree(definition: FlowDefinition): void {
+  const problems = describeTreeProblems(definition);
+  if (problems.length > 0) throw invalidTree(problems);
+}
+
+/** Makes the 400 that names every problem of a published flow's tree. */
+function invalidTree(problems: { path: string; message: string }[]): ServiceError {
+  return treeError(problems, (lines) => `The published flow can't be run: ${lines.join('; ')}`);
+}
+
+/**
+ * Loads the present draft into `ctx.state.flow`, a large one under the organization's permit. A run keeps the draft
+ * it began with.
+ */
+export function loadDraft(deps: ApiDeps): ApiMiddleware {
+  return async function loadDraft(ctx, next) {
+    const foundAt = performance.now();
+    const { id } = await requireFlow(deps.db, ctx);
+    const bytes = await measureDraft(deps.db, id);
+    const { project } = ctx.state;
+    const load = () => getFlowWithDraft(deps.db, ctx);
+    const flow = await holdStored(deps, project.organization_id, bytes, load);
+    const { id: flowId, organization_id: organizationId, project_id: projectId, draft } = flow;
+    ctx.state.requireRunnable = async () => {
+      requireMatch(ctx.get('If-Match'), draftETag(draft), 'draft');
+      await requireRunnable(draft, deps.validator.of(organizationId), codeReaderOf(deps, organizationId));
+    };
+    ctx.state.slugs = {
+      organization: flow.organization_slug,
+      project: flow.project_slug,
+      flow: flow.slug,
+    };
+    ctx.state.flow = {
+      organizationId,
+      projectId,
+      flowId,
+      flowVersionId: await findSnapshot(deps.db, flowId, draft),
+      version: DRAFT_VERSION,
+      balanceMicrocredits: flow.balance_microcredits,
+      runsUnderWayMax: flow.runs_under_way_max,
+      suspendedAt: flow.suspended_at,
+      suspensionReason: flow.suspension_reason,
+      foundAt,
+      definition: draft,
+      blockCount: listBlocks(draft).length,
+    };
+    ctx.state.flowIds = ctx.state.flow;
+    await next();
+  };
+}
+
+/**
+ * Loads a run of the flow in the path, in any version, into `ctx.state.run`. Unknown and foreign runs get the same
+ * 404.
+ */
+export function loadRun({ db }: ApiDeps): ApiMiddleware {
+  return async function loadRun(ctx, next) {
+    const { executionId = '' } = ctx.params;
+    const run = UUID_PATTERN.test(executionId)
+      ? await findRun(db, ctx.state.flowIds.flowId, executionId)
+      : undefined;
+    if (!run) throw runOfFlowNotFound();
+    linkToTrace(run.trace_context);
+    ctx.state.run = run;
+    addToLogContext({ execution_id: run.execution_id });
+    await next();
+  };
+}
+
+export function runOfFlowNotFound(): ServiceError {
+  return new ServiceError('RUN_NOT_FOUND', 'This flow has no run with that executionId.');
 }

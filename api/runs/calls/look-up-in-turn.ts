@@ -2,7 +2,7 @@ import { createOwnerLimit } from '../../../platform/limits/owner-limit.ts';
 import { type Leave, stay } from '../../../platform/limits/turn-to-leave.ts';
 import type { ResolvePublic } from '../../../platform/net/resolve-public.ts';
 import { countRefusal } from '../../../platform/observability/metrics/http-metrics.ts';
-import { RETRY_AFTER_SECONDS, RetryLater } from '../../http/retry-later.ts';
+import { RETRY_AFTER_SECONDS, RetryLater } from '../../http/request-errors.ts';
 import { waitInTime } from '../../http/take-bytes.ts';
 
 /** Each look-up has sockets of its own, for some seconds where DNS does not answer. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../../deps.ts';
 import type { ApiMiddleware } from '../../http/context.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
-import { modelKeySchema } from '../../http/model-key-schema.ts';
+import { modelKeySchema } from '../../organizations/model-key-schemas.ts';
 
 export const MODEL_KEY_HEADER = 'X-Weir-Model-Key';
 

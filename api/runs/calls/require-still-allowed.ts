@@ -1,6 +1,5 @@
-import { refuseCredentials } from '../../auth/authenticate.ts';
+import { findLostAccess, refuseCredentials } from '../../auth/authenticate.ts';
 import type { AuthDeps } from '../../auth/deps.ts';
-import { findLostAccess } from '../../auth/find-lost-access.ts';
 import type { Principal } from '../../http/principal.ts';
 import { flowNotFound } from './load-flow.ts';
 

@@ -1,9 +1,9 @@
 // resumeState: a signed token for the state in which a run paused, so that a resume cannot change it.
 import { createHash, hkdfSync } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { canonicalJson } from '../../../flow/canonical-json.ts';
 import type { Json } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
+import { canonicalJson } from '../../../flow/json.ts';
 import type { ToolCallMessage } from '../../../flow/tool-calls.ts';
 
 /** How long a resume may bring the token of its pause. */

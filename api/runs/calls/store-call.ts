@@ -1,13 +1,12 @@
 // Stores a call of a run. From here on it is executed, whatever process fails.
 import type { Db, Tx } from '../../../db/connect.ts';
-import { ConnectionFailed } from '../../../db/connection/connection-failed.ts';
 import { ConnectionShareUsed } from '../../../db/connection/connection-turns.ts';
-import { repeatLostWrite } from '../../../db/connection/repeat-lost-write.ts';
+import { ConnectionFailed, repeatLostWrite } from '../../../db/connection/database-errors.ts';
 import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
 import { insertKeyed } from '../../../db/runs/idempotency-keys.ts';
 import { insertCalls, type NewCall, VersionDeleted } from '../../../db/runs/insert-calls.ts';
 import { isAwaited } from '../../../db/runs/runs.ts';
-import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../../db/stored-values/store-inputs.ts';
+import { InputBeingDeleted, NONE_STORED, storeInputs } from '../../../db/stored-values/stored-inputs.ts';
 import { type Author, recordChange } from '../../../db/tenants/audit-entries.ts';
 import { DRAFT_VERSION } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
@@ -17,7 +16,7 @@ import { currentTrace } from '../../../platform/observability/tracing.ts';
 import type { RunStart } from '../../../temporal/start-run.ts';
 import type { AcceptDeps } from '../../deps.ts';
 import type { LoadedFlow } from '../../http/context.ts';
-import { toRetryLater } from '../../http/retry-later.ts';
+import { toRetryLater } from '../../http/request-errors.ts';
 import type { CallRequest } from './call-request.ts';
 import { flowNotFound } from './load-flow.ts';
 

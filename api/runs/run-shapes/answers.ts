@@ -1,17 +1,32 @@
 // The shapes of answers about runs, as the API reference shows them. Those of requests: requests.ts.
 import { z } from 'zod';
+import { STUCK_REASONS, type StuckRun } from '../../../db/runs/stuck-calls.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../../db/schema.ts';
 import { DELIVERY_STATUSES, WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { parsedObject } from '../../flows/written-flow.ts';
+import { streamInterrupted } from '../../http/event-stream.ts';
 import { errorCode } from '../../http/headers.ts';
-import { pageOf } from '../../http/page-schema.ts';
-import { streamInterrupted } from '../../http/stream-interruption.ts';
+import { pageOf } from '../../http/page.ts';
 import { attachmentsField } from './attachments.ts';
+import { blockRun, iterations, receipt } from './block-answers.ts';
 import { blockRetrying, blockStarted, blockUnderWay } from './block-under-way.ts';
-import { blockRun, iterations, receipt } from './receipt.ts';
 import { blockOverrides, outputsByStep } from './requests.ts';
-import { stuck } from './stuck-field.ts';
 import { toolCallMessages, toolCalls, toolFields } from './tool-requests.ts';
+
+const stuck = z
+  .object({
+    reason: z.enum(STUCK_REASONS).meta({
+      description:
+        '`parked`: it lost its workers again and again, and waits for an operator. `cancelling`: it was cancelled over two minutes ago, and no worker has ended it. `retrying`: a provider refused a block, which was tried four times or more. `losing_workers`: the workers were lost during three attempts at a block or more. `waiting`: no worker has begun its next block for two minutes.',
+    }),
+    since: z.iso.datetime(),
+    errorMessage: z
+      .string()
+      .optional()
+      .meta({ description: 'What the provider answered to the last attempt.' }),
+    nextAttemptAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'Stuck', description: 'Why the run makes no progress; only in lists with `stuck=true`.' });
 
 const count = z.int().min(0);
 
@@ -176,3 +191,17 @@ export const stepCursor = z
     ...toolFields,
   })
   .meta({ id: 'StepCursor' });
+
+/** Describes why a run is stuck; {} for a run that makes progress. */
+export function stuckField(run: StuckRun | undefined): { stuck?: z.output<typeof stuck> } {
+  if (!run) return {};
+  const { reason, since, lastError, nextAttemptAt } = run;
+  return {
+    stuck: {
+      reason,
+      since: since.toISOString(),
+      ...(lastError !== null && { errorMessage: lastError }),
+      ...(nextAttemptAt && { nextAttemptAt: nextAttemptAt.toISOString() }),
+    },
+  };
+}

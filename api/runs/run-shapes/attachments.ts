@@ -1,12 +1,11 @@
 // Attachments of a run (docs/attachments.md).
 import { z } from 'zod';
-import { type Attachment, IMAGE_MIME_TYPES, type ImageMimeType } from '../../../flow/attachment.ts';
 import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
+import { type Attachment, IMAGE_MIME_TYPES, type ImageMimeType } from '../../../flow/run.ts';
 import { parseHttpsUrl, URL_MAX_LENGTH } from '../../../platform/net/parse-https-url.ts';
 import type { ResolvePublic } from '../../../platform/net/resolve-public.ts';
-import { dropNulls } from '../../http/drop-nulls.ts';
 import { PARSE_OPTIONS, validationError } from '../../http/json-body.ts';
-import { lookUpFailed } from './look-up-failed.ts';
+import { dropNulls } from '../../http/zod-input.ts';
 
 export const ATTACHMENTS_MAX = 10;
 export const FILENAME_MAX_LENGTH = 255;
@@ -120,4 +119,9 @@ function urlOf(index: number): string {
 
 function refused(code: ErrorCode, index: number, field: string, message: string): ServiceError {
   return new ServiceError(code, `attachments.${index}.${field}: ${message}.`, { index });
+}
+
+/** Makes the 503 for a failed host lookup. It says nothing about the host, and nothing was stored. */
+export function lookUpFailed(field: string, message: string, extra: { index?: number } = {}): ServiceError {
+  return new ServiceError('DNS_UNAVAILABLE', `${field}: ${message}: send the request again.`, extra);
 }

@@ -1,8 +1,8 @@
 import type { RunRow } from '../../../db/runs/runs.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../../flow/credit-amount.ts';
+import type { RunError } from '../../../flow/run.ts';
+import { type TraceContext, traceIdOf } from '../../../platform/observability/tracing.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { describeRunError } from './describe-run-error.ts';
-import { traceIdField } from './trace-id-field.ts';
 
 type DescribedRow = Omit<RunRow, 'result' | 'pause' | 'concluded_by' | 'cancel_requested_at'>;
 
@@ -31,4 +31,21 @@ export function describeState(run: DescribedRow) {
     durationMs: run.finished_at ? run.finished_at.getTime() - run.started_at.getTime() : null,
     cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
   };
+}
+
+/** Describes why and where a run failed, for callers and operators. */
+export function describeRunError({ code, message, reason, step_id, iterations }: RunError) {
+  return {
+    code,
+    ...(step_id !== undefined && { step_id }),
+    ...(iterations && { iterations }),
+    errorMessage: message,
+    failureReason: reason,
+  };
+}
+
+/** Returns the field with the trace id of a run; {} where tracing was off. */
+export function traceIdField(trace: TraceContext | null | undefined): { traceId?: string } {
+  const traceId = traceIdOf(trace);
+  return traceId === undefined ? {} : { traceId };
 }

@@ -1,11 +1,40 @@
 // The shapes of requests that start runs: they validate requests and make the API reference (docs/run-and-wait.md).
 import { z } from 'zod';
 import { IDEMPOTENCY_KEY_HOURS } from '../../../db/runs/idempotency-keys.ts';
+import { WEBHOOK_EVENTS } from '../../../flow/delivery.ts';
 import { blockFields, parsedObject, processorConfig } from '../../flows/written-flow.ts';
+import { creditAmount } from '../../organizations/credit-schemas.ts';
 import { attachmentsField } from './attachments.ts';
-import { callbackFields } from './callback-fields.ts';
-import { maxCredits } from './max-credits.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
+
+/** Limits the work of checking the list. */
+const EVENTS_MAX = 10;
+
+export const webhookEvent = z.enum(WEBHOOK_EVENTS, {
+  error: `must be one of ${WEBHOOK_EVENTS.join(', ')}`,
+});
+
+/** callbackUrl and callbackEvents, which request a webhook at the end of a run (docs/webhooks.md). */
+const callbackFields = {
+  callbackUrl: z.string().optional().meta({
+    description: 'An https URL at a public address. The webhook goes there when the run has ended.',
+  }),
+  callbackEvents: z
+    .array(webhookEvent)
+    .max(EVENTS_MAX)
+    // Not `minItems` in the API document: without `callbackUrl` an empty list is valid.
+    .refine((events) => events.length > 0, 'must name at least one event')
+    .optional()
+    .meta({
+      description:
+        'The events to send, at least one; both when absent. Without `callbackUrl` it is refused unless it is empty.',
+    }),
+};
+
+export const maxCredits = creditAmount.optional().meta({
+  description:
+    'The most credits that this run may cost. A model call that could exceed it is not made, and the run fails (`credits_exhausted`).',
+});
 
 const blockOverride = z
   .strictObject({

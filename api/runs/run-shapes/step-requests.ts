@@ -1,10 +1,10 @@
 // The shapes of /step: its request, and the data of each event (docs/step-by-step.md).
 import { z } from 'zod';
+import { streamInterrupted } from '../../http/event-stream.ts';
 import { errorCode } from '../../http/headers.ts';
-import { streamInterrupted } from '../../http/stream-interruption.ts';
 import { executionId, pausePoint } from './answers.ts';
+import { iterations, receipt } from './block-answers.ts';
 import { blockRetrying, blockUnderWay } from './block-under-way.ts';
-import { iterations, receipt } from './receipt.ts';
 import { blockOverrides, echoedOfSession, outputsByStep, runFields } from './requests.ts';
 import { resumeFields, toolFields } from './tool-requests.ts';
 

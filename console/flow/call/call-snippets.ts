@@ -1,5 +1,5 @@
 // Programs that call one flow, ready to run: bash with curl, TypeScript (Node.js), Python 3.
-import { curlCommand, quoteForShell } from '../../ui/curl-command.ts';
+import { curlCommand, quoteForShell } from '../../api/curl-command.ts';
 
 export type Way = 'execute' | 'jobs' | 'step' | 'webhook';
 export type Language = 'curl' | 'typescript' | 'python';

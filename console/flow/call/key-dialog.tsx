@@ -1,10 +1,9 @@
 import { useState } from 'react';
-import { $api } from '../../api/client.ts';
-import { fieldError } from '../../api/field-error.ts';
-import { refetch } from '../../api/query-client.ts';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { Select } from '../../ui/select.tsx';
-import { TextField } from '../../ui/text-field.tsx';
+import { fieldError } from '../../api/api-error.ts';
+import { $api, refetch } from '../../api/client.ts';
+import { FormDialog } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/fields/select.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { useFlow } from '../flow-context.ts';
 
 const KEYS = '/api/v1/projects/{project_id}/api-keys';

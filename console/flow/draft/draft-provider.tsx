@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
 import {
   type ReactNode,
   useCallback,
@@ -9,18 +9,22 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { isMissing } from '../../api/api-error.ts';
-import { queryClient } from '../../api/query-client.ts';
-import { QueryView } from '../../ui/query-view.tsx';
-import { DraftContext } from './draft-context.ts';
-import { draftServer } from './draft-server.ts';
-import type { ServerDraft } from './draft-state.ts';
-import { DraftStore } from './draft-store.ts';
+import { ApiError, isMissing } from '../../api/api-error.ts';
+import { api, queryClient } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { QueryView } from '../../ui/feedback.tsx';
+import { DraftContext, useDraft } from '../flow-context.ts';
+import { type DraftServer, DraftStore, type SaveResult, type ServerDraft } from './draft-store.ts';
 import { renameStep } from './edit-steps.ts';
 import { hasElsewhere, isLastElsewhere } from './history.ts';
-import { LeaveGuard } from './leave-guard.tsx';
-import { findStep, type Step } from './steps.ts';
-import { usePollDraft } from './use-follow-draft.ts';
+import { findStep, type Step, toSteps } from './steps.ts';
+
+const POLL_MS = 4_000;
+
+type DraftResponse = Omit<ServerDraft, 'etag' | 'steps'> & { steps: Parameters<typeof toSteps>[0] };
+
+type Reported = { path?: string; field?: string; message: string };
 
 type Props = {
   projectId: string;
@@ -149,3 +153,105 @@ function Editing({ draft, server, projectId, flowId, onDeleted, children }: Edit
 }
 
 const FLOW_PATH = '/api/v1/projects/{project_id}/flows/{flow_id}';
+
+/** Reads and saves the draft of a flow at the service. */
+function draftServer(project_id: string, flow_id: string): DraftServer {
+  const path = '/api/v1/projects/{project_id}/flows/{flow_id}/draft';
+  return {
+    async read(etag) {
+      const header = etag === undefined ? {} : { 'If-None-Match': etag };
+      const { data, response } = await api.GET(path, { params: { path: { project_id, flow_id }, header } });
+      return data && toDraft(data, response);
+    },
+    async save(steps, etag) {
+      try {
+        const { data, response } = await api.PUT(path, {
+          params: { path: { project_id, flow_id }, header: { 'If-Match': etag } },
+          // The generated types discriminate steps differently than the API does.
+          body: { steps: steps as never },
+        });
+        return { type: 'saved', draft: toDraft(data as DraftResponse, response) };
+      } catch (error) {
+        return toResult(error);
+      }
+    },
+  };
+}
+
+function toDraft({ steps, problems, notes }: DraftResponse, response: Response): ServerDraft {
+  return { steps: toSteps(steps), problems, notes, etag: response.headers.get('etag') ?? '' };
+}
+
+function toResult(error: unknown): SaveResult {
+  if (!(error instanceof ApiError))
+    return { type: 'failed', message: error instanceof Error ? error.message : String(error) };
+  const { status, message, detail } = error;
+  if (status === 412) return { type: 'changed' };
+  if (isMissing(error)) return { type: 'deleted' };
+  // The next save finds out whether this one was carried out.
+  if (status === 0) return { type: 'failed', message: 'The service cannot be reached.' };
+  if (status === 408 || status === 429 || status >= 500) return { type: 'failed', message };
+  const reported = (detail.problems ?? detail.errors ?? []) as Reported[];
+  const problems = reported.map((problem) => ({
+    path: problem.path ?? problem.field ?? '',
+    message: problem.message,
+  }));
+  return { type: 'refused', message, problems };
+}
+
+/** Checks for changes made elsewhere every few seconds while the window is visible, and when it becomes visible. */
+function usePollDraft(store: DraftStore): void {
+  useEffect(() => {
+    const refresh = () => {
+      if (document.visibilityState === 'visible') void store.refresh();
+    };
+    const timer = setInterval(refresh, POLL_MS);
+    addEventListener('focus', refresh);
+    document.addEventListener('visibilitychange', refresh);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('focus', refresh);
+      document.removeEventListener('visibilitychange', refresh);
+    };
+  }, [store]);
+}
+
+/** Saves the draft before the user leaves the flow, and asks when it cannot be saved. */
+function LeaveGuard() {
+  const { saveState, message, flush, discard } = useDraft();
+  const blocker = useBlocker({
+    shouldBlockFn: async ({ current, next }) =>
+      flowOf(current.pathname) !== flowOf(next.pathname) && !(await flush()),
+    enableBeforeUnload: () => saveState !== 'saved',
+    withResolver: true,
+  });
+  if (blocker.status !== 'blocked') return null;
+  return (
+    <Dialog title="The draft is not saved" isOpen onClose={blocker.reset}>
+      <p>
+        {saveState === 'conflict'
+          ? 'It was changed elsewhere meanwhile. Stay to choose between the two, or leave without your last changes.'
+          : `${message ?? 'The service did not accept it.'} Stay to fix it, or leave without your last changes.`}
+      </p>
+      <DialogActions>
+        <Button
+          variant="danger"
+          onPress={() => {
+            discard();
+            blocker.proceed();
+          }}
+        >
+          Leave without them
+        </Button>
+        <Button variant="primary" onPress={blocker.reset}>
+          Stay
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** Returns the path up to the flow: pages with the same one share the draft. */
+function flowOf(pathname: string): string | undefined {
+  return /^.*\/flows\/[^/]+(?!.*\/runs\/)/.exec(pathname)?.[0];
+}

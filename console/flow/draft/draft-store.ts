@@ -1,10 +1,70 @@
 import { isMissing } from '../../api/api-error.ts';
-import type { DraftServer, DraftState, ServerDraft } from './draft-state.ts';
+import { isSameTree } from './compare-steps.ts';
 import { ELSEWHERE, type History, isLastElsewhere, NO_HISTORY, redoIn, remember, undoIn } from './history.ts';
-import { isSameTree } from './is-same-tree.ts';
 import { locateProblem, type Problem } from './problems.ts';
 import type { Step } from './steps.ts';
-import { BROWSER_TIMERS, type Timers } from './timers.ts';
+
+/** The draft as stored by the service. */
+export type ServerDraft = {
+  steps: Step[];
+  etag: string;
+  problems: { path: string; message: string }[];
+  notes: string[];
+};
+
+/**
+ * The outcome of a save. `changed`: somebody else changed the draft; `deleted`: the flow was deleted; `refused`: these
+ * steps cannot be saved; `failed`: try again.
+ */
+export type SaveResult =
+  | { type: 'saved'; draft: ServerDraft }
+  | { type: 'changed' }
+  | { type: 'deleted' }
+  | { type: 'refused'; message: string; problems: { path: string; message: string }[] }
+  | { type: 'failed'; message: string };
+
+export type DraftServer = {
+  /**
+   * Reads the draft; undefined when it still has this ETag. Throws when the service is unreachable or the flow was
+   * deleted.
+   */
+  read(etag: string | undefined): Promise<ServerDraft | undefined>;
+  save(steps: Step[], etag: string): Promise<SaveResult>;
+};
+
+export type SaveState = 'saved' | 'saving' | 'unsaved' | 'conflict' | 'refused' | 'offline';
+
+export type DraftState = {
+  steps: Step[];
+  /** The service's draft on which `steps` is based. */
+  saved: ServerDraft;
+  problems: Problem[];
+  saveState: SaveState;
+  /** Why the draft is refused or not saved yet. */
+  message: string | undefined;
+  /** Somebody else's draft that a save would have overwritten. */
+  conflict: ServerDraft | undefined;
+  /** Whether the flow was deleted, so that nothing can be saved any more. */
+  isDeleted: boolean;
+  /** How often a change from elsewhere was adopted; each time shows a note. */
+  takenOver: number;
+  /** Whether undo stopped at a change from elsewhere and the user has to decide. */
+  asksUndo: boolean;
+  history: History;
+};
+
+/** A clock and timers, which tests replace. */
+type Timers = {
+  set(run: () => void, ms: number): unknown;
+  clear(timer: unknown): void;
+  now(): number;
+};
+
+const BROWSER_TIMERS: Timers = {
+  set: (run, ms) => setTimeout(run, ms),
+  clear: (timer) => clearTimeout(timer as number),
+  now: () => performance.now(),
+};
 
 const SAVE_AFTER_MS = 800;
 const RETRY_FIRST_MS = 2_000;

@@ -1,4 +1,4 @@
-import { deriveStepId } from './step-id.ts';
+import { deriveStepId } from './edit-steps.ts';
 import {
   changeStep,
   eachStep,

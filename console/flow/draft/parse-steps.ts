@@ -1,5 +1,5 @@
-import { isObject } from '../../ui/is-object.ts';
-import { deriveStepId } from './step-id.ts';
+import { isObject } from '../../ui/json/read-json.ts';
+import { deriveStepId } from './edit-steps.ts';
 import type { Step } from './steps.ts';
 
 /**

@@ -1,13 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { Note } from '../../ui/note.tsx';
+import { api } from '../../api/client.ts';
+import { hasRole, useOrganization } from '../../shell/me.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Note } from '../../ui/feedback.tsx';
+import { Time } from '../../ui/time.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
-import { useDraft } from '../draft/draft-context.ts';
-import { ConflictDialog } from './conflict-dialog.tsx';
+import { useDraft, useFlow } from '../flow-context.ts';
 import style from './editor.module.css';
-import { LastEditor } from './last-editor.tsx';
+import { ConflictDialog } from './elsewhere-dialogs.tsx';
 
 /** Says above the graph that the draft was changed elsewhere, is refused, or is not saved. */
 export function DraftNotes() {
@@ -82,5 +84,32 @@ export function DraftNotes() {
         </div>
       </Note>
     </div>
+  );
+}
+
+/**
+ * Says who changed the flow last and when, to users who may read the audit log. Fetched once for each `change` of a
+ * visit.
+ */
+function LastEditor({ change }: { change: string }) {
+  const { flow, org } = useFlow();
+  const { openedAt } = useDraft();
+  const organization = useOrganization(org);
+  const { data } = useQuery({
+    queryKey: ['last editor', flow.id, openedAt, change],
+    queryFn: async () => {
+      const { data } = await api.GET('/api/v1/organizations/{org_id}/audit-log', {
+        params: { path: { org_id: organization.id }, query: { action: 'flow.edit', limit: 100 } },
+      });
+      return data?.entries.find(({ resourceId }) => resourceId === flow.id) ?? null;
+    },
+    enabled: hasRole(organization, 'admin'),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!data) return null;
+  return (
+    <span>
+      By {data.actorName ?? data.actorEmail ?? data.actor}, <Time at={data.at} />.
+    </span>
   );
 }

@@ -1,11 +1,32 @@
-import { PanelRight, Play, Redo2, Undo2 } from 'lucide-react';
-import { Button } from '../../ui/button.tsx';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { useDraft } from '../draft/draft-context.ts';
-import { PublishButton } from '../publish-button.tsx';
+import {
+  CircleAlert,
+  CircleCheck,
+  CloudOff,
+  LoaderCircle,
+  PanelRight,
+  Pencil,
+  Play,
+  Redo2,
+  TriangleAlert,
+  Undo2,
+} from 'lucide-react';
+import badge from '../../ui/badge.module.css';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+import type { SaveState } from '../draft/draft-store.ts';
+import { findStep } from '../draft/steps.ts';
+import { useDraft } from '../flow-context.ts';
+import { PublishButton } from '../publish-dialog.tsx';
 import style from './editor.module.css';
-import { ProblemsMenu } from './problems-menu.tsx';
-import { SaveStatus } from './save-status.tsx';
+
+const LOOKS = {
+  saved: { Icon: CircleCheck, text: 'Saved' },
+  saving: { Icon: LoaderCircle, text: 'Saving …' },
+  unsaved: { Icon: Pencil, text: 'Not saved yet' },
+  conflict: { Icon: CircleAlert, text: 'Changed elsewhere' },
+  refused: { Icon: CircleAlert, text: 'Not accepted' },
+  offline: { Icon: CloudOff, text: 'Not saved; trying again' },
+} satisfies Record<SaveState, unknown>;
 
 type Props = {
   isTrying: boolean;
@@ -40,5 +61,51 @@ export function EditorBar({ isTrying, onTry, onDetails, onOpen }: Props) {
         <PublishButton />
       </span>
     </div>
+  );
+}
+
+/** Lists the problems that prevent publishing; choosing one opens its step. */
+function ProblemsMenu({ onOpen }: { onOpen: (stepId: string) => void }) {
+  const { steps, problems } = useDraft();
+  if (problems.length === 0) return null;
+  return (
+    <Menu
+      label="To fix before publishing"
+      trigger={
+        <Button variant="quiet">
+          <TriangleAlert size={14} className={style.warning} aria-hidden />
+          {problems.length} to fix
+        </Button>
+      }
+    >
+      {problems.map(({ stepId, message }, index) => (
+        <MenuItem
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step may have the same problem twice
+          key={index}
+          textValue={message}
+          onAction={() => stepId !== undefined && onOpen(stepId)}
+        >
+          <span className={style.problem}>
+            <strong>{findStep(steps, stepId)?.step.name ?? 'The flow'}</strong>
+            <span>{message}</span>
+          </span>
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}
+
+/** Shows whether the draft is saved. */
+function SaveStatus() {
+  const { saveState, message } = useDraft();
+  const { Icon, text } = LOOKS[saveState];
+  return (
+    <span className={style.saveState} data-state={saveState} title={message}>
+      <Icon size={14} className={saveState === 'saving' ? badge.spin : undefined} aria-hidden />
+      <span>{text}</span>
+      <span className="visually-hidden" role="status">
+        {saveState === 'saved' && 'The draft is saved.'}
+      </span>
+    </span>
   );
 }

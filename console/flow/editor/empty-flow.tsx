@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
+import { EmptyState } from '../../ui/feedback.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import type { GraphEditing } from '../graph/graph-editing.ts';
+import type { GraphEditing } from '../graph/graph-props.ts';
 import style from './editor.module.css';
 
 const FIRST = { parent: null, index: 0 };

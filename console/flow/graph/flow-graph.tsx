@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
-import { Loading } from '../../ui/loading.tsx';
-import type { FlowGraphProps } from './flow-graph-props.ts';
+import { Loading } from '../../ui/feedback.tsx';
 import style from './graph.module.css';
+import type { FlowGraphProps } from './graph-props.ts';
 
 const GraphCanvas = lazy(() => import('./graph-canvas.tsx'));
 

@@ -1,21 +1,25 @@
-import { Background, type Node, ReactFlow, ReactFlowProvider, useStoreApi } from '@xyflow/react';
+import {
+  Background,
+  MiniMap,
+  type Node,
+  Panel,
+  ReactFlow,
+  ReactFlowProvider,
+  useStoreApi,
+} from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
+import { Maximize, Minus, Plus } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
+import { IconButton } from '../../ui/button.tsx';
 import { findStep } from '../draft/steps.ts';
-import { BlockNode } from './block-node.tsx';
-import type { FlowGraphProps } from './flow-graph-props.ts';
-import { FrameNode } from './frame-node.tsx';
 import style from './graph.module.css';
-import { GraphControls } from './graph-controls.tsx';
-import { GraphEditingContext } from './graph-editing.ts';
+import { ShortcutsDialog, useGraphKeys } from './graph-keys.tsx';
 import { GraphOverlay } from './graph-overlay.tsx';
+import { type FlowGraphProps, GraphEditingContext } from './graph-props.ts';
 import { layOut } from './layout.ts';
-import { ShortcutsDialog } from './shortcuts-dialog.tsx';
-import type { StepNodeData } from './step-node-data.ts';
-import { useGraphKeys } from './use-graph-keys.ts';
-import { useGraphView } from './use-graph-view.ts';
+import { BlockNode, FrameNode, type StepNodeData } from './step-nodes.tsx';
+import { type GraphView, useGraphView, useUnzoom } from './use-graph-view.ts';
 import { useStepDrag } from './use-step-drag.ts';
-import { useUnzoom } from './use-unzoom.ts';
 
 const NODE_TYPES = { block: BlockNode, frame: FrameNode };
 const MAP_FROM = 30;
@@ -119,4 +123,24 @@ function useTree(root: React.RefObject<HTMLDivElement | null>, label: string): v
     tree?.setAttribute('role', 'tree');
     tree?.setAttribute('aria-label', label);
   }, [root, label, getState]);
+}
+
+/** Zoom buttons, and a map for large graphs. */
+function GraphControls({ view, hasMap }: { view: GraphView; hasMap: boolean }) {
+  return (
+    <>
+      <Panel position="bottom-left" className={style.controls}>
+        <IconButton label="Zoom out" size="small" onPress={() => view.zoom('out')}>
+          <Minus size={15} />
+        </IconButton>
+        <IconButton label="Zoom in" size="small" onPress={() => view.zoom('in')}>
+          <Plus size={15} />
+        </IconButton>
+        <IconButton label="Show the whole flow" size="small" onPress={view.fit}>
+          <Maximize size={14} />
+        </IconButton>
+      </Panel>
+      {hasMap && <MiniMap className={style.map} pannable ariaLabel="Map of the flow" />}
+    </>
+  );
 }

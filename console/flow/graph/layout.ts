@@ -2,6 +2,21 @@
 // around their inner steps.
 import { listsInside, type Place, type Step, type StepList } from '../draft/steps.ts';
 
+type View = { x: number; y: number; zoom: number };
+
+const VIEW_MARGIN = 20;
+
+/** Below this zoom text is illegible, so only a part of the graph is shown. */
+const READABLE_ZOOM = 0.55;
+
+/** The zoom for a part of the graph, where its width fits. */
+const COMFORTABLE_ZOOM = 0.85;
+
+/** The distance in pixels from every place beyond which a drop does nothing. */
+const DROP_DISTANCE_MAX = 140;
+
+const CORNER_RADIUS = 8;
+
 export type Point = { x: number; y: number };
 /** A step's box: a block, or the frame of a parallel or loop step. */
 export type StepBox = Point & { step: Step; width: number; height: number; depth: number };
@@ -182,4 +197,125 @@ function placeBranches(layout: Layout, step: Step, x: number, y: number, depth: 
     });
     left += width + BRANCHES_APART;
   }
+}
+
+/** Returns the SVG path of a line with rounded corners. */
+export function wirePath(points: Point[]): string {
+  const [first, ...rest] = points.filter((point, index) => !isSame(point, points[index - 1]));
+  if (!first) return '';
+  let path = `M ${first.x} ${first.y}`;
+  let from = first;
+  for (const [index, to] of rest.entries()) {
+    const next = rest[index + 1];
+    if (next) {
+      const radius = Math.min(CORNER_RADIUS, distance(from, to) / 2, distance(to, next) / 2);
+      const [a, b] = [towards(to, from, radius), towards(to, next, radius)];
+      path += ` L ${a.x} ${a.y} Q ${to.x} ${to.y} ${b.x} ${b.y}`;
+    } else path += ` L ${to.x} ${to.y}`;
+    from = to;
+  }
+  return path;
+}
+
+/** Returns the SVG path of an arrowhead at the end of a line. */
+export function arrowPath(points: Point[]): string {
+  const [from, to] = points.slice(-2);
+  if (!from || !to) return '';
+  const [back, side] = [towards(to, from, 6), 4];
+  const isVertical = from.x === to.x;
+  const [a, b] = isVertical
+    ? [
+        { x: to.x - side, y: back.y },
+        { x: to.x + side, y: back.y },
+      ]
+    : [
+        { x: back.x, y: to.y - side },
+        { x: back.x, y: to.y + side },
+      ];
+  return `M ${a.x} ${a.y} L ${to.x} ${to.y} L ${b.x} ${b.y} Z`;
+}
+
+function isSame(a: Point, b: Point | undefined): boolean {
+  return a.x === b?.x && a.y === b.y;
+}
+
+function distance(a: Point, b: Point): number {
+  return Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
+}
+
+/** Returns the point at a distance from `from` in the direction of `to`, along one axis. */
+function towards(from: Point, to: Point, far: number): Point {
+  return { x: from.x + Math.sign(to.x - from.x) * far, y: from.y + Math.sign(to.y - from.y) * far };
+}
+
+/** Finds the place nearest to the pointer, except places inside the dragged steps and beside their current position. */
+export function findDrop(
+  gaps: Gap[],
+  pointer: Point,
+  dragged: ReadonlySet<string>,
+  own: Place | undefined,
+): Gap | undefined {
+  let best: Gap | undefined;
+  let least = DROP_DISTANCE_MAX;
+  for (const gap of gaps) {
+    if (dragged.has(gap.place.parent ?? '') || isBeside(gap.place, own)) continue;
+    const far = Math.hypot((gap.x - pointer.x) / 2, gap.y - pointer.y);
+    if (far < least) [best, least] = [gap, far];
+  }
+  return best;
+}
+
+function isBeside(place: Place, own: Place | undefined): boolean {
+  return (
+    own !== undefined &&
+    place.parent === own.parent &&
+    place.branch === own.branch &&
+    (place.index === own.index || place.index === own.index + 1)
+  );
+}
+
+/** Returns a key for a place. */
+export function placeName({ parent, branch, index }: Place): string {
+  return JSON.stringify([parent, branch, index]);
+}
+
+/** Whether the whole graph fits the window at a legible zoom. */
+export function fitsInto(layout: Layout, window: { width: number; height: number }): boolean {
+  return largestZoom(layout, window) >= READABLE_ZOOM;
+}
+
+/** Returns the view of the whole graph where it is legible, otherwise of its beginning. */
+export function initialView(layout: Layout, window: { width: number; height: number }): View {
+  const whole = largestZoom(layout, window);
+  const across = (window.width - 2 * VIEW_MARGIN) / layout.width;
+  const zoom =
+    whole >= READABLE_ZOOM ? Math.min(1, whole) : Math.min(COMFORTABLE_ZOOM, Math.max(READABLE_ZOOM, across));
+  return {
+    zoom,
+    x: window.width / 2,
+    y: Math.max(VIEW_MARGIN, (window.height - layout.height * zoom) / 4),
+  };
+}
+
+function largestZoom({ width, height }: Layout, window: { width: number; height: number }): number {
+  return Math.min((window.width - 2 * VIEW_MARGIN) / width, (window.height - 2 * VIEW_MARGIN) / height);
+}
+
+/** Returns the view moved as little as needed to bring a box into the window. */
+export function viewWith(
+  view: View,
+  box: { x: number; y: number; width: number; height: number },
+  window: { width: number; height: number },
+): View {
+  const { zoom } = view;
+  const shift = (start: number, length: number, offset: number, room: number) => {
+    const [from, to] = [start * zoom + offset, (start + length) * zoom + offset];
+    if (from < VIEW_MARGIN || length * zoom > room - 2 * VIEW_MARGIN) return VIEW_MARGIN - from;
+    return to > room - VIEW_MARGIN ? room - VIEW_MARGIN - to : 0;
+  };
+  return {
+    zoom,
+    x: view.x + shift(box.x, box.width, view.x, window.width),
+    y: view.y + shift(box.y, box.height, view.y, window.height),
+  };
 }

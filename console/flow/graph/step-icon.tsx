@@ -1,6 +1,15 @@
+import { ArrowRight, Braces, type LucideIcon, Repeat, Sparkles, Split } from 'lucide-react';
 import { classes } from '../../ui/classes.ts';
-import { KIND_ICONS } from '../../ui/kind-icons.ts';
 import style from './graph.module.css';
+
+/** The icon of each kind of step: its processor type, `parallel` or `loop`. */
+export const KIND_ICONS = {
+  llm: Sparkles,
+  code: Braces,
+  passthrough: ArrowRight,
+  parallel: Split,
+  loop: Repeat,
+} as const satisfies Record<string, LucideIcon>;
 
 /** The icon of a step's kind. */
 export function StepIcon({ kind, size = 15 }: { kind: string; size?: number }) {

@@ -1,6 +1,5 @@
 import { useMemo } from 'react';
 import { showToast } from '../../ui/toast.tsx';
-import { useDraft } from '../draft/draft-context.ts';
 import {
   copyStep,
   insertStep,
@@ -13,7 +12,8 @@ import {
 import { addBranch, newStep, wrapStep } from '../draft/new-step.ts';
 import { parseSteps } from '../draft/parse-steps.ts';
 import { findStep, type Step, stepIdsOf } from '../draft/steps.ts';
-import type { GraphEditing, StepAction } from './graph-editing.ts';
+import { useDraft } from '../flow-context.ts';
+import type { GraphEditing, StepAction } from './graph-props.ts';
 import { findNeighbour } from './step-neighbours.ts';
 
 type Edit = { label: string; edit: (steps: Step[], stepId: string) => Step[] };

@@ -1,7 +1,9 @@
-import { useReactFlow, useStore } from '@xyflow/react';
-import { useCallback, useEffect, useRef } from 'react';
-import { fitsInto, initialView, viewWith } from './initial-view.ts';
-import { BLOCK, FRAME_HEAD, type Layout } from './layout.ts';
+import { useReactFlow, useStore, useStoreApi } from '@xyflow/react';
+import { type RefObject, useCallback, useEffect, useRef } from 'react';
+import { BLOCK, FRAME_HEAD, fitsInto, initialView, type Layout, viewWith } from './layout.ts';
+
+/** At this factor a button fills the room between two steps. */
+const UNZOOM_MAX = 1.75;
 
 export type GraphView = {
   fit(): void;
@@ -56,4 +58,22 @@ export function useGraphView(layout: Layout, selectedId: string | undefined): Gr
     if (event) isMoved.current = true;
   }, []);
   return { fit, zoom, onMoveStart };
+}
+
+/**
+ * Sets the CSS variable `--unzoom`: the factor that keeps a target's size on the screen when the graph is zoomed out.
+ */
+export function useUnzoom(root: RefObject<HTMLElement | null>): void {
+  const { getState, subscribe } = useStoreApi();
+  useEffect(() => {
+    let last: number | undefined;
+    const update = () => {
+      const zoom = getState().transform[2];
+      if (zoom === last) return;
+      last = zoom;
+      root.current?.style.setProperty('--unzoom', `${Math.min(UNZOOM_MAX, Math.max(1, 1 / zoom))}`);
+    };
+    update();
+    return subscribe(update);
+  }, [root, getState, subscribe]);
 }

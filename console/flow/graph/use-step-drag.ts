@@ -1,11 +1,10 @@
 import { type Node, type OnNodeDrag, useReactFlow } from '@xyflow/react';
 import { useRef, useState } from 'react';
 import { findStep, stepIdsOf } from '../draft/steps.ts';
-import { findDrop } from './find-drop.ts';
 import style from './graph.module.css';
-import type { GraphEditing } from './graph-editing.ts';
-import type { Gap, Layout } from './layout.ts';
-import type { StepNodeData } from './step-node-data.ts';
+import type { GraphEditing } from './graph-props.ts';
+import { findDrop, type Gap, type Layout } from './layout.ts';
+import type { StepNodeData } from './step-nodes.tsx';
 
 type StepNode = Node<StepNodeData>;
 type Drag = { ids: Set<string>; dx: number; dy: number; drop: Gap | undefined };

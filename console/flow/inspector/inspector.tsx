@@ -1,16 +1,33 @@
 import { useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
-import { useDraft } from '../draft/draft-context.ts';
-import { findStep, type Step } from '../draft/steps.ts';
-import { CodeFields } from './code-fields.tsx';
-import { FlowInspector } from './flow-inspector.tsx';
+import { useEffect, useState } from 'react';
+import { Note } from '../../ui/feedback.tsx';
+import { Select } from '../../ui/fields/select.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Fact, Facts } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { findStepIdProblem } from '../draft/edit-steps.ts';
+import { changeStep, eachStep, findStep, type SequentialStep, type Step, stepIdsOf } from '../draft/steps.ts';
+import { useDraft, useFlow } from '../flow-context.ts';
+import { CodeFields, LlmFields } from './block-fields.tsx';
+import { changeKind } from './change-fields.ts';
 import style from './inspector.module.css';
-import { LlmFields } from './llm-fields.tsx';
 import { LoopFields } from './loop-fields.tsx';
 import { ParallelFields } from './parallel-fields.tsx';
 import { SchemaFields } from './schema-fields.tsx';
-import { StepNames } from './step-names.tsx';
 import { useStep } from './use-step.ts';
+
+const KINDS = [
+  { id: 'llm', label: 'Model call', description: 'Asks a model with a prompt' },
+  { id: 'code', label: 'Code', description: 'Runs JavaScript' },
+  {
+    id: 'passthrough',
+    label: 'Pass through',
+    description: 'Hands its input on; can check it against a schema',
+  },
+] as const;
+
+const TITLES = { parallel: 'Parallel step', loop: 'Loop' };
 
 /** Shows the selected step and its fields, or the flow when no step is selected. */
 export function Inspector() {
@@ -48,5 +65,132 @@ function StepInspector({ step }: { step: Step }) {
         </>
       )}
     </div>
+  );
+}
+
+/**
+ * The flow as a whole: description, numbers, problems and notes. `missing` is the step in the address when the draft
+ * has no such step.
+ */
+function FlowInspector({ missing }: { missing: unknown }) {
+  const { flow } = useFlow();
+  const { steps, problems, notes, select } = useDraft();
+  const all = [...eachStep(steps)].map(({ step }) => step);
+  return (
+    <div className={style.inspector}>
+      {missing !== undefined && (
+        <Note tone="warn">
+          The draft has no step <code>{String(missing)}</code>: it may have been renamed or deleted since.
+        </Note>
+      )}
+      <div className={style.names}>
+        <h2>{flow.name}</h2>
+        <p className={style.help}>
+          {flow.description || 'No description yet: the flow’s menu has a place for one.'}
+        </p>
+      </div>
+      <Facts>
+        <Fact name="Steps">{formatCount(all.length)}</Fact>
+        <Fact name="Model blocks">{formatCount(countKind(all, 'llm'))}</Fact>
+        <Fact name="Code blocks">{formatCount(countKind(all, 'code'))}</Fact>
+        <Fact name="Latest version">{flow.latestVersion ?? 'None yet'}</Fact>
+        <Fact name="Last run">{flow.lastRun ? <Time at={flow.lastRun.startedAt} /> : 'None yet'}</Fact>
+      </Facts>
+      {problems.length > 0 && (
+        <section className={style.section} aria-label="Problems">
+          <h3>To fix before it can be published</h3>
+          <ul className={style.steps}>
+            {problems.map(({ stepId, field, message }) => (
+              <li key={`${stepId} ${field} ${message}`}>
+                <button type="button" onClick={() => select(stepId)} disabled={stepId === undefined}>
+                  <code>{stepId ?? 'flow'}</code> <span className={style.problem}>{message}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {notes.length > 0 && (
+        <section className={style.section} aria-label="Notes">
+          <h3>Good to know</h3>
+          {notes.map((note) => (
+            <p key={note} className={style.help}>
+              {note}
+            </p>
+          ))}
+        </section>
+      )}
+      <p className={style.help}>Select a step to see and change what it does.</p>
+    </div>
+  );
+}
+
+function countKind(steps: Step[], kind: 'llm' | 'code'): number {
+  return steps.filter((step) => step.type === 'sequential' && step.processor_type === kind).length;
+}
+
+/** Edits the name, step_id and kind of a step. */
+function StepNames({ step }: { step: Step }) {
+  const { change } = useDraft();
+  const { set, problemOf } = useStep(step);
+  const isBlock = step.type === 'sequential';
+  return (
+    <div className={style.names}>
+      <h2 className={style.title}>{isBlock ? 'Block' : TITLES[step.type]}</h2>
+      <TextField
+        label="Name"
+        value={step.name}
+        onChange={(name) => set('name', name)}
+        error={step.name === '' ? 'Give the step a name.' : problemOf('name')}
+        maxLength={200}
+      />
+      <div className={style.pair}>
+        <StepId step={step} />
+        {isBlock && (
+          <Select<SequentialStep['processor_type']>
+            label="Kind"
+            options={KINDS}
+            value={step.processor_type}
+            onChange={(kind) =>
+              kind !== step.processor_type &&
+              change(`Change the kind of ${step.name}`, (steps) =>
+                changeStep(steps, step.step_id, (now) =>
+                  now.type === 'sequential' ? changeKind(now, kind) : now,
+                ),
+              )
+            }
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Changes the step_id, and the prompts and code that refer to it, when the field loses the focus. */
+function StepId({ step }: { step: Step }) {
+  const { steps, rename } = useDraft();
+  const [text, setText] = useState(step.step_id);
+  useEffect(() => setText(step.step_id), [step.step_id]);
+  const others = stepIdsOf(steps);
+  others.delete(step.step_id);
+  const problem = findStepIdProblem(text, others);
+  function save() {
+    if (text === step.step_id) return;
+    if (problem === undefined) rename(step.step_id, text);
+    else setText(step.step_id);
+  }
+  return (
+    <TextField
+      label="step_id"
+      isMono
+      value={text}
+      onChange={setText}
+      onBlur={save}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') save();
+        if (event.key === 'Escape') setText(step.step_id);
+      }}
+      error={problem}
+    />
   );
 }

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'react';
-import { findChangedNumber } from '../../ui/find-changed-number.ts';
-import { NumberField } from '../../ui/number-field.tsx';
-import { Select } from '../../ui/select.tsx';
-import { TextField } from '../../ui/text-field.tsx';
-import { useDraft } from '../draft/draft-context.ts';
+import { NumberField } from '../../ui/fields/number-field.tsx';
+import { Select } from '../../ui/fields/select.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
+import { findChangedNumber } from '../../ui/json/read-json.ts';
 import { changeStep, type LoopStep } from '../draft/steps.ts';
+import { useDraft } from '../flow-context.ts';
+import { withField } from './change-fields.ts';
 import style from './inspector.module.css';
 import { useStep } from './use-step.ts';
-import { withField } from './with-field.ts';
 
 type Until = NonNullable<LoopStep['until']>;
 

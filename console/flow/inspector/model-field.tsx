@@ -3,11 +3,10 @@ import { useMemo } from 'react';
 import { type Model, useModels } from '../../api/use-models.ts';
 import { useProject } from '../../shell/me.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { ComboBox } from '../../ui/combo-box.tsx';
+import { ComboBox } from '../../ui/fields/combo-box.tsx';
 import { formatCompact, formatCredits } from '../../ui/format.ts';
 import type { SequentialStep } from '../draft/steps.ts';
 import { useFlow } from '../flow-context.ts';
-import { findModel } from './find-model.ts';
 import style from './inspector.module.css';
 import { useStep } from './use-step.ts';
 
@@ -89,4 +88,15 @@ function describe({ key, inputPrice, outputPrice, contextTokens }: Model): strin
   if (key === null) return `No key · ${context}`;
   if (key === 'organization') return `Your key · ${context}`;
   return `${formatCredits(inputPrice)} / ${formatCredits(outputPrice)} credits per M tokens · ${context}`;
+}
+
+/** Finds the list entry of a model: its own, or the wildcard entry of its provider. */
+function findModel(models: Model[], name: string): Model | undefined {
+  const provider = name.slice(0, name.indexOf('/') + 1);
+  return (
+    models.find(({ model }) => model === name) ??
+    (provider !== '' && name.length > provider.length
+      ? models.find(({ model }) => model === `${provider}*`)
+      : undefined)
+  );
 }

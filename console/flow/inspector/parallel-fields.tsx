@@ -1,11 +1,10 @@
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { TextField } from '../../ui/text-field.tsx';
-import { useDraft } from '../draft/draft-context.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { addBranch, canShiftBranch, removeBranch, renameBranch, shiftBranch } from '../draft/new-step.ts';
 import type { ParallelStep } from '../draft/steps.ts';
+import { useDraft } from '../flow-context.ts';
 import style from './inspector.module.css';
 import { useStep } from './use-step.ts';
 

@@ -1,5 +1,5 @@
 // A JSON Schema of an object as a list of fields. Keywords that the form does not know are kept.
-import { isObject } from '../../ui/is-object.ts';
+import { isObject } from '../../ui/json/read-json.ts';
 
 export type Members = Record<string, unknown>;
 export type JsonSchema = boolean | Members;

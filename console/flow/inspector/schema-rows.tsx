@@ -1,12 +1,10 @@
 import { Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
 import { useId, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { Checkbox } from '../../ui/checkbox.tsx';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { isObject } from '../../ui/is-object.ts';
-import { Select } from '../../ui/select.tsx';
-import { Switch } from '../../ui/switch.tsx';
-import { TextField } from '../../ui/text-field.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Checkbox, Switch } from '../../ui/fields/checkbox.tsx';
+import { Select } from '../../ui/fields/select.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
+import { isObject } from '../../ui/json/read-json.ts';
 import style from './inspector.module.css';
 import { LinesField } from './lines-field.tsx';
 import {

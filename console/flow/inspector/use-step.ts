@@ -1,6 +1,6 @@
-import { useDraft } from '../draft/draft-context.ts';
 import { changeStep, type SequentialStep, type Step } from '../draft/steps.ts';
-import { isWithin, withField } from './with-field.ts';
+import { useDraft } from '../flow-context.ts';
+import { isWithin, withField } from './change-fields.ts';
 
 export type BlockConfig = NonNullable<SequentialStep['processor_config']>;
 

@@ -1,18 +1,22 @@
 import { useMemo, useState } from 'react';
-import { $api } from '../../api/client.ts';
-import { fieldError } from '../../api/field-error.ts';
-import { refetch } from '../../api/query-client.ts';
+import { fieldError } from '../../api/api-error.ts';
+import { $api, refetch } from '../../api/client.ts';
 import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
-import { FormDialog } from '../../ui/form-dialog.tsx';
-import { Note } from '../../ui/note.tsx';
-import { Select } from '../../ui/select.tsx';
-import { TextField } from '../../ui/text-field.tsx';
-import { useIsMounted } from '../../ui/use-is-shown.ts';
+import { FormDialog, useIsMounted } from '../../ui/dialog.tsx';
+import { Note } from '../../ui/feedback.tsx';
+import { Select } from '../../ui/fields/select.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import { ChangedMeanwhile, findNewerEtag } from '../changed-meanwhile.tsx';
 import { useFlow } from '../flow-context.ts';
 import { EMPTY_INPUT, parseInput } from '../try/try-input.ts';
-import type { CaseDraft } from './case-draft.ts';
-import { EMPTY_EXPECTATION, type ExpectationForm, KINDS, parseExpectation, toForm } from './expectation.ts';
+import {
+  type CaseDraft,
+  EMPTY_EXPECTATION,
+  type ExpectationForm,
+  KINDS,
+  parseExpectation,
+  toForm,
+} from './test-case.ts';
 
 const CASES = '/api/v1/projects/{project_id}/flows/{flow_id}/test-cases';
 const CASE = `${CASES}/{test_case_id}` as const;

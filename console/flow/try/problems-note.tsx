@@ -1,6 +1,6 @@
-import { Note } from '../../ui/note.tsx';
+import { Note } from '../../ui/feedback.tsx';
 import type { Problem } from '../draft/problems.ts';
-import { useOpenStep } from '../editor/open-step.ts';
+import { useOpenStep } from '../flow-context.ts';
 import style from './try-panel.module.css';
 
 type Props = { heading: string; problems: Problem[]; max?: number };

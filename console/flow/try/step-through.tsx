@@ -1,14 +1,25 @@
 import { FastForward, StepForward } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { CodeEditor } from '../../ui/code-editor/code-editor.tsx';
+import { formatBytes } from '../../ui/format.ts';
 import { Row } from '../../ui/page.tsx';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
-import { useDraft } from '../draft/draft-context.ts';
-import { OutputEditor } from './output-editor.tsx';
-import { parseOutput } from './parse-output.ts';
+import { useDraft } from '../flow-context.ts';
+import { EDITED_MAX_CHARS, parseOutput } from './try-input.ts';
 import style from './try-panel.module.css';
 import { isUnderWay, type PlanStep, type TryRun } from './try-run.ts';
 import type { TryStore } from './try-store.ts';
+
+type OutputEditorProps = {
+  output: unknown;
+  isLast: boolean;
+  /** The edited text; undefined while it is unchanged. */
+  text: string | undefined;
+  error: string | undefined;
+  onChange: (text: string) => void;
+  onSave: () => void;
+};
 
 /** The steps of a session: runs the next one, shows and edits earlier outputs, and goes back. */
 export function StepThrough({ run, store }: { run: TryRun; store: TryStore }) {
@@ -111,4 +122,36 @@ function describe({ index, step_id }: PlanStep, run: TryRun): string {
     return 'Next';
   }
   return Object.hasOwn(run.outputs, step_id) ? 'Has an output' : '';
+}
+
+/** Edits the output of a step, which the following steps receive. */
+function OutputEditor({ output, isLast, text: typed, error, onChange, onSave }: OutputEditorProps) {
+  const written = useMemo(() => JSON.stringify(output, null, 2) ?? 'null', [output]);
+  const text = typed ?? written;
+  if (text.length > EDITED_MAX_CHARS)
+    return (
+      <p className={style.faint}>
+        This output has {formatBytes(text.length)}, too much to be edited here: open the run to read it.
+      </p>
+    );
+  return (
+    <div className={style.values}>
+      <CodeEditor
+        label="Output"
+        hideLabel
+        language="json"
+        value={text}
+        {...(!isLast && { onChange })}
+        error={error}
+        lines={[2, 16]}
+      />
+      {!isLast && (
+        <Row>
+          <Button size="small" onPress={onSave}>
+            Use this output from here on
+          </Button>
+        </Row>
+      )}
+    </div>
+  );
 }

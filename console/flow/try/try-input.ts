@@ -1,9 +1,7 @@
 // The input of a run, as it is typed and as it is sent.
-
 import type { components } from '../../api/schema.d.ts';
-import { findChangedNumber } from '../../ui/find-changed-number.ts';
-import { isObject } from '../../ui/is-object.ts';
-import { fromNumber, toNumber } from '../../ui/to-number.ts';
+import { fromNumber, toNumber } from '../../ui/fields/read-text.ts';
+import { findChangedNumber, isObject } from '../../ui/json/read-json.ts';
 import type { Step } from '../draft/steps.ts';
 import { listParameters } from '../inspector/variable-scope.ts';
 
@@ -144,4 +142,16 @@ export function typeOfImage(address: string): MimeType {
 /** Lists the parameters that prompts and code of the flow refer to, in order. Code may use others. */
 export function parametersUsed(steps: Step[]): string[] {
   return [...new Set(listParameters(steps).map((path) => path.split('.', 1).join()))];
+}
+
+/** Parses an edited output as JSON, or returns the error to show. */
+export function parseOutput(text: string): { value?: unknown; error?: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    const error = findChangedNumber(text);
+    return error ? { error } : { value };
+  } catch (wrong) {
+    const why = wrong instanceof Error ? wrong.message : String(wrong);
+    return { error: `The output must be JSON before the run continues: ${why}.` };
+  }
 }

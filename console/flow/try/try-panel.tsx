@@ -1,21 +1,21 @@
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { shortId } from '../../ui/format.ts';
-import { Note } from '../../ui/note.tsx';
-import { useDraft } from '../draft/draft-context.ts';
-import { useFlow } from '../flow-context.ts';
-import { RecentTries } from './recent-tries.tsx';
-import { readInput, rememberInput } from './remembered-input.ts';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { $api, api } from '../../api/client.ts';
+import { StatusBadge } from '../../ui/badge.tsx';
+import { ErrorNote, Note } from '../../ui/feedback.tsx';
+import { formatCredits, shortId } from '../../ui/format.ts';
+import { Table } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useDraft, useFlow } from '../flow-context.ts';
 import { RunView } from './run-view.tsx';
 import { TryForm } from './try-form.tsx';
-import type { TryInput } from './try-input.ts';
+import { EMPTY_INPUT, type TryInput, toText, toTryInput } from './try-input.ts';
 import style from './try-panel.module.css';
-import type { TryRun } from './try-run.ts';
-import { useFork } from './use-fork.ts';
-import { useInputOfRun } from './use-input-of-run.ts';
-import { useUnfinishedRun } from './use-left-run.ts';
+import { hasEnded, type TryRun, toPlan } from './try-run.ts';
+import type { TryStore } from './try-store.ts';
 import { useTry } from './use-try.ts';
+
+const TRIES_SHOWN = 8;
 
 /** Runs the draft or a version, whole or step by step, and shows the run. */
 export function TryPanel() {
@@ -78,4 +78,134 @@ export function TryPanel() {
       </div>
     </div>
   );
+}
+
+/** Reads the input that was typed for a flow in this tab. */
+function readInput(flowId: string): TryInput {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(keyOf(flowId)) ?? '{}');
+    return { ...EMPTY_INPUT, ...(stored as Partial<TryInput>) };
+  } catch {
+    return EMPTY_INPUT;
+  }
+}
+
+function rememberInput(flowId: string, input: TryInput): void {
+  try {
+    sessionStorage.setItem(keyOf(flowId), JSON.stringify(input));
+  } catch {
+    // Input that does not fit into the storage is not kept.
+  }
+}
+
+function keyOf(flowId: string): string {
+  return `weir try ${flowId}`;
+}
+
+/** Lists the last runs of the flow that users started in a console. */
+function RecentTries({ current }: { current: string | undefined }) {
+  const { flow, org, project } = useFlow();
+  const { data } = $api.useQuery(
+    'get',
+    '/api/v1/seq/{org}/{project}/{flow}/runs',
+    { params: { path: { org, project, flow: flow.slug }, query: { limit: 50 } } },
+    { refetchInterval: 15_000 },
+  );
+  const tries = (data?.runs ?? [])
+    .filter(({ keyId, mode, executionId }) => keyId === null && mode !== 'test' && executionId !== current)
+    .slice(0, TRIES_SHOWN);
+  if (tries.length === 0) return null;
+  return (
+    <details className={style.more}>
+      <summary>Earlier tries</summary>
+      <div className={style.scroll}>
+        <Table label="Earlier tries" head={['Run', 'Status', 'Version', 'Credits', 'Started']}>
+          {tries.map(({ executionId, status, code, version, cost, startedAt }) => (
+            <tr key={executionId}>
+              <td>
+                <Link
+                  to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+                  params={{ org, project, flow: flow.slug, executionId }}
+                >
+                  <code>{shortId(executionId)}</code>
+                </Link>
+              </td>
+              <td>
+                <StatusBadge status={status} code={code} />
+              </td>
+              <td>{version === 0 ? 'Draft' : `v${version}`}</td>
+              <td>{formatCredits(cost)}</td>
+              <td>
+                <Time at={startedAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      </div>
+    </details>
+  );
+}
+
+/**
+ * Starts a session when the address asks for it: `?fork=<executionId>&at=<step index>`, a link on the page of a run.
+ */
+function useFork(
+  store: TryStore,
+  onForked: (input: Partial<TryInput>) => void,
+  onRefused: (error: Error) => void,
+): void {
+  const { fork, at } = useSearch({ strict: false }) as { fork?: string; at?: number };
+  const { steps } = useDraft();
+  const navigate = useNavigate();
+  const handled = useRef<string>(undefined);
+  useEffect(() => {
+    if (!fork || handled.current === fork) return;
+    handled.current = fork;
+    store
+      .fork(fork, Number(at ?? 0), toPlan(steps))
+      .then(({ message, parameters }) => onForked({ message, parameters: toText(parameters) }), onRefused);
+    const search = (({ fork: _, at: __, ...rest }: Record<string, unknown>) => rest) as never;
+    void navigate({ to: '.', search, replace: true });
+  });
+}
+
+/** Loads the input of the run in the address, `?input=<executionId>`, a link on the page of a run. */
+function useInputOfRun(onRead: (input: TryInput) => void, onRefused: (error: Error) => void): void {
+  const { input } = useSearch({ strict: false }) as { input?: unknown };
+  const { flow, org, project } = useFlow();
+  const navigate = useNavigate();
+  const handled = useRef<string>(undefined);
+  useEffect(() => {
+    if (typeof input !== 'string' || handled.current === input) return;
+    handled.current = input;
+    const path = { org, project, flow: flow.slug, executionId: input };
+    api
+      .GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/request', {
+        params: { path, query: { full: true } },
+      })
+      .then(({ data }) => data && onRead(toTryInput(data)), onRefused);
+    const search = (({ input: _, ...rest }: Record<string, unknown>) => rest) as never;
+    void navigate({ to: '.', search, replace: true });
+  });
+}
+
+/**
+ * Returns the id of the run that had not ended when the page was reloaded, until another one starts. The tab's session
+ * storage keeps it.
+ */
+function useUnfinishedRun(flowId: string, run: TryRun | undefined): string | undefined {
+  const key = `weir tried run ${flowId}`;
+  const [unfinished, setUnfinished] = useState(() => sessionStorage.getItem(key) || undefined);
+  const startedId = run?.executionId;
+  const isOver = run !== undefined && hasEnded(run);
+  useEffect(() => {
+    if (startedId === undefined) return;
+    setUnfinished(undefined);
+    try {
+      sessionStorage.setItem(key, isOver ? '' : startedId);
+    } catch {
+      // The input of the run has filled the storage.
+    }
+  }, [key, startedId, isOver]);
+  return unfinished;
 }

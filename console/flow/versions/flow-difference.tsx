@@ -1,16 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { api } from '../../api/client.ts';
+import { $api, api } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { CodeDifference } from '../../ui/code-editor/code-difference.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
-import { Loading } from '../../ui/loading.tsx';
-import { useDraft } from '../draft/draft-context.ts';
-import { type ChangedStep, describeChanges } from './describe-changes.ts';
-import { inKeyOrder } from './key-order.ts';
-import { nameOf, type Side } from './side.ts';
-import { useYaml } from './use-flow-text.ts';
-import { useSide } from './use-side.ts';
+import { CodeDifference } from '../../ui/code-editor/code-editor.tsx';
+import { ErrorNote, Loading } from '../../ui/feedback.tsx';
+import { type Step, toSteps } from '../draft/steps.ts';
+import { useDraft } from '../flow-context.ts';
+import { type ChangedStep, describeChanges, inKeyOrder } from './compare-versions.ts';
+import { useYaml } from './flow-file-panel.tsx';
 import style from './versions.module.css';
+import { nameOf, type Side } from './versions-search.ts';
 
 const KINDS = { added: 'good', removed: 'bad', changed: 'idle' } as const;
 
@@ -63,4 +61,19 @@ function Changed({ stepId, kind, lines }: ChangedStep) {
       <span>{lines.join(' · ')}</span>
     </li>
   );
+}
+
+/** Returns the steps of the draft or of a version. Versions never change, so they are fetched once. */
+export function useSide(side: Side): { steps: Step[] | undefined; error: Error | null } {
+  const { projectId, flowId, steps } = useDraft();
+  const { data, error } = $api.useQuery(
+    'get',
+    '/api/v1/projects/{project_id}/flows/{flow_id}/versions/{version}',
+    {
+      params: { path: { project_id: projectId, flow_id: flowId, version: side === 'draft' ? 0 : side } },
+    },
+    { enabled: side !== 'draft', staleTime: Number.POSITIVE_INFINITY },
+  );
+  if (side === 'draft') return { steps, error: null };
+  return { steps: data && toSteps(data.steps), error };
 }

@@ -1,4 +1,5 @@
-import type { Side } from './side.ts';
+/** The draft, or a version's number. */
+export type Side = 'draft' | number;
 
 /** The search parameters of the versions page: the open version, and the one to compare it with. */
 type VersionsSearch = { version?: Side; compare?: Side };
@@ -13,4 +14,8 @@ function toSide(value: unknown): Side | undefined {
   if (value === 'draft') return value;
   const number = Number(value);
   return typeof value !== 'boolean' && Number.isInteger(number) && number > 0 ? number : undefined;
+}
+
+export function nameOf(side: Side): string {
+  return side === 'draft' ? 'Draft' : `Version ${side}`;
 }

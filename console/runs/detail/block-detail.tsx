@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import { api } from '../../api/client.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { Stack } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
-import { StatusBadge } from '../../ui/status-badge.tsx';
-import { Fact, Facts } from '../../ui/table.tsx';
-import { type RunPath, runUrl } from '../run-path.ts';
+import { api, type Schemas } from '../../api/client.ts';
+import { Badge, StatusBadge } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { CodeBlock, CopyButton } from '../../ui/code-block.tsx';
+import { Note, QueryView } from '../../ui/feedback.tsx';
+import { formatBytes, formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
+import { JsonView } from '../../ui/json/json-view.tsx';
+import { Fact, Facts, Stack } from '../../ui/page.tsx';
+import { Elapsed, Time } from '../../ui/time.tsx';
+import { type RunPath, runUrl } from '../run.ts';
 import type { Execution } from '../trace/spans.ts';
 import style from './detail.module.css';
-import { SentView } from './sent-view.tsx';
-import { UnderWay } from './under-way.tsx';
 import { ValueView } from './value-view.tsx';
+
+type Message = { role: string; content?: unknown; tool_calls?: unknown };
 
 type Props = {
   path: RunPath;
@@ -152,4 +152,83 @@ function Ended({
       </QueryView>
     </>
   );
+}
+
+/** A block execution that has not ended. */
+function UnderWay({ block }: { block: Schemas['BlockUnderWay'] }) {
+  return (
+    <>
+      <Facts>
+        <Fact name="Running for">
+          <Elapsed from={block.startedAt} />
+        </Fact>
+        <Fact name="Attempts">{block.attempts}</Fact>
+        {block.nextAttemptAt && (
+          <Fact name="Next attempt">
+            <Time at={block.nextAttemptAt} />
+          </Fact>
+        )}
+      </Facts>
+      {block.errorMessage ? (
+        <Note tone="warn">The provider refused the attempt before: {block.errorMessage}</Note>
+      ) : (
+        <Note>It is running. Its input and output appear here when it has ended.</Note>
+      )}
+    </>
+  );
+}
+
+/** Shows a block's request: the messages to its model as a conversation, or its code. */
+function SentView({ block, url }: { block: Schemas['BlockDetail']; url: string }) {
+  const { sent, sentBytes: bytes } = block;
+  const messages = messagesOf(sent);
+  if (block.processor_type === 'code' && typeof sent === 'string')
+    return (
+      <section className={style.value}>
+        <h3>
+          Code <span className={style.faint}>{formatBytes(bytes)}</span>
+        </h3>
+        <CodeBlock text={sent} label="Code" />
+      </section>
+    );
+  if (!messages)
+    return (
+      <ValueView
+        label={block.processor_type === 'code' ? 'Code' : 'Sent'}
+        value={sent}
+        bytes={bytes}
+        url={url}
+        none="Nothing was sent."
+      />
+    );
+  const { messages: _, ...rest } = sent as Record<string, unknown>;
+  return (
+    <section className={style.value}>
+      <h3>
+        Sent to the model <span className={style.faint}>{formatBytes(bytes)}</span>
+      </h3>
+      <ol className={style.messages}>
+        {messages.map((message, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: messages do not move
+          <li key={index}>
+            <span className={style.role}>{message.role}</span>
+            {message.content != null && message.content !== '' && (
+              <JsonView value={message.content} label={`Message ${index + 1}, ${message.role}`} />
+            )}
+            {message.tool_calls !== undefined && (
+              <JsonView value={message.tool_calls} label={`Tool calls of message ${index + 1}`} />
+            )}
+          </li>
+        ))}
+      </ol>
+      {Object.keys(rest).length > 1 && <JsonView value={rest} label="Further settings sent" />}
+    </section>
+  );
+}
+
+function messagesOf(sent: unknown): Message[] | undefined {
+  const messages = (sent as { messages?: unknown } | null | undefined)?.messages;
+  return Array.isArray(messages) && messages.every((message) => typeof message?.role === 'string')
+    ? messages
+    : undefined;
 }

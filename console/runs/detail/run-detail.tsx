@@ -1,14 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { Step } from '../../flow/draft/steps.ts';
-import { JsonView } from '../../ui/json-view.tsx';
+import { StatusBadge } from '../../ui/badge.tsx';
+import { JsonView } from '../../ui/json/json-view.tsx';
 import { Stack } from '../../ui/page.tsx';
-import { StatusBadge } from '../../ui/status-badge.tsx';
-import type { Run, RunPath } from '../run-path.ts';
+import type { Run, RunPath } from '../run.ts';
 import style from './detail.module.css';
-import { PausedDetail } from './paused-detail.tsx';
 import { RunRequest } from './run-request.tsx';
-import { UnsentResults } from './unsent-results.tsx';
-import type { TypedResults } from './use-typed-results.ts';
+import { PausedDetail, type TypedResults, UnsentResults } from './tool-results.tsx';
 
 type Props = {
   run: Run;

@@ -1,11 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { api, type Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { QueryView } from '../../ui/feedback.tsx';
 import { formatBytes, formatCredits } from '../../ui/format.ts';
-import { JsonView } from '../../ui/json-view.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
-import { Fact, Facts } from '../../ui/table.tsx';
-import type { RunPath } from '../run-path.ts';
-import { useRunRequest } from '../use-run-request.ts';
+import { JsonView } from '../../ui/json/json-view.tsx';
+import { Fact, Facts } from '../../ui/page.tsx';
+import type { RunPath } from '../run.ts';
 import style from './detail.module.css';
 
 /** Shows the input of a run. */
@@ -86,4 +87,24 @@ function Part({ name, value, bytes, isShown, onShow }: PartProps): ReactNode {
       )}
     </>
   );
+}
+
+/** Returns the query for a run's input; `isFull` includes large values. */
+export function runRequestQuery(path: RunPath, isFull = false) {
+  return {
+    queryKey: ['run-request', path, isFull],
+    queryFn: async (): Promise<Schemas['RunRequest']> => {
+      const { data } = await api.GET('/api/v1/seq/{org}/{project}/{flow}/jobs/{executionId}/request', {
+        params: { path, query: { full: isFull } },
+      });
+      return data as Schemas['RunRequest'];
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+  };
+}
+
+/** Queries a run's input. */
+function useRunRequest(path: RunPath, isFull: boolean) {
+  return useQuery(runRequestQuery(path, isFull));
 }

@@ -1,11 +1,62 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { RotateCcw, Square } from 'lucide-react';
-import { useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { IconButton } from '../../ui/icon-button.tsx';
-import { BulkDialog } from './bulk-dialog.tsx';
-import type { Bulk } from './bulk-runs.ts';
-import { findBulkObstacle, type RunFilter } from './run-filter.ts';
+import { useRef, useState } from 'react';
+import { api, type Schemas } from '../../api/client.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Dialog, DialogActions, useIsMounted } from '../../ui/dialog.tsx';
+import { ErrorNote, Loading } from '../../ui/feedback.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { showToast } from '../../ui/toast.tsx';
+import { countReasons } from '../run.ts';
+import { findBulkObstacle, type RunFilter, runQuery } from '../search.ts';
+
+type Bulk = 'retry' | 'cancel';
+
+/** The result so far: how many runs were changed, and which were skipped. */
+type BulkResult = Pick<Schemas['RetriedRuns'], 'refused'> & { done: number };
+
+/** The project, the filter and the time of the request: later runs are not affected. */
+type BulkRequest = { projectId: string; filter: RunFilter; now: number };
+
+/** Small enough for a page to be carried out well within a request's time limit. */
+const PAGE = 50;
+const COUNTED_PAGE = 100;
+
+const COUNT_MAX = 1_000;
+
+type Page = { dryRun: boolean; limit: number; cursor: string | null | undefined };
+
+type BulkDialogProps = {
+  how: Bulk;
+  title: string;
+  projectId: string;
+  filter: RunFilter;
+  onDone: () => void;
+  onClose: () => void;
+};
+
+const NOTHING_YET: BulkResult = { done: 0, refused: [] };
+
+const WORDS = {
+  retry: {
+    none: 'These filters find no failed run that can be retried at once.',
+    found: (runs: string) => `These filters find ${runs} to retry.`,
+    consequence:
+      'Each is run again as a new job from the step that failed; only repeated blocks are charged. Runs that were cancelled, were already run again, or repeat another run are skipped.',
+    action: 'Retry',
+    pending: 'Retrying …',
+    cancelLabel: 'Cancel',
+  },
+  cancel: {
+    none: 'These filters find no run that can be cancelled.',
+    found: (runs: string) => `These filters find ${runs} to cancel.`,
+    consequence:
+      'Each ends as failed within seconds and cannot continue. Nothing more is charged; completed blocks stay charged.',
+    action: 'Cancel',
+    pending: 'Cancelling …',
+    cancelLabel: 'Keep them',
+  },
+};
 
 type BulkActionsProps = { projectId: string; filter: RunFilter; onDone: () => void };
 
@@ -49,4 +100,151 @@ function BulkAction({ how, ...props }: BulkActionsProps & { how: Bulk }) {
       {isOpen && <BulkDialog how={how} title={title} {...props} onClose={close} />}
     </>
   );
+}
+
+/** Retries or cancels the runs that match the filter: counts them, asks, and reports the result. */
+function BulkDialog({ how, title, projectId, filter, onDone, onClose }: BulkDialogProps) {
+  const [progress, setProgress] = useState<BulkResult>();
+  /** Read after the dialog is closed, too. */
+  const latest = useRef(NOTHING_YET);
+  const isMounted = useIsMounted();
+  // The count and the change use the same time.
+  const [now] = useState(Date.now);
+  const request = { projectId, filter, now };
+  const count = useQuery({
+    queryKey: ['bulk-runs', how, request],
+    queryFn: ({ signal }) => countMatching(how, request, signal),
+    gcTime: 0,
+  });
+  const change = useMutation({
+    mutationFn: () =>
+      changeRuns(how, request, (result) => {
+        latest.current = result;
+        setProgress(result);
+      }),
+    onSettled(_result, error) {
+      onDone();
+      if (isMounted.current) return;
+      const counts = describeCounts(how, latest.current);
+      showToast(
+        error
+          ? { tone: 'bad', title: `“${title}” has ended early: ${counts}.` }
+          : { tone: 'good', title: `“${title}” has ended: ${counts}.` },
+      );
+    },
+    meta: { quiet: true },
+  });
+  const found = count.data ?? 0;
+  const words = WORDS[how];
+  const runs = `${found >= COUNT_MAX ? 'at least ' : ''}${formatCount(found)} ${found === 1 ? 'run' : 'runs'}`;
+  return (
+    <Dialog title={title} isOpen onClose={onClose} isPending={change.isPending}>
+      {count.isPending && <Loading label="Counting the runs …" />}
+      {count.error && <ErrorNote error={count.error} onRetry={() => void count.refetch()} />}
+      {count.data !== undefined && change.isIdle && (
+        <p>{found === 0 ? words.none : `${words.found(runs)} ${words.consequence}`}</p>
+      )}
+      {(progress || change.isPending) && (
+        <BulkResultView how={how} result={progress ?? NOTHING_YET} isRunning={change.isPending} />
+      )}
+      {change.error && <ErrorNote error={change.error} />}
+      <DialogActions>
+        <Button slot="close">{progress || found === 0 ? 'Close' : words.cancelLabel}</Button>
+        {!change.isSuccess && found > 0 && (
+          <Button
+            variant={how === 'cancel' ? 'danger' : 'primary'}
+            isPending={change.isPending}
+            onPress={() => change.mutate()}
+          >
+            {change.isPending ? words.pending : `${words.action} ${runs}`}
+          </Button>
+        )}
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** Describes how many runs were retried or cancelled. */
+function describeCounts(how: Bulk, { done, refused }: BulkResult): string {
+  return how === 'retry'
+    ? `${formatCount(done)} retried, ${formatCount(refused.length)} skipped`
+    : `${formatCount(done)} ${done === 1 ? 'run is' : 'runs are'} being cancelled`;
+}
+
+/** Shows how many runs were retried or cancelled, and why others were not. */
+function BulkResultView({ how, result, isRunning }: { how: Bulk; result: BulkResult; isRunning: boolean }) {
+  const reasons = countReasons(result.refused);
+  return (
+    <div role="status">
+      <p>
+        {describeCounts(how, result)}
+        {isRunning ? ' so far …' : '.'}
+      </p>
+      <ul>
+        {reasons.map(([reason, count]) => (
+          <li key={reason}>
+            {formatCount(count)} × {reason}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Counts the runs that would be retried or cancelled, up to COUNT_MAX. */
+async function countMatching(how: Bulk, request: BulkRequest, signal: AbortSignal): Promise<number> {
+  let count = 0;
+  let cursor: string | null | undefined;
+  do {
+    const page = await send(how, request, { dryRun: true, limit: COUNTED_PAGE, cursor }, signal);
+    count += page.matching?.length ?? 0;
+    cursor = page.nextCursor;
+  } while (cursor && count < COUNT_MAX);
+  return count;
+}
+
+/**
+ * Retries or cancels all matching runs, page by page; `onProgress` gets the result so far. When no further run is
+ * accepted, the request for the next page fails with the reason.
+ */
+async function changeRuns(
+  how: Bulk,
+  request: BulkRequest,
+  onProgress: (result: BulkResult) => void,
+): Promise<BulkResult> {
+  const result: BulkResult = { done: 0, refused: [] };
+  let cursor: string | null | undefined;
+  do {
+    const page = await send(how, request, { dryRun: false, limit: PAGE, cursor });
+    if ('cancelled' in page) result.done += page.cancelled.length;
+    else {
+      result.done += page.retried.length;
+      result.refused.push(...page.refused);
+    }
+    cursor = page.nextCursor;
+    onProgress({ ...result });
+  } while (cursor);
+  return result;
+}
+
+async function send(
+  how: Bulk,
+  { projectId, filter, now }: BulkRequest,
+  { cursor, ...page }: Page,
+  signal?: AbortSignal,
+): Promise<Schemas['RetriedRuns'] | Schemas['CancelledRuns']> {
+  const { flow, version, mode, environment, key, status, since, until } = runQuery(filter, now);
+  const body = {
+    ...{ flow, version, mode, environment, key, since, until: until ?? new Date(now).toISOString() },
+    // Retries take no status: only failed runs are retried.
+    ...(how === 'cancel' && { status: status as Schemas['CancelRunsRequest']['status'] }),
+    ...page,
+    ...(cursor && { cursor }),
+  };
+  const { data } = await api.POST(`/api/v1/projects/{project_id}/runs/${how}`, {
+    params: { path: { project_id: projectId } },
+    body,
+    ...(signal && { signal }),
+  });
+  return data as NonNullable<typeof data>;
 }

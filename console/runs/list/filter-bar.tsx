@@ -1,15 +1,14 @@
 import { X } from 'lucide-react';
 import type { RefObject } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Select } from '../../ui/select.tsx';
+import { Select } from '../../ui/fields/select.tsx';
+import { useDebouncedText } from '../../ui/fields/use-debounced-text.ts';
 import { ReturnFocus } from '../../ui/use-return-focus.ts';
-import { useDebouncedText } from '../../ui/use-typed-text.ts';
-import { STATUS_NAMES } from '../run-words.ts';
+import { STATUS_NAMES } from '../run.ts';
+import { ID_LENGTH_MIN, isFiltered, type RunFilter, STATUSES } from '../search.ts';
 import style from './filter-bar.module.css';
-import type { FilterChange, FilterChoices } from './filter-choices.ts';
-import { FilterMore } from './filter-more.tsx';
+import { type FilterChange, type FilterChoices, FilterMore } from './filter-more.tsx';
 import { FilterTime } from './filter-time.tsx';
-import { ID_LENGTH_MIN, isFiltered, type RunFilter, STATUSES } from './run-filter.ts';
 
 type Props = {
   filter: RunFilter;

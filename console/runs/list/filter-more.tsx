@@ -3,14 +3,26 @@ import { useState } from 'react';
 import { Dialog, DialogTrigger, Popover } from 'react-aria-components';
 import { Button } from '../../ui/button.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';
+import { fromNumber, toNumber } from '../../ui/fields/read-text.ts';
+import { Select } from '../../ui/fields/select.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
 import overlay from '../../ui/overlay.module.css';
-import { Select } from '../../ui/select.tsx';
-import { TextField } from '../../ui/text-field.tsx';
-import { fromNumber, toNumber } from '../../ui/to-number.ts';
-import { MODE_NAMES } from '../run-words.ts';
+import { MODE_NAMES } from '../run.ts';
+import { ENVIRONMENTS, MODES, parseRunFilter, type RunFilter } from '../search.ts';
 import style from './filter-bar.module.css';
-import type { FilterChange, FilterChoices } from './filter-choices.ts';
-import { ENVIRONMENTS, MODES, parseRunFilter, type RunFilter } from './run-filter.ts';
+
+/** The values to choose from. */
+export type FilterChoices = {
+  flows: { slug: string; name: string }[];
+  /** Whether the project has more flows than these. */
+  hasMoreFlows: boolean;
+  /** Undefined for a member, who may not list keys. */
+  keys: { keyId: string; name: string }[] | undefined;
+  projects: { slug: string; name: string }[];
+};
+
+/** A change of some fields of the filter; undefined removes a field. */
+export type FilterChange = { [Field in keyof RunFilter]?: RunFilter[Field] | undefined };
 
 type Props = { filter: RunFilter; choices: FilterChoices; onChange: (change: FilterChange) => void };
 

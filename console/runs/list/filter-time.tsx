@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { Select } from '../../ui/select.tsx';
-import { TextField } from '../../ui/text-field.tsx';
-import type { FilterChange } from './filter-choices.ts';
-import { RANGES, type Range, type RunFilter } from './run-filter.ts';
+import { Select } from '../../ui/fields/select.tsx';
+import { TextField } from '../../ui/fields/text-field.tsx';
+import { RANGES, type Range, type RunFilter } from '../search.ts';
+import type { FilterChange } from './filter-more.tsx';
 
 const NAMES: Record<Range, string> = {
   '15m': 'Last 15 minutes',

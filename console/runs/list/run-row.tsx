@@ -3,12 +3,10 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the link of a row is what keys follow
 import { Link } from '@tanstack/react-router';
 import { type MouseEvent, memo } from 'react';
-import { Badge } from '../../ui/badge.tsx';
+import { Badge, StatusBadge } from '../../ui/badge.tsx';
 import { formatCredits, formatDuration, shortId } from '../../ui/format.ts';
-import { StatusBadge } from '../../ui/status-badge.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Elapsed } from '../elapsed.tsx';
-import { MODE_NAMES, versionName } from '../run-words.ts';
+import { Elapsed, Time } from '../../ui/time.tsx';
+import { MODE_NAMES, versionName } from '../run.ts';
 import type { ListedRun } from './merge-runs.ts';
 import style from './run-table.module.css';
 

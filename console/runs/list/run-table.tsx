@@ -4,7 +4,7 @@ import { useElementScrollRestoration } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { classes } from '../../ui/classes.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { ErrorNote } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { useNarrow } from '../../ui/use-narrow.ts';
 import type { ListedRun } from './merge-runs.ts';

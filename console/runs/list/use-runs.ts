@@ -2,8 +2,8 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@t
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { api } from '../../api/client.ts';
+import { type RunFilter, runQuery } from '../search.ts';
 import { insertRuns, mergeRuns, type RunPage } from './merge-runs.ts';
-import { type RunFilter, runQuery } from './run-filter.ts';
 
 const PAGE = 200;
 const POLL_MS = 3_000;

@@ -1,12 +1,11 @@
 import { ChevronRight, Play } from 'lucide-react';
 import type { CSSProperties } from 'react';
+import { KIND_ICONS } from '../../flow/graph/step-icon.tsx';
+import { statusName } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';
 import { formatCompact, formatDuration } from '../../ui/format.ts';
-import { KIND_ICONS } from '../../ui/kind-icons.ts';
-import { statusName } from '../../ui/status-badge.tsx';
-import type { Span } from './spans.ts';
+import type { Span, SpanRow } from './spans.ts';
 import type { TimeScale } from './time-scale.ts';
-import type { SpanRow } from './visible-spans.ts';
 import style from './waterfall.module.css';
 
 const GROUP_ICONS = {

@@ -1,6 +1,20 @@
 // The block executions of a run as a tree of spans: loops contain iterations, parallel steps contain branches.
 import type { components } from '../../api/schema.d.ts';
 import { findStep, listsInside, type Step } from '../../flow/draft/steps.ts';
+import { type StepStatus, worseStatus } from '../../flow/graph/graph-props.ts';
+
+/** A line of the waterfall. */
+export type SpanRow = { span: Span; depth: number; isOpen: boolean; name: string };
+
+const OPEN_ITERATIONS_MAX = 12;
+
+const STATUSES: Record<string, StepStatus['status']> = {
+  completed: 'completed',
+  failed: 'failed',
+  running: 'running',
+  retrying: 'running',
+  paused: 'paused',
+};
 
 type TracedBlock = components['schemas']['TracedBlock'];
 type BlockUnderWay = components['schemas']['BlockUnderWay'];
@@ -197,4 +211,59 @@ function setReady(span: Span, ready: number): void {
     // Branches start together; everything else starts after the previous span.
     if (span.kind !== 'parallel') next = inner.end;
   }
+}
+
+/** Returns the status of each step in the graph, from the spans of a run. */
+export function stepStatuses(root: Span): Map<string, StepStatus> {
+  const statuses = new Map<string, StepStatus>();
+  visit(root);
+  return statuses;
+
+  function visit(span: Span): void {
+    for (const child of span.children) visit(child);
+    if (span.stepId === undefined || span.kind === 'iteration' || span.kind === 'branch') return;
+    const status = STATUSES[span.status] ?? 'pending';
+    const before = statuses.get(span.stepId);
+    statuses.set(span.stepId, {
+      status: worseStatus(before?.status, status),
+      count: (before?.count ?? 0) + (span.kind === 'loop' ? span.children.length : 1),
+      ms: (before?.ms ?? 0) + span.end - span.start,
+      cost: (before?.cost ?? 0) + span.cost,
+    });
+  }
+}
+
+/** Lists the visible lines. `toggled` has the ids of spans that the user opened or closed. */
+export function visibleSpans(root: Span, toggled: ReadonlySet<string>): SpanRow[] {
+  const rows: SpanRow[] = [];
+  add(root, 0, root.name);
+  return rows;
+
+  function add(span: Span, depth: number, name: string): void {
+    const isOpen = span.children.length > 0 && isOpenAtFirst(span) !== toggled.has(span.id);
+    rows.push({ span, depth, isOpen, name });
+    if (!isOpen) return;
+    for (const child of span.children) {
+      // An iteration or branch with a single block is shown as that block.
+      const only = child.children.length === 1 ? child.children[0] : undefined;
+      if (child.kind === 'iteration' && only) add(only, depth + 1, `${only.name} ${child.name}`);
+      else if (child.kind === 'branch' && only) add(only, depth + 1, `${child.name}: ${only.name}`);
+      else add(child, depth + 1, child.name);
+    }
+  }
+}
+
+/** Finds the wanted span, and returns it with its ancestors, outermost first; undefined when there is none. */
+export function pathToSpan(root: Span, isWanted: (span: Span) => boolean): Span[] | undefined {
+  if (isWanted(root)) return [root];
+  for (const child of root.children) {
+    const path = pathToSpan(child, isWanted);
+    if (path) return [root, ...path];
+  }
+  return undefined;
+}
+
+/** Whether a span is open by default: all are except long loops. */
+export function isOpenAtFirst(span: Span): boolean {
+  return span.kind !== 'loop' || span.children.length <= OPEN_ITERATIONS_MAX;
 }

@@ -5,14 +5,11 @@ import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
 import type { Step } from '../../flow/draft/steps.ts';
 import { FlowGraph } from '../../flow/graph/flow-graph.tsx';
 import { Button } from '../../ui/button.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
+import { ErrorNote, Loading } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
-import { Loading } from '../../ui/loading.tsx';
-import type { MoreBlocks } from '../beyond-shown.tsx';
-import type { Execution, Span } from './spans.ts';
-import { stepStatuses } from './step-statuses.ts';
+import type { MoreBlocks } from '../run-summary.tsx';
+import { type Execution, pathToSpan, type Span, stepStatuses } from './spans.ts';
 import style from './trace-panel.module.css';
-import { pathToSpan } from './visible-spans.ts';
 import { Waterfall } from './waterfall.tsx';
 
 type Props = {

@@ -1,13 +1,12 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Maximize2, ZoomIn, ZoomOut } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { IconButton } from '../../ui/button.tsx';
 import { formatDuration } from '../../ui/format.ts';
-import { IconButton } from '../../ui/icon-button.tsx';
 import { useNarrow } from '../../ui/use-narrow.ts';
 import { SpanLine } from './span-line.tsx';
-import type { Span } from './spans.ts';
+import { isOpenAtFirst, pathToSpan, type Span, type SpanRow, visibleSpans } from './spans.ts';
 import { makeTimeScale } from './time-scale.ts';
-import { isOpenAtFirst, pathToSpan, type SpanRow, visibleSpans } from './visible-spans.ts';
 import style from './waterfall.module.css';
 
 const ROW_PX = 28;

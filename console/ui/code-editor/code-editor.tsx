@@ -1,12 +1,23 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { classes } from '../classes.ts';
-import { ErrorNote } from '../error-note.tsx';
-import field from '../field.module.css';
-import { NOT_LOADED_ADVICE } from '../not-loaded-advice.ts';
-import { useDebounced } from '../use-settled.ts';
+import { ErrorNote } from '../feedback.tsx';
+import field from '../fields/field.module.css';
 import style from './code-editor.module.css';
+import type { DifferenceLanguage } from './create-difference.ts';
 import type { Editor } from './create-editor.ts';
 import type { EditorLanguage, EditorProblem, VariableScope } from './editor-types.ts';
+
+type DifferenceProps = {
+  /** Names the two texts, such as `Version 2 and draft`. */
+  label: string;
+  before: string;
+  after: string;
+  language?: DifferenceLanguage;
+};
+
+/** Shown when a part of the console could not be loaded: the service only has the files of its own release. */
+export const NOT_LOADED_ADVICE =
+  'Check that you are online; if you are, reload the page: the service may have been upgraded.';
 
 type Props = {
   label: string;
@@ -137,5 +148,47 @@ export function CodeEditor(props: Props) {
         {isTyped && announced}
       </div>
     </div>
+  );
+}
+
+/** Returns a text once it has been the same for `ms`. */
+function useDebounced(text: string, ms: number): string {
+  const [debounced, setDebounced] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced(text), ms);
+    return () => clearTimeout(timer);
+  }, [text, ms]);
+  return debounced;
+}
+
+/** Shows the differences of two texts, side by side where there is room, otherwise inline. */
+export function CodeDifference({ label, before, after, language = 'text' }: DifferenceProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    if (error) return;
+    let isUnmounted = false;
+    let destroy: (() => void) | undefined;
+    import('./create-difference.ts').then(
+      ({ createDifference }) => {
+        if (!isUnmounted && host.current)
+          destroy = createDifference(host.current, { before, after, language, label });
+      },
+      () => setError(new Error(`The difference could not be loaded. ${NOT_LOADED_ADVICE}`)),
+    );
+    return () => {
+      isUnmounted = true;
+      destroy?.();
+    };
+  }, [before, after, language, label, error]);
+  return (
+    <section aria-labelledby={id} className={style.difference}>
+      <span id={id} className="visually-hidden">
+        {label}
+      </span>
+      {error && <ErrorNote error={error} onRetry={() => setError(undefined)} />}
+      <div ref={host} />
+    </section>
   );
 }

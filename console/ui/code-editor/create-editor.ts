@@ -12,8 +12,13 @@ import {
 } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, placeholder } from '@codemirror/view';
 import { editorTheme } from './editor-theme.ts';
-import type { EditorLanguage, EditorProblem, LanguageSupport, VariableScope } from './editor-types.ts';
-import { variableScope } from './variable-scope.ts';
+import {
+  type EditorLanguage,
+  type EditorProblem,
+  type LanguageSupport,
+  type VariableScope,
+  variableScope,
+} from './editor-types.ts';
 
 type EditorOptions = {
   language: EditorLanguage;

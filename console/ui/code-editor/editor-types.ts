@@ -1,6 +1,11 @@
 import type { Diagnostic } from '@codemirror/lint';
-import type { Extension } from '@codemirror/state';
+import { type Extension, Facet } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
+
+/** The variables of the editor. Without them nothing is checked. */
+export const variableScope = Facet.define<VariableScope, VariableScope | undefined>({
+  combine: ([scope]) => scope,
+});
 
 export type EditorLanguage = 'javascript' | 'json' | 'json-schema' | 'prompt' | 'text';
 

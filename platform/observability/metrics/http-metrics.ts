@@ -1,4 +1,4 @@
-import { addToLogContext } from '../log-context.ts';
+import { addToLogContext } from '../log.ts';
 import { counter, gauge, histogram } from './instruments.ts';
 
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

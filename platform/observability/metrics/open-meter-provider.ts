@@ -1,22 +1,28 @@
 // The only file that loads OpenTelemetry's packages for metrics.
 import type { Meter } from '@opentelemetry/api';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   AggregationTemporality,
   type AggregationTemporalitySelector,
   type IMetricReader,
   InstrumentType,
   MeterProvider,
+  type MetricData,
   MetricReader,
   PeriodicExportingMetricReader,
   type PushMetricExporter,
+  type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
-import { logDiagnostics } from '../diagnostics-logger.ts';
+import { detectProcess, logDiagnostics, waitForShutdown } from '../open-telemetry.ts';
 import { type OperatorServer, serveOperators } from '../operator-server.ts';
-import { detectProcess } from '../resource.ts';
-import { waitForShutdown } from '../wait-for-shutdown.ts';
 import { readEngineMetrics } from './engine-metrics.ts';
 import { EXPORT_INTERVAL_MS, otlpMilliseconds, otlpProtocol } from './otlp-settings.ts';
-import { PROMETHEUS_TYPE, writePrometheus } from './write-prometheus.ts';
+
+const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** The end of a name in Prometheus, by unit. A count of things, in braces, has nothing. */
+const SUFFIXES: { [unit: string]: string } = { s: '_seconds', By: '_bytes', 1: '_ratio' };
+const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
 
 const EXPORT_TIMEOUT_MS = 30_000;
 
@@ -123,4 +129,21 @@ async function createExporter(): Promise<PushMetricExporter> {
     case 'http/protobuf':
       return new (await import('@opentelemetry/exporter-metrics-otlp-proto')).OTLPMetricExporter();
   }
+}
+
+/**
+ * Writes metrics in the text format of Prometheus, with the names that a collector would give them: the unit comes last,
+ * which OpenTelemetry's own exporter omits.
+ */
+function writePrometheus({ resource, scopeMetrics }: ResourceMetrics): string {
+  return serializer.serialize({
+    resource,
+    scopeMetrics: scopeMetrics.map(({ scope, metrics }) => ({ scope, metrics: metrics.map(withUnit) })),
+  });
+}
+
+function withUnit(metric: MetricData): MetricData {
+  const { descriptor } = metric;
+  const name = descriptor.name + (SUFFIXES[descriptor.unit] ?? '');
+  return { ...metric, descriptor: { ...descriptor, name } } as MetricData;
 }

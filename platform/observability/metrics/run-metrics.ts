@@ -1,6 +1,59 @@
 // Metrics of runs: starts, blocks, credits, model calls and webhook deliveries.
 import { counter, gauge, histogram } from './instruments.ts';
 
+export const attemptDuration = histogram({
+  name: 'weir.webhook.attempt.duration',
+  unit: 's',
+  description: 'Time that an attempt of a delivery took.',
+  labels: ['result'],
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+});
+
+export const deadLetters = counter({
+  name: 'weir.webhook.dead_letters',
+  unit: '{delivery}',
+  description: 'Deliveries that became dead letters.',
+  zeros: [{}],
+});
+
+export const oldestDueDelivery = gauge({
+  name: 'weir.webhook.oldest_due_age',
+  unit: 's',
+  description: 'How long the attempt of a delivery that is longest due has been due; 0 when none is.',
+});
+
+const MODEL = ['gen_ai.provider.name', 'gen_ai.request.model'] as const;
+
+export const modelCallDuration = histogram({
+  name: 'gen_ai.client.operation.duration',
+  unit: 's',
+  description: 'Time that a request to a model took.',
+  labels: ['gen_ai.operation.name', ...MODEL, 'weir.model.key', 'error.type'],
+  buckets: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84],
+});
+
+export const modelTokens = histogram({
+  name: 'gen_ai.client.token.usage',
+  unit: '{token}',
+  description: 'Tokens of a prompt or an answer.',
+  labels: ['gen_ai.operation.name', ...MODEL, 'gen_ai.token.type'],
+  buckets: [1, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576],
+});
+
+export const modelCost = counter({
+  name: 'weir.model.cost',
+  unit: '{credit}',
+  description: 'Credits that answers of models cost, at the prices of the model list.',
+  labels: MODEL,
+});
+
+export const modelRetries = counter({
+  name: 'weir.model.retries',
+  unit: '{request}',
+  description: 'Requests to models that repeat one that failed or was lost.',
+  labels: MODEL,
+});
+
 const MODES = ['execute', 'jobs', 'step', 'test'];
 /** The codes of failures for the operator's reasons, at which an alert looks. */
 const OWN_FAILURES = ['INTERNAL_ERROR', 'MODEL_KEY_REJECTED'];

@@ -4,7 +4,7 @@ import {
   orBusy,
   reserveInputMemory,
 } from '../../../activities/attempts/reserve-memory.ts';
-import { enforceSchema } from '../../../activities/enforce-schema.ts';
+import { enforceSchema } from '../../../activities/values/enforce-schema.ts';
 import { BUSY } from '../../../flow/run.ts';
 import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../../platform/large-values/large-values.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { takeSnapshot } from '../../../activities/code/snapshot.ts';
+import { takeSnapshot } from '../../../activities/code/machine.ts';
 
 const PAGE_BYTES = 64 * 1024;
 

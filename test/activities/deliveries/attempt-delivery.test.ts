@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { attemptDelivery } from '../../../activities/deliveries/attempt-delivery.ts';
 import { connect, type Db } from '../../../db/connect.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
-import { cancelDeliveries } from '../../../db/webhooks/cancel-deliveries.ts';
+import { cancelDeliveries } from '../../../db/webhooks/deliveries.ts';
 import { abandonDelivery } from '../../../db/webhooks/delivery-attempts.ts';
 import { insertTestDelivery, redeliver } from '../../../db/webhooks/open-deliveries.ts';
 import { type GivenTurn, PAIR_MAX, takeTurn } from '../../../db/webhooks/webhook-turns.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
+import { buildDeliveryBody } from '../../../activities/deliveries/delivery-request.ts';
 import { ACTIVITIES_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
 import { code } from '../../blocks.ts';
 import type { Tenant, Weir } from '../../harness.ts';

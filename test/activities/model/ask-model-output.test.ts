@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readModelJson } from '../../../activities/model/read-model-json.ts';
+import { readModelJson } from '../../../activities/model/read-answer.ts';
 import type { JsonSchema } from '../../../flow/definition.ts';
-import { schemaResponseFormat } from '../../../platform/models/schema-format.ts';
+import { schemaResponseFormat } from '../../../platform/models/build-messages.ts';
 
 const closed = { type: 'object', additionalProperties: false };
 const a = { a: { type: 'string' } };

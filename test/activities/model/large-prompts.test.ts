@@ -1,9 +1,9 @@
 // A prompt that a few bytes of a template multiply is measured before it is built, reserved or sent.
 import assert from 'node:assert/strict';
-import { measurePrompt } from '../../../activities/model/measure-prompt.ts';
 import type { Block } from '../../../flow/definition.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../../flow/limits.ts';
 import { JSON_VALUES_MAX } from '../../../platform/json-text/measure-json.ts';
+import { measurePrompt } from '../../../platform/models/prompt-size.ts';
 import { createRegistry } from '../../../platform/models/registry.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { errors } from 'jose';
-import { createRefusedTokenLog } from '../../../api/auth/log-refused-token.ts';
+import { createRefusedTokenLog } from '../../../api/auth/verify-token.ts';
 import { captureLog } from '../../capture-log.ts';
 
 describe('the log of refused tokens', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Payload } from '@temporalio/common';
-import { createCodecSessions } from '../../../api/codec/codec-session.ts';
+import { createCodecSessions } from '../../../api/codec/codec-routes.ts';
 import type { UserPrincipal } from '../../../api/http/principal.ts';
 import { passthrough } from '../../blocks.ts';
 import { type IdentityProvider, MCP_AUDIENCE, startIdentityProvider } from '../../fakes/identity-provider.ts';

@@ -1,7 +1,7 @@
 // Drafts over HTTP.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { RetryLater } from '../../../api/http/retry-later.ts';
+import { RetryLater } from '../../../api/http/request-errors.ts';
 import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../../flow/limits.ts';
 import { code, useManagement } from '../organizations/management-harness.ts';
 

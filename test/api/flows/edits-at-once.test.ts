@@ -4,14 +4,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
-import type { Flow } from '../../../cli/api/get-by-path.ts';
+import type { Flow } from '../../../cli/api/get-resource.ts';
 import { getFlowsOfFiles } from '../../../cli/flows/flow-arguments.ts';
+import { testCasesFile } from '../../../cli/flows/flow-files.ts';
 import { pull } from '../../../cli/flows/pull.ts';
-import { push } from '../../../cli/flows/push.ts';
+import { push, pushTestCases } from '../../../cli/flows/push.ts';
 import { type PushPlan, planPush } from '../../../cli/flows/push-plan.ts';
-import { pushTestCases } from '../../../cli/flows/push-test-cases.ts';
 import { readTestCases } from '../../../cli/flows/service-flow.ts';
-import { testCasesFile } from '../../../cli/flows/test-cases-file.ts';
 import { importFlow } from '../../../cli/operator/import-flow.ts';
 import { type McpWeir, startMcpWeir } from '../mcp/mcp-harness.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { findRefusedSchemas } from '../../../api/flows/find-refused-schemas.ts';
-import { RetryLater } from '../../../api/http/retry-later.ts';
+import { findRefusedSchemas } from '../../../api/flows/draft-problems.ts';
+import { RetryLater } from '../../../api/http/request-errors.ts';
 import { LARGE_BYTES, type LargeWork } from '../../../platform/limits/large-work.ts';
 import { passthrough } from '../../blocks.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
+import { findSchemaProblems } from '../../../api/flows/file-problems.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { passthrough } from '../../blocks.ts';
 

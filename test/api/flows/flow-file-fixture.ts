@@ -1,6 +1,6 @@
 // Helpers of the tests of flow files.
 import assert from 'node:assert/strict';
-import type { FileProblem } from '../../../api/flows/describe-file-problems.ts';
+import type { FileProblem } from '../../../api/flows/file-problems.ts';
 import { type FlowFileFormat, parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 

@@ -1,6 +1,6 @@
 // Each problem of a flow file is reported with its path and line.
 import assert from 'node:assert/strict';
-import type { FileProblem } from '../../../api/flows/describe-file-problems.ts';
+import type { FileProblem } from '../../../api/flows/file-problems.ts';
 import { parseUsableFlowFile } from '../../../api/flows/flow-file.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { createValidator } from '../../../platform/json-schema/validator.ts';

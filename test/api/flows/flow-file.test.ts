@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
+import { findSchemaProblems } from '../../../api/flows/file-problems.ts';
 import { formatFlowFile, parseFlowFile } from '../../../api/flows/flow-file.ts';
 import type { Json, Step } from '../../../flow/definition.ts';
 import { createValidator } from '../../../platform/json-schema/validator.ts';

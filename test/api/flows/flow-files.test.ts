@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { findSchemaProblems } from '../../../api/flows/find-schema-problems.ts';
+import { findSchemaProblems } from '../../../api/flows/file-problems.ts';
 import { parseFlowFile } from '../../../api/flows/flow-file.ts';
 import { flowFileJsonSchema, SCHEMA_FILE } from '../../../api/flows/write-json-schema.ts';
-import { parseTestCases } from '../../../cli/flows/test-cases-file.ts';
+import { parseTestCases } from '../../../cli/flows/flow-files.ts';
 import { createValidator } from '../../../platform/json-schema/validator.ts';
 import { yaml } from './flow-file-fixture.ts';
 

@@ -1,7 +1,7 @@
 // Fields without effect are named, and the flow is accepted all the same.
 import assert from 'node:assert/strict';
+import { noteUnusedFields } from '../../../api/flows/draft-notes.ts';
 import { parseFlowFile } from '../../../api/flows/flow-file.ts';
-import { noteUnusedFields } from '../../../api/flows/note-unused-fields.ts';
 import { yaml } from './flow-file-fixture.ts';
 
 describe('noteUnusedFields', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { codeReaderWhileInTime } from '../../../api/flows/read-code-of.ts';
-import { RetryLater } from '../../../api/http/retry-later.ts';
+import { RetryLater } from '../../../api/http/request-errors.ts';
 
 describe('code that is read for a listing', () => {
   it('is left out once a turn does not come, for which no further one waits', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { writeCheckedDraft } from '../../../api/flows/write-checked-draft.ts';
+import { writeCheckedDraft } from '../../../api/flows/recorded-flow-writes.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { createDefinitionTurns } from '../../../platform/large-values/definition-turns.ts';
 import { createTurns } from '../../../platform/limits/turns.ts';

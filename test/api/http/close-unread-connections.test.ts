@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
-import { closeUnreadConnections } from '../../../api/http/close-unread-connections.ts';
+import { closeUnreadConnections } from '../../../api/http/http-server.ts';
 
 const MB = 1024 * 1024;
 const LOOKS = 20;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { toServiceError } from '../../../api/http/to-service-error.ts';
+import { toServiceError } from '../../../api/http/errors.ts';
 import { describeError } from '../../../cli/terminal/describe-error.ts';
 import { connect, type Db } from '../../../db/connect.ts';
 import { captureLog } from '../../capture-log.ts';

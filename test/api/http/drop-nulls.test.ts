@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { dropNulls } from '../../../api/http/drop-nulls.ts';
+import { dropNulls } from '../../../api/http/zod-input.ts';
 
 describe('null for an optional field', () => {
   const inner = z.strictObject({ a: z.string().optional(), b: z.string() });

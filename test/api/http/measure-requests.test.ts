@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Meter } from '@opentelemetry/api';
 import Koa from 'koa';
 import { handleErrors } from '../../../api/http/errors.ts';
-import { measureRequests } from '../../../api/http/measure-requests.ts';
+import { measureRequests } from '../../../api/http/observe-requests.ts';
 import { type ErrorCode, ServiceError } from '../../../flow/errors.ts';
 import { bindInstruments } from '../../../platform/observability/metrics/instruments.ts';
 import { waitUntil } from '../../wait-until.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describeFlows } from '../../../api/mcp/describe-flows.ts';
+import { describeFlows } from '../../../api/mcp/project-tools.ts';
 import { listFlowDesigns } from '../../../db/flows/flow-designs.ts';
 import { insertFlow } from '../../../db/flows/flows.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';

@@ -5,7 +5,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { mock } from 'node:test';
-import { RetryLater } from '../../../api/http/retry-later.ts';
+import { RetryLater } from '../../../api/http/request-errors.ts';
 import { passthrough } from '../../blocks.ts';
 import { lockWaiters } from '../../db/lock-waiters.ts';
 import { waitUntil } from '../../wait-until.ts';

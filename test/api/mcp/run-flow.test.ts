@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/limits.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { useTools } from './tools-harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { endSuspension, suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { endSuspension, suspendOrganization } from '../../../db/tenants/organizations.ts';
 import { useTools } from './tools-harness.ts';
 
 describe('MCP tools of a suspended organization', () => {

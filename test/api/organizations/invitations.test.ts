@@ -1,7 +1,7 @@
 // Invitations by e-mail address: only the person with the verified address joins, and nobody learns who has an account.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { saveMemberProfile } from '../../../db/tenants/member-profiles.ts';
+import { saveMemberProfile } from '../../../db/tenants/memberships.ts';
 import { useInvitations } from './invitations-harness.ts';
 import { code } from './management-harness.ts';
 

@@ -1,8 +1,7 @@
 // Names and e-mail addresses of members: in the list of members and in the audit log, for those who act there themselves.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { saveMemberProfile } from '../../../db/tenants/member-profiles.ts';
-import { insertMember } from '../../../db/tenants/memberships.ts';
+import { insertMember, saveMemberProfile } from '../../../db/tenants/memberships.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { useManagement } from './management-harness.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createUpdates } from '../../../api/runs/news.ts';
+import { createUpdates } from '../../../api/runs/updates.ts';
 import type { Db } from '../../../db/connect.ts';
-import { currentLogContext, withLogContext } from '../../../platform/observability/log-context.ts';
+import { currentLogContext, withLogContext } from '../../../platform/observability/log.ts';
 import { openAccount } from '../../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 import { watchStatements } from '../../db/watch-statements.ts';

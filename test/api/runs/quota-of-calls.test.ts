@@ -1,6 +1,6 @@
 // The quota of runs under way, for runs of drafts and for calls that go on with a run.
 import assert from 'node:assert/strict';
-import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/limits.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { answer, hang } from '../../fakes/model-server.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/limits.ts';
 import { code } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 

@@ -1,7 +1,7 @@
 // Model keys that come with a request which is refused.
 import assert from 'node:assert/strict';
 import type { RequestModelKeys } from '../../../activities/request-model-keys.ts';
-import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/limits.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

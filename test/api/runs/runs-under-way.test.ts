@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { inTransaction } from '../../../db/connect.ts';
 import { deleteFlow } from '../../../db/flows/flows.ts';
+import { updateRunsUnderWayMax } from '../../../db/tenants/limits.ts';
 import { insertProject } from '../../../db/tenants/projects.ts';
-import { updateRunsUnderWayMax } from '../../../db/tenants/runs-under-way-max.ts';
 import { code, llm } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { createScopedKey } from '../../scoped-key.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { measureTrace } from '../../../db/runs/block-traces.ts';
-import { SESSION_BLOCKS_MAX } from '../../../db/runs/require-session-room.ts';
+import { SESSION_BLOCKS_MAX } from '../../../db/runs/insert-calls.ts';
 import { code, passthrough } from '../../blocks.ts';
 import type { Tenant, Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { INNER_OUTPUT_MAX_BYTES } from '../../../api/runs/inner-events.ts';
+import { INNER_OUTPUT_MAX_BYTES } from '../../../api/runs/step-events.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { hang, respond } from '../../fakes/model-server.ts';
 import { type JobsWeir, startJobsWeir } from './jobs-harness.ts';

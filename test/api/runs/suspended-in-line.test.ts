@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import type { ApiContext, ApiMiddleware } from '../../../api/http/context.ts';
 import { retryRunsRoutes } from '../../../api/runs/retry-runs.ts';
 import { runAllTests } from '../../../api/test-cases/run-tests.ts';
-import { endSuspension, suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { endSuspension, suspendOrganization } from '../../../db/tenants/organizations.ts';
 import { code } from '../../blocks.ts';
 import { startTestsWeir, type TestsWeir } from '../test-cases/tests-harness.ts';
 

@@ -1,7 +1,7 @@
 // Organizations that an operator has suspended.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { endSuspension, suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { endSuspension, suspendOrganization } from '../../../db/tenants/organizations.ts';
 import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, passthrough } from '../../blocks.ts';

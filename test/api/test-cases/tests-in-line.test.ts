@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { createAdmission } from '../../../api/http/admission.ts';
-import { RETRY_AFTER_SECONDS } from '../../../api/http/retry-later.ts';
+import { RETRY_AFTER_SECONDS } from '../../../api/http/request-errors.ts';
 import { runAllTests, TOOL_WAIT_MS } from '../../../api/test-cases/run-tests.ts';
 import { createTestCase, deleteTestCase } from '../../../api/test-cases/test-case.ts';
 import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';

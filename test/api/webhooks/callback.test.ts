@@ -1,6 +1,6 @@
 // The forms of a job's `callbackUrl` and `callbackEvents`, and the deliveries that they make.
 import assert from 'node:assert/strict';
-import { requireWebhookUrl } from '../../../api/runs/calls/require-webhook-url.ts';
+import { requireWebhookUrl } from '../../../api/runs/calls/callback.ts';
 import { createResolvePublic } from '../../../platform/net/resolve-public.ts';
 import { code } from '../../blocks.ts';
 import type { Tenant } from '../../harness.ts';

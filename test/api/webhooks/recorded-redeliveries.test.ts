@@ -5,7 +5,6 @@ import { recoverDeliveries } from '../../../api/webhooks/recorded-redeliveries.t
 import { insertTestDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { createProject } from '../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
-import {} from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 
 describe('the recovery of deliveries', () => {

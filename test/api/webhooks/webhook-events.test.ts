@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { suspendOrganization } from '../../../db/tenants/suspensions.ts';
+import { suspendOrganization } from '../../../db/tenants/organizations.ts';
 import { findRunDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import type { Step } from '../../../flow/definition.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { takeStartLock } from '../../../dev/processes/start-lock.ts';
+import { takeStartLock } from '../../../dev/processes/process-lock.ts';
 import type { LocalEnvironment } from '../../../dev/state-folder.ts';
 import { SECRETS_KEYS, type Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { checkDatabase } from '../../../cli/doctor/check-database.ts';
 import type { Result } from '../../../cli/doctor/finding.ts';
-import { listLongWaiting } from '../../../db/list-lock-holders.ts';
+import { listLongWaiting } from '../../../db/migrate.ts';
 import type { Config } from '../../../platform/config/config.ts';
 import { createTestDatabase, type TestDatabase } from '../../db/test-database.ts';
 import { waitUntil } from '../../wait-until.ts';

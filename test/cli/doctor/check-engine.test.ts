@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { checkEngine } from '../../../cli/doctor/check-engine.ts';
-import { GRPC } from '../../../temporal/grpc-code.ts';
+import { GRPC } from '../../../temporal/engine-errors.ts';
 
 const EMPTY_MESSAGE = Buffer.alloc(5);
 

@@ -7,15 +7,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { checkClock } from '../../../cli/doctor/check-clock.ts';
-import { checkIdentity } from '../../../cli/doctor/check-identity.ts';
 import {
+  checkClock,
   checkDisk,
   checkSandbox,
   describeConfinement,
   describeRoom,
 } from '../../../cli/doctor/check-machine.ts';
-import { checkWebhooks } from '../../../cli/doctor/check-network.ts';
+import { checkIdentity, checkWebhooks } from '../../../cli/doctor/check-network.ts';
 import { runCheck, warning } from '../../../cli/doctor/finding.ts';
 import type { Config } from '../../../platform/config/config.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describeAttributes } from '../../../cli/doctor/describe-attributes.ts';
+import { describeAttributes } from '../../../cli/doctor/check-engine.ts';
 import { SEARCH_ATTRIBUTES } from '../../../flow/run.ts';
 
 const ALL = [...Object.keys(SEARCH_ATTRIBUTES), 'TemporalReportedProblems', 'ExecutionStatus'];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describePollers } from '../../../cli/doctor/describe-pollers.ts';
+import { describePollers } from '../../../cli/doctor/check-engine.ts';
 import type { ChosenVersion, Poller } from '../../../temporal/list-pollers.ts';
 
 const QUEUE = { name: 'weir-webhooks', role: 'webhooks', work: 'deliveries' } as const;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describeChanges, findFlowChanges, findTestChanges } from '../../../cli/flows/describe-changes.ts';
+import { describeChanges, findFlowChanges, findTestChanges } from '../../../cli/flows/flow-content.ts';
 import type { SequentialStep } from '../../../flow/definition.ts';
 
 const code = (step_id: string, prompt: string): SequentialStep => ({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { formatJUnit } from '../../../cli/flows/format-junit.ts';
+import { formatJUnit } from '../../../cli/flows/test-flows.ts';
 
 describe('formatJUnit', () => {
   it('writes results as XML, whatever text they hold', () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import {} from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 import { fail, weirIn } from '../cli-harness.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseApiKey, secretMatches } from '../../../api/auth/api-key.ts';
-import { getProject } from '../../../cli/operator/get-by-path.ts';
+import { getProject } from '../../../cli/operator/on-database.ts';
 import { findApiKey, insertApiKey } from '../../../db/tenants/api-keys.ts';
-import { takeStartLock } from '../../../dev/processes/start-lock.ts';
+import { takeStartLock } from '../../../dev/processes/process-lock.ts';
 import { fail, PEPPER, ROOT, useOperator, weirIn } from '../cli-harness.ts';
 
 describe('weir operator', () => {

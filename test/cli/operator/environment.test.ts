@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { takeStartLock } from '../../../dev/processes/start-lock.ts';
+import { takeStartLock } from '../../../dev/processes/process-lock.ts';
 import { fail, weirIn } from '../cli-harness.ts';
 
 describe('weir beside a local npm start', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { formatDelivery } from '../../../cli/terminal/delivery-table.ts';
+import { formatDelivery } from '../../../cli/terminal/tables.ts';
 
 describe('A delivery that is shown', () => {
   for (const [when, nextAttemptAt, told] of [

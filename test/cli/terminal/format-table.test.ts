@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { formatFlowFile, parseFlowFile } from '../../../api/flows/flow-file.ts';
-import { escapeControls, formatTable } from '../../../cli/terminal/format-table.ts';
+import { escapeControls, formatTable } from '../../../cli/terminal/print.ts';
 import type { Step } from '../../../flow/definition.ts';
 
 describe('formatTable', () => {

@@ -10,7 +10,7 @@ import { ROOT, weirIn } from '../cli-harness.ts';
 
 /** The completion script is our own text. */
 /** The last prints nothing: it waits until all is printed. */
-const OWN = ['cli/terminal/print-line.ts', 'cli/terminal/completion.ts', 'cli/doctor/doctor.ts'];
+const OWN = ['cli/terminal/print.ts', 'cli/terminal/completion.ts', 'cli/doctor/doctor.ts'];
 const HOSTILE = 'a\u001b]0;x\u0007\u009b2J\u202eb';
 const SHOWN = 'a\\u001b]0;x\\u0007\\u009b2J\\u202eb';
 

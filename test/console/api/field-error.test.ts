@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { ApiError } from '../../../console/api/api-error.ts';
-import { fieldError, otherError } from '../../../console/api/field-error.ts';
+import { ApiError, fieldError, otherError } from '../../../console/api/api-error.ts';
 
 const refused = new ApiError(422, {
   code: 'VALIDATION_ERROR',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { QueryClient } from '@tanstack/react-query';
 import { ApiError, timedOut, unreachable } from '../../../console/api/api-error.ts';
-import { queryCache, refetchAfter } from '../../../console/api/refetch-after.ts';
+import { queryCache, refetchAfter } from '../../../console/api/query-options.ts';
 
 const POLL_MS = 4_000;
 const client = new QueryClient({ queryCache });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../console/flow/draft/steps.ts';
-import { failedInBlock } from '../../../console/runs/failed-in-block.ts';
+import { failedInBlock } from '../../../console/runs/trace/executions.ts';
 
 const STEPS = [
   { type: 'parallel', step_id: 'both', branches: { left: [{ type: 'sequential', step_id: 'a' }] } },

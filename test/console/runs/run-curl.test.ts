@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { quoteForShell } from '../../../console/api/curl-command.ts';
 import { startCommand } from '../../../console/runs/run-curl.ts';
-import { quoteForShell } from '../../../console/ui/curl-command.ts';
 
 const TARGET = {
   origin: 'https://weir.example',

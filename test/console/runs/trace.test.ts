@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../console/flow/draft/steps.ts';
-import { parseRunView } from '../../../console/runs/run-view.ts';
-import { chosenExecution, nameExecution } from '../../../console/runs/trace/chosen-execution.ts';
-import { keepUnderWay } from '../../../console/runs/trace/keep-under-way.ts';
-import { listExecutions } from '../../../console/runs/trace/list-executions.ts';
-import { buildSpans, type Execution } from '../../../console/runs/trace/spans.ts';
-import { stepStatuses } from '../../../console/runs/trace/step-statuses.ts';
-import { topStepIndex } from '../../../console/runs/trace/top-step-index.ts';
+import { parseRunView } from '../../../console/runs/search.ts';
+import {
+  chosenExecution,
+  keepUnderWay,
+  listExecutions,
+  nameExecution,
+  topStepIndex,
+} from '../../../console/runs/trace/executions.ts';
+import { buildSpans, type Execution, stepStatuses } from '../../../console/runs/trace/spans.ts';
 
 const FIRST = '6a1f0c52-3f0e-4b8e-9d57-0c6c8f1e2a34';
 const SECOND = '0d0f6a5e-6f0b-4a43-8f6c-3f3a1f0f8a11';

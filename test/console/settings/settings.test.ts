@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { sinceOf } from '../../../console/settings/audit-since.ts';
 import { dropSaved } from '../../../console/settings/drop-saved.ts';
 import { groupModels } from '../../../console/settings/group-models.ts';
 import { expiryOf } from '../../../console/settings/key-expiry.ts';
-import { readAuditSearch, readLedgerSearch } from '../../../console/settings/search.ts';
+import { readAuditSearch, readLedgerSearch, sinceOf } from '../../../console/settings/search.ts';
 
 const NOW = Date.parse('2026-11-23T02:20:30.500Z');
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { dropUnknown } from '../../../console/shell/leave-out-unknown.ts';
+import { dropUnknown } from '../../../console/shell/drop-unknown.ts';
 import { readUsageSearch } from '../../../console/usage/search.ts';
 
 describe('the search parameters of an address', () => {

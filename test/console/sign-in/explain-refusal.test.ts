@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { explainRefusal, isBusy } from '../../../console/sign-in/explain-refusal.ts';
+import { explainRefusal, isBusy } from '../../../console/sign-in/sign-in-error.ts';
 
 describe('a refusal of the identity provider', () => {
   it('is a sentence that says what to do', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findInJson, jsonRows, openDepthOf, pathsAround } from '../../../console/ui/json-rows.ts';
+import { findInJson, jsonRows, openDepthOf, pathsAround } from '../../../console/ui/json/json-rows.ts';
 
 describe('the rows of a JSON value', () => {
   const value = { a: [1, { 'b/c': 'deep' }], text: 'x\ny', none: null, empty: {} };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fromNumber, toNumber } from '../../../console/ui/to-number.ts';
+import { fromNumber, toNumber } from '../../../console/ui/fields/read-text.ts';
 
 describe('a typed number', () => {
   it('is read in decimal digits, with or without a fraction', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { toSlug } from '../../../console/ui/to-slug.ts';
+import { toSlug } from '../../../console/ui/fields/read-text.ts';
 
 describe('the slug that a name suggests', () => {
   const cases: [name: string, slug: string][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { axisWidth } from '../../../console/usage/axis-width.ts';
 import { daysOf, listDays, readUsageSearch } from '../../../console/usage/search.ts';
-import { toCsv } from '../../../console/usage/to-csv.ts';
+import { toCsv } from '../../../console/usage/usage-columns.ts';
 
 describe('the range of the usage', () => {
   it('ends today, in UTC, and has its number of days', () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { connect } from '../../../db/connect.ts';
-import { logOutage } from '../../../db/connection/database-outage.ts';
+import { logOutage } from '../../../db/connection/database-errors.ts';
 import { captureLog } from '../../capture-log.ts';
 import { createAuthority } from '../../certificates.ts';
 import { startTcpProxy } from '../../fakes/tcp-proxy.ts';

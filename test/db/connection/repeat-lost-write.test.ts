@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { connect } from '../../../db/connect.ts';
-import { repeatLostWrite } from '../../../db/connection/repeat-lost-write.ts';
+import { repeatLostWrite } from '../../../db/connection/database-errors.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { loseNextCommit } from './lose-commit.ts';
 

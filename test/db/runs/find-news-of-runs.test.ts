@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { showAttempt } from '../../../db/runs/blocks-under-way.ts';
-import { findUpdatedRuns } from '../../../db/runs/find-news-of-runs.ts';
-import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
+import { findUpdatedRuns } from '../../../db/runs/find-updated-runs.ts';
+import { listRecordedBlocks } from '../../../db/runs/recorded-blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { openAccount, settle } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { sql } from 'kysely';
 import type { Db } from '../../../db/connect.ts';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
-import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
+import { listRecordedBlocks } from '../../../db/runs/recorded-blocks.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { CANCELLED } from '../../../flow/run.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';

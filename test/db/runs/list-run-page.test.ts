@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { listRunPage } from '../../../db/runs/list-run-page.ts';
-import { listRuns } from '../../../db/runs/list-runs.ts';
+import { listRunPage, listRuns } from '../../../db/runs/list-runs.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import type { ErrorCode } from '../../../flow/errors.ts';
 import type { RunError } from '../../../flow/run.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { requireSessionRoom, SESSION_BLOCKS_MAX } from '../../../db/runs/require-session-room.ts';
+import { requireSessionRoom, SESSION_BLOCKS_MAX } from '../../../db/runs/insert-calls.ts';
 import { BLOCK_RUNS_MAX } from '../../../flow/limits.ts';
 import { beginSession, openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

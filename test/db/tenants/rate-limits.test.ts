@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { takeRequests } from '../../../db/tenants/rate-limits.ts';
+import { takeRequests } from '../../../db/tenants/limits.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 describe('a rate limit', () => {

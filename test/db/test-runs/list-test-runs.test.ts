@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { publishVersion } from '../../../db/flows/versions.ts';
-import { listTestRuns } from '../../../db/test-runs/list-test-runs.ts';
+import { listTestRuns } from '../../../db/test-runs/test-runs.ts';
 import { countRowsRead } from '../count-rows-read.ts';
 import { createFlow } from '../project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { snapshotDraft } from '../../../db/flows/draft-snapshots.ts';
-import { listTestRuns } from '../../../db/test-runs/list-test-runs.ts';
 import { listResultsOf } from '../../../db/test-runs/test-results.ts';
 import { requestTestRunCancel } from '../../../db/test-runs/test-run-cancellation.ts';
 import {
   finishTestRun,
   getTest,
   insertTestRun,
+  listTestRuns,
   recordVerdict,
   TEST_RUNS_UNDER_WAY_MAX,
 } from '../../../db/test-runs/test-runs.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../../db/connect.ts';
-import { deleteDraftSnapshots } from '../../../db/upkeep/delete-draft-snapshots.ts';
+import { deleteDraftSnapshots } from '../../../db/upkeep/delete-definitions.ts';
 import { openAccount } from '../credits/ledger-fixture.ts';
 import { duringTransaction } from '../during-transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { listRecordedBlocks } from '../../../db/runs/list-recorded-blocks.ts';
+import { listRecordedBlocks } from '../../../db/runs/recorded-blocks.ts';
 import { finishRun, getRunInput } from '../../../db/runs/runs.ts';
 import { loadReferences } from '../../../db/stored-values/load-references.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';

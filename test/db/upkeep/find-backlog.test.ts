@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
-import { findBacklog } from '../../../db/upkeep/find-backlog.ts';
+import { findBacklog } from '../../../db/upkeep/list-unfinished.ts';
 import { beginAttempt, endAttempt, recordCutAttempt } from '../../../db/webhooks/delivery-attempts.ts';
 import {
   claimStalledDeliveries,

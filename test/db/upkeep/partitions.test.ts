@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { listBlocksOfCall } from '../../../db/runs/list-recorded-blocks.ts';
+import { listBlocksOfCall } from '../../../db/runs/recorded-blocks.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { createTimedId, firstIdOf } from '../../../db/timed-id.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addRateLimited } from '../../../db/usage/add-rate-limited.ts';
+import { addRateLimited } from '../../../db/usage/count-usage.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 const CALLERS = 10_000;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { limitPasswordGuesses } from '../../../dev/identity/limit-password-guesses.ts';
+import { limitPasswordGuesses } from '../../../dev/identity/interactions.ts';
 
 describe('limitPasswordGuesses', () => {
   it('keeps the count of an email, however many other emails are tried', () => {

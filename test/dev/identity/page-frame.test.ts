@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import { escapeHtml, sendPage } from '../../../dev/identity/page-frame.ts';
+import { escapeHtml, sendPage } from '../../../dev/identity/pages.ts';
 
 describe('a page of the embedded identity provider', () => {
   const send = (title: string, body: string, script?: string) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { type Postgres, startPostgres } from '../../../dev/postgres/postgres.ts';
-import { processStartTime } from '../../../dev/processes/process-identity.ts';
+import { processStartTime } from '../../../dev/processes/end-process.ts';
 
 describe('the PostgreSQL of a local start', () => {
   const stateFolder = mkdtempSync(path.join(tmpdir(), 'weir-postgres-'));

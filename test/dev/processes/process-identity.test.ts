@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { processStartTime } from '../../../dev/processes/process-identity.ts';
+import { processStartTime } from '../../../dev/processes/end-process.ts';
 import { itWith } from '../../where-available.ts';
 
 describe('the identity of a process', () => {

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { processStartTime } from '../../../dev/processes/process-identity.ts';
+import { processStartTime } from '../../../dev/processes/end-process.ts';
 import { takeProcessLock } from '../../../dev/processes/process-lock.ts';
 
 const GONE = { pid: process.pid, startTime: 'another time' };

@@ -15,10 +15,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { type Child, startChild } from '../../../dev/processes/child.ts';
-import { endRecordedProcesses } from '../../../dev/processes/end-process.ts';
-import { processStartTime } from '../../../dev/processes/process-identity.ts';
+import { endRecordedProcesses, processStartTime } from '../../../dev/processes/end-process.ts';
+import { takeStartLock } from '../../../dev/processes/process-lock.ts';
 import { restartOnExit } from '../../../dev/processes/restart-on-exit.ts';
-import { takeStartLock } from '../../../dev/processes/start-lock.ts';
 import { waitUntil } from '../../wait-until.ts';
 
 describe('processes of a local start', () => {

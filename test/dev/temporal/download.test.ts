@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { silent } from '../../../dev/progress.ts';
-import { downloadTemporal } from '../../../dev/temporal/download.ts';
+import { downloadTemporal } from '../../../dev/temporal/binary.ts';
 
 describe('the download of the Temporal binary', () => {
   const server = createServer((request, response) => answer(request, response));

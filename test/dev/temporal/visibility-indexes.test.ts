@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client, Connection } from '@temporalio/client';
+import { readSearchColumns } from '../../../dev/temporal/database-file.ts';
 import { startTemporal, type Temporal } from '../../../dev/temporal/temporal.ts';
-import { readSearchColumns } from '../../../dev/temporal/visibility-indexes.ts';
 import { SEARCH_ATTRIBUTES } from '../../../flow/run.ts';
 import { waitUntil } from '../../wait-until.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findCodeProblem } from '../../../platform/javascript/find-code-problem.ts';
+import { findCodeProblem } from '../../../platform/javascript/read-code.ts';
 
 describe('findCodeProblem', () => {
   const cases: [rule: string, source: string, problem: RegExp | undefined][] = [

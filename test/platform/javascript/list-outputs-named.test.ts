@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
-import { listOutputsNamed } from '../../../platform/javascript/list-outputs-named.ts';
+import { listOutputsNamed } from '../../../platform/javascript/read-code.ts';
 
 describe('listOutputsNamed', () => {
   const sources: [rule: string, source: string, named: string[]][] = [

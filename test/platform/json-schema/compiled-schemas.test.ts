@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createCompiledSchemas } from '../../../platform/json-schema/compiled-schemas.ts';
+import { createCompiledSchemas } from '../../../platform/json-schema/compile-schema.ts';
 import { COMPILED_MAX } from '../../../platform/json-schema/limits.ts';
 
 describe('compiled schemas', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findInexactNumber } from '../../../platform/json-text/find-inexact-number.ts';
+import { findInexactNumber } from '../../../platform/json-text/scan-json.ts';
 
 describe('a whole number that JSON.parse would change', () => {
   const cases: [text: string, found: string | undefined][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { findMember } from '../../../platform/json-text/find-member.ts';
+import { findMember } from '../../../platform/json-text/scan-json.ts';
 
 const find = (json: string, name = 'a') => {
   const found = findMember(Buffer.from(json), name);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { findStringEnd } from '../../../platform/json-text/find-string-end.ts';
+import { findStringEnd } from '../../../platform/json-text/scan-json.ts';
 
 describe('findStringEnd', () => {
   const plain = 'x'.repeat(100);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isPublicAddress } from '../../../platform/net/public-address.ts';
+import { isPublicAddress } from '../../../platform/net/resolve-public.ts';
 
 /** The first and last address of each special range, and what comes right before and after where that is public. */
 const SPECIAL = [

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
+import { buildDeliveryBody } from '../../../activities/deliveries/delivery-request.ts';
 import { createInProcessRuns } from '../../../activities/in-process-runs.ts';
 import { connect } from '../../../db/connect.ts';
 import { findBlockTrace, measureTrace } from '../../../db/runs/block-traces.ts';
-import { getRequestOfRun } from '../../../db/runs/get-request-of-run.ts';
-import { getRunInput } from '../../../db/runs/runs.ts';
+import { getRequestOfRun, getRunInput } from '../../../db/runs/runs.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';

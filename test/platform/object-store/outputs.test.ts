@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
-import { buildDeliveryBody } from '../../../activities/deliveries/delivery-body.ts';
+import { buildDeliveryBody } from '../../../activities/deliveries/delivery-request.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { type CountingModelServer, startCountingModelServer } from '../../fakes/counting-model-server.ts';

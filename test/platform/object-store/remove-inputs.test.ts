@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { connect, type Db, type Tx } from '../../../db/connect.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
-import { replaceInput, storeInputs } from '../../../db/stored-values/store-inputs.ts';
-import { inputObject, readInput } from '../../../db/stored-values/stored-inputs.ts';
+import {
+  inputObject,
+  readInput,
+  replaceInput,
+  storeInputs,
+} from '../../../db/stored-values/stored-inputs.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { openObjectStore } from '../../../platform/object-store/open-object-store.ts';

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { readConfig } from '../../../platform/config/config.ts';
-import { hashOf } from '../../../platform/object-store/hash-of.ts';
 import {
+  hashOf,
   ObjectLost,
   type ObjectStore,
+  type ObjectStoreOptions,
   ObjectStoreUnavailable,
 } from '../../../platform/object-store/object-store.ts';
-import type { ObjectStoreOptions } from '../../../platform/object-store/object-store-options.ts';
 import { openObjectStore } from '../../../platform/object-store/open-object-store.ts';
-import { createS3Store } from '../../../platform/object-store/s3-store.ts';
-import { signUrl } from '../../../platform/object-store/sign-url.ts';
+import { createS3Store, signUrl } from '../../../platform/object-store/s3-store.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { BUILD_MAX_MS } from './s3-binary.ts';

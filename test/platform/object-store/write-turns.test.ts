@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
-import { hashOf } from '../../../platform/object-store/hash-of.ts';
-import { type ObjectStore, ObjectStoreUnavailable } from '../../../platform/object-store/object-store.ts';
+import {
+  hashOf,
+  type ObjectStore,
+  ObjectStoreUnavailable,
+} from '../../../platform/object-store/object-store.ts';
 import { createS3Store } from '../../../platform/object-store/s3-store.ts';
 
 /** More than the store writes at a time for one organization. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createDiagnosticsLogger } from '../../../platform/observability/diagnostics-logger.ts';
-import { withLogContext } from '../../../platform/observability/log-context.ts';
+import { withLogContext } from '../../../platform/observability/log.ts';
+import { createDiagnosticsLogger } from '../../../platform/observability/open-telemetry.ts';
 import { captureLog } from '../../capture-log.ts';
 
 describe('a problem of OpenTelemetry', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { findFreePort } from '../../../dev/processes/ports.ts';
 import { gauge, type Reading } from '../../../platform/observability/metrics/instruments.ts';
-import { startMetrics } from '../../../platform/observability/metrics/start-metrics.ts';
+import { startMetrics } from '../../../platform/observability/start-telemetry.ts';
 import { startOtlpMetricsReceiver } from '../../fakes/otlp-metrics-receiver.ts';
 import { waitUntil } from '../../wait-until.ts';
 

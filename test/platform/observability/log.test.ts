@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { log, readableLine } from '../../../platform/observability/log.ts';
-import { addToLogContext, withLogContext } from '../../../platform/observability/log-context.ts';
+import { addToLogContext, log, readableLine, withLogContext } from '../../../platform/observability/log.ts';
 import { captureLog } from '../../capture-log.ts';
 
 describe('the log', () => {

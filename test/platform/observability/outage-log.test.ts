@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withLogContext } from '../../../platform/observability/log-context.ts';
+import { withLogContext } from '../../../platform/observability/log.ts';
 import { createOutageLog } from '../../../platform/observability/outage-log.ts';
 import { captureLog } from '../../capture-log.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { hasTraces } from '../../../platform/observability/start-traces.ts';
+import { hasTraces } from '../../../platform/observability/start-telemetry.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };

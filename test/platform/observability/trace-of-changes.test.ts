@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { recordUserChange } from '../../../db/tenants/audit-entries.ts';
 import type { RunningTraces } from '../../../platform/observability/open-telemetry-sdk.ts';
-import { startTraces } from '../../../platform/observability/start-traces.ts';
+import { startTraces } from '../../../platform/observability/start-telemetry.ts';
 import { inSpan } from '../../../platform/observability/tracing.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../fakes/identity-provider.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../fakes/otlp-receiver.ts';

@@ -1,5 +1,5 @@
 // A Weir with tracing on, whose spans a receiver of the test gets.
-import { startTraces } from '../../../platform/observability/start-traces.ts';
+import { startTraces } from '../../../platform/observability/start-telemetry.ts';
 import { type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../fakes/otlp-receiver.ts';
 import type { Tenant } from '../../harness.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { SECRETS_KEYS } from '../../harness.ts';
 
-const MODULE = new URL('../../../platform/process/end-on-signal.ts', import.meta.url).href;
+const MODULE = new URL('../../../platform/process/end-process.ts', import.meta.url).href;
 const PROGRAM = `
   import { endOnSignal } from ${JSON.stringify(MODULE)};
   endOnSignal(() => new Promise(() => {}), 600);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { checkOpenFiles } from '../../../cli/doctor/check-open-files.ts';
+import { checkOpenFiles } from '../../../cli/doctor/check-machine.ts';
 import { describeFewOpenFiles } from '../../../platform/process/few-open-files.ts';
 import { startProgram } from '../../faults/processes.ts';
 import { startWeir, type Weir } from '../../harness.ts';

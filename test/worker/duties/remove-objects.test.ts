@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { connect, type Db } from '../../../db/connect.ts';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
 import { loadTexts } from '../../../db/stored-values/load-references.ts';
-import { storeOutput } from '../../../db/stored-values/store-output.ts';
+import { storeOutput } from '../../../db/stored-values/stored-outputs.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { openObjectStore } from '../../../platform/object-store/open-object-store.ts';

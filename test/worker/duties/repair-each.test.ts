@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { GRPC } from '../../../temporal/grpc-code.ts';
+import { GRPC } from '../../../temporal/engine-errors.ts';
 import { repairEach } from '../../../worker/duties/repair-each.ts';
 
 describe('rows that are repaired while the engine', () => {

@@ -2,8 +2,8 @@ import { type CompletionContext, closeBrackets, closeBracketsKeymap } from '@cod
 import { javascript, javascriptLanguage, localCompletionSource } from '@codemirror/lang-javascript';
 import type { Diagnostic } from '@codemirror/lint';
 import { type EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { parse } from 'acorn';
 import type { LanguageSupport } from '../editor-types.ts';
-import { findSyntaxError } from '../find-syntax-error.ts';
 
 /** The names that a code block has in addition to JavaScript's own. */
 const IN_SCOPE = [
@@ -41,4 +41,21 @@ function check(view: EditorView): Diagnostic[] {
   // An error at the end of the text is marked on its last character, where it is visible.
   const start = from === line.to && from > line.from ? from - 1 : from;
   return [{ from: start, to: Math.min(start + 1, line.to), severity: 'error', message: found.message }];
+}
+
+/** Finds the first syntax error in the body of an async function. */
+export function findSyntaxError(source: string): { at: number; message: string } | undefined {
+  try {
+    parse(source, {
+      ecmaVersion: 'latest',
+      sourceType: 'script',
+      allowReturnOutsideFunction: true,
+      allowAwaitOutsideFunction: true,
+    });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || !('pos' in error)) throw error;
+    const message = error.message.replace(/ \(\d+:\d+\)$/, '');
+    return { at: Number(error.pos), message: `${message}.` };
+  }
 }

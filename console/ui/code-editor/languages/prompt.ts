@@ -2,9 +2,8 @@ import type { CompletionContext, CompletionResult } from '@codemirror/autocomple
 import type { Diagnostic } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { Decoration, type EditorView, MatchDecorator, ViewPlugin, type ViewUpdate } from '@codemirror/view';
-import type { LanguageSupport } from '../editor-types.ts';
+import { type LanguageSupport, variableScope } from '../editor-types.ts';
 import { findVariables } from '../find-variables.ts';
-import { variableScope } from '../variable-scope.ts';
 
 /** A prompt: variables are marked, completed after `{{`, and checked. */
 export function loadLanguage(): LanguageSupport {

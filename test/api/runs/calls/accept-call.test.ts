@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ApiDeps } from '../../../../api/deps.ts';
 import type { ApiContext } from '../../../../api/http/context.ts';
-import { acceptCall } from '../../../../api/runs/calls/accept-call.ts';
+import { acceptCall } from '../../../../api/runs/calls/accept-idempotently.ts';
 import { storeCall } from '../../../../api/runs/calls/store-call.ts';
 import { connect } from '../../../../db/connect.ts';
 import { ServiceError } from '../../../../flow/errors.ts';

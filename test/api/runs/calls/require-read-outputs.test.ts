@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { requireReadOutputs } from '../../../../api/runs/calls/require-read-outputs.ts';
+import { requireReadOutputs } from '../../../../api/runs/calls/check-resume.ts';
 import { readCode } from '../../../../platform/javascript/read-code.ts';
 import { code, llm, passthrough } from '../../../blocks.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { describeDifference } from '../../../../console/flow/draft/describe-difference.ts';
-import { isSameTree } from '../../../../console/flow/draft/is-same-tree.ts';
+import { describeDifference, isSameTree } from '../../../../console/flow/draft/compare-steps.ts';
 import type { Step } from '../../../../console/flow/draft/steps.ts';
 import { trees } from '../arbitrary-steps.ts';
 

@@ -1,5 +1,9 @@
-import type { DraftServer, SaveResult, ServerDraft } from '../../../../console/flow/draft/draft-state.ts';
-import { DraftStore } from '../../../../console/flow/draft/draft-store.ts';
+import {
+  type DraftServer,
+  DraftStore,
+  type SaveResult,
+  type ServerDraft,
+} from '../../../../console/flow/draft/draft-store.ts';
 import type { Step } from '../../../../console/flow/draft/steps.ts';
 
 /** A block. */

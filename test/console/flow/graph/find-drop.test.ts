@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { moveStep } from '../../../../console/flow/draft/edit-steps.ts';
 import { findStep, type Step, stepIdsOf } from '../../../../console/flow/draft/steps.ts';
-import { findDrop } from '../../../../console/flow/graph/find-drop.ts';
-import { fitsInto, initialView, viewWith } from '../../../../console/flow/graph/initial-view.ts';
-import { type Gap, layOut } from '../../../../console/flow/graph/layout.ts';
+import {
+  findDrop,
+  fitsInto,
+  type Gap,
+  initialView,
+  layOut,
+  viewWith,
+} from '../../../../console/flow/graph/layout.ts';
 import { picked } from '../arbitrary-steps.ts';
 
 describe('a dropped step', () => {

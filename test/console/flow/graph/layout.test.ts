@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { eachStep, type Step } from '../../../../console/flow/draft/steps.ts';
-import { layOut, type StepBox } from '../../../../console/flow/graph/layout.ts';
-import { arrowPath, wirePath } from '../../../../console/flow/graph/wire-path.ts';
+import { arrowPath, layOut, type StepBox, wirePath } from '../../../../console/flow/graph/layout.ts';
 import { trees } from '../arbitrary-steps.ts';
 
 const idsInside = (step: Step) => new Set([...eachStep([step])].map((placed) => placed.step.step_id));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { changeKind } from '../../../../console/flow/inspector/change-kind.ts';
-import { isWithin, withField } from '../../../../console/flow/inspector/with-field.ts';
+import { changeKind, isWithin, withField } from '../../../../console/flow/inspector/change-fields.ts';
 
 const LLM = {
   type: 'sequential',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { getCaseOfRun } from '../../../../console/flow/tests/case-draft.ts';
+import { getCaseOfRun } from '../../../../console/flow/tests/test-case.ts';
 
 describe('the test case of a run', () => {
   const input = { message: 'm', parameters: { n: 1 } };

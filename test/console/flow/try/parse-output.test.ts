@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseOutput } from '../../../../console/flow/try/parse-output.ts';
+import { parseOutput } from '../../../../console/flow/try/try-input.ts';
 
 describe('a typed output', () => {
   it('is its JSON value', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { EMPTY_EXPECTATION, parseExpectation } from '../../../../console/flow/tests/expectation.ts';
-import { parseOutput } from '../../../../console/flow/try/parse-output.ts';
+import { EMPTY_EXPECTATION, parseExpectation } from '../../../../console/flow/tests/test-case.ts';
 import {
   EMPTY_INPUT,
   imageError,
   parametersUsed,
   parseInput,
+  parseOutput,
   type TryInput,
   toolNames,
   toTryInput,

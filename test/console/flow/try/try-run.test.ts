@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../../console/flow/draft/steps.ts';
-import { applyRunEvent, applyRunState } from '../../../../console/flow/try/apply-run-event.ts';
-import { applyStepEvent } from '../../../../console/flow/try/apply-step-event.ts';
-import { statusesOf } from '../../../../console/flow/try/statuses-of.ts';
-import { beginRun, type TryRun } from '../../../../console/flow/try/try-run.ts';
+import { applyRunEvent, applyRunState, applyStepEvent } from '../../../../console/flow/try/apply-event.ts';
+import { beginRun, statusesOf, type TryRun } from '../../../../console/flow/try/try-run.ts';
 
 const usage = { promptTokens: 3, completionTokens: 4, cost: 0.5, ms: 20 };
 const ended = (key: string, status: string, more = {}) => {

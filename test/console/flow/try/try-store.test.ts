@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { ApiError, unreachable } from '../../../../console/api/api-error.ts';
 import type { FollowOptions } from '../../../../console/api/follow-options.ts';
-import type { TryServer } from '../../../../console/flow/try/try-requests.ts';
 import { toPlan } from '../../../../console/flow/try/try-run.ts';
-import { TryStore } from '../../../../console/flow/try/try-store.ts';
+import { type TryServer, TryStore } from '../../../../console/flow/try/try-store.ts';
 
 const PAUSE = {
   ...{ stepId: 'ask', stepIndex: 0, iterationsUsed: 1, toolCallMessages: [], toolCalls: [] },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describeChanges } from '../../../../console/flow/versions/describe-changes.ts';
+import { describeChanges } from '../../../../console/flow/versions/compare-versions.ts';
 
 describe('describeChanges', () => {
   it('shows short values before and after, and only the names of fields with long ones', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../../console/flow/draft/steps.ts';
-import { inKeyOrder } from '../../../../console/flow/versions/key-order.ts';
+import { inKeyOrder } from '../../../../console/flow/versions/compare-versions.ts';
 
 const write = (steps: object[]) => JSON.stringify(inKeyOrder(steps as Step[]));
 

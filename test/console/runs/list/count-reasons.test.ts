@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { countReasons } from '../../../../console/runs/list/count-reasons.ts';
+import { countReasons } from '../../../../console/runs/run.ts';
 
 describe('the reasons for which runs were not retried', () => {
   it('are counted by code, whichever run the message names', () => {

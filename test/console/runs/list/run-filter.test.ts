@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  findBulkObstacle,
-  isFiltered,
-  parseRunFilter,
-  runQuery,
-} from '../../../../console/runs/list/run-filter.ts';
+import { findBulkObstacle, isFiltered, parseRunFilter, runQuery } from '../../../../console/runs/search.ts';
 
 describe('the filter of the list of runs', () => {
   it('is read from an address', () => {

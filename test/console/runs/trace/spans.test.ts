@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../../console/flow/draft/steps.ts';
-import { buildSpans, type Execution, type Span } from '../../../../console/runs/trace/spans.ts';
-import { stepStatuses } from '../../../../console/runs/trace/step-statuses.ts';
-import { pathToSpan, visibleSpans } from '../../../../console/runs/trace/visible-spans.ts';
+import {
+  buildSpans,
+  type Execution,
+  pathToSpan,
+  type Span,
+  stepStatuses,
+  visibleSpans,
+} from '../../../../console/runs/trace/spans.ts';
 
 const T0 = Date.parse('2030-01-01T00:00:00.000Z');
 const RUN = { executionId: 'e', status: 'completed', startedAt: at(0), finishedAt: at(1_000) };

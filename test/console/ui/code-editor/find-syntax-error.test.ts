@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findSyntaxError } from '../../../../console/ui/code-editor/find-syntax-error.ts';
+import { findSyntaxError } from '../../../../console/ui/code-editor/languages/javascript.ts';
 
 describe('findSyntaxError', () => {
   it('accepts the body of an async function', () => {

@@ -1,0 +1,43 @@
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { providerOf } from '../../platform/models/registry.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { ModelProviders } from './list-models.ts';
+
+/**
+ * Reports fields that have no effect in their kind of block (docs/blocks.md). The API allows every field in every
+ * block.
+ */
+export function noteUnusedFields(definition: FlowDefinition): string[] {
+  return listBlocks(definition).flatMap(({ step_id, processor_type, model, prompt, processor_config }) => {
+    if (processor_type === 'llm') return [];
+    const isCode = processor_type === 'code';
+    const settings = Object.keys(processor_config ?? {}).filter((key) => !isCode || key !== 'timeout_ms');
+    const unused = [
+      ...(model === undefined ? [] : ['model']),
+      ...(isCode || prompt === undefined ? [] : ['prompt']),
+      ...settings.map((key) => `processor_config.${key}`),
+    ];
+    if (unused.length === 0) return [];
+    return `${step_id} is a ${processor_type} block, in which this has no effect: ${unused.join(', ')}.`;
+  });
+}
+
+/** Reports blocks without a model and models without an available key, and suggests models that work. */
+export function noteModels(
+  deps: Pick<ApiDeps, 'config' | 'registry'>,
+  providers: ModelProviders,
+  definition: FlowDefinition,
+): string[] {
+  const blocks = listBlocks(definition).filter(({ processor_type }) => processor_type === 'llm');
+  const known = new Set(deps.registry.models().map(providerOf));
+  const others = [...providers.keys()].map((provider) => `${provider}/…`).join(', ') || 'none';
+  return blocks.flatMap(({ step_id, model }) => {
+    if (model === undefined) return `${step_id} needs a model. Those that work here: ${others}.`;
+    const provider = providerOf(model);
+    // A model of an unknown provider is reported as a problem elsewhere.
+    if (providers.has(provider) || !known.has(provider)) return [];
+    const unless = Object.hasOwn(deps.config.providerUrls, provider) ? ', unless callers send their own' : '';
+    return `${step_id} would fail: there is no key for ${model}${unless}. Models that work here: ${others}.`;
+  });
+}

@@ -1,0 +1,188 @@
+import type { z } from 'zod';
+import type { FlowDefinition } from '../../flow/definition.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { findTreeProblems, tooManyBranches, tooManySteps } from '../../flow/find-tree-problems.ts';
+import { isObject } from '../../flow/json.ts';
+import { BRANCHES_MAX, FLOW_STEPS_MAX } from '../../flow/limits.ts';
+import { listBlocks } from '../../flow/plan.ts';
+import { formatPath, type PathSegment } from '../../flow/step-path.ts';
+import { requireUsableSchema } from '../../platform/json-schema/require-usable-schema.ts';
+import type { OrganizationValidator } from '../../platform/json-schema/validator.ts';
+import { LARGE_BYTES, type LargeWork } from '../../platform/limits/large-work.ts';
+import type { EndTurn } from '../../platform/limits/turns.ts';
+import type { ApiDeps } from '../deps.ts';
+import { takeLargeWork } from '../http/take-bytes.ts';
+import { findSchemaProblems, type Problem } from './file-problems.ts';
+import { findBlockProblems } from './find-block-problems.ts';
+import { FLOW_FILE_MAX_BYTES } from './flow-file.ts';
+import { codeReaderOf, type ReadCode, readCodeOf } from './read-code-of.ts';
+import type { draftProblems, placedProblem } from './schemas.ts';
+
+/** Work that needs no permit: checking the schemas of most flows takes less. */
+const AT_ONCE_MS = 10;
+
+type PlacedProblem = z.input<typeof placedProblem>;
+
+/** Longer than any valid name. Invalid names come from callers and may have any length. */
+const SHOWN_NAME_MAX_LENGTH = 200;
+
+/** Lists the problems that keep a draft from running, with positions for editors. */
+export async function findPlacedProblems(
+  definition: FlowDefinition,
+  readCode: ReadCode,
+): Promise<PlacedProblem[]> {
+  const codeOf = await readCodeOf(readCode, listBlocks(definition));
+  const found = [...findTreeProblems(definition), ...findBlockProblems(definition, codeOf)];
+  return found.map((problem) => placeProblem(definition, problem));
+}
+
+/** Lists the same problems with paths for people alone. */
+export async function findDraftProblems(
+  definition: FlowDefinition,
+  readCode: ReadCode,
+): Promise<z.infer<typeof draftProblems>> {
+  return (await findPlacedProblems(definition, readCode)).map(({ path, message }) => ({ path, message }));
+}
+
+/**
+ * Throws INVALID_TREE with every problem, RATE_LIMITED when the fair queue is full or too slow, and REQUEST_TIMEOUT
+ * when `gone` aborts first. The JSON Schemas of a draft were compiled when it was written.
+ */
+export async function requireComplete(
+  deps: Pick<ApiDeps, 'largeValues'>,
+  owner: string,
+  draft: FlowDefinition,
+  gone: AbortSignal,
+): Promise<void> {
+  const placed = await findPlacedProblems(draft, codeReaderOf(deps, owner, gone));
+  const refused = await findRefusedSchemas(deps.largeValues.work, owner, draft, () => gone);
+  const problems = [...placed, ...refused.map((problem) => placeProblem(draft, problem))];
+  if (problems.length > 0)
+    throw treeError(problems, (lines) => `The draft is not complete.\n${lines.join('\n')}`);
+}
+
+/** Throws INVALID_TREE when no further edit could complete the draft, VALIDATION_ERROR when it is too large. */
+export function requireSound(definition: FlowDefinition): void {
+  const wrong = findTreeProblems(definition).filter(({ incomplete }) => !incomplete);
+  if (wrong.length > 0) throw wrongDraft(definition, wrong);
+  if (Buffer.byteLength(JSON.stringify(definition)) > FLOW_FILE_MAX_BYTES)
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `The draft stays as it was: a flow can have at most ${FLOW_FILE_MAX_BYTES} bytes.`,
+    );
+}
+
+/** Makes the error for a draft whose problems no addition could solve. */
+export function wrongDraft(definition: FlowDefinition, found: Problem[]): ServiceError {
+  const problems = found.map((problem) => placeProblem(definition, problem));
+  return treeError(problems, (lines) => `The draft stays as it was: ${lines.join(' ')}`);
+}
+
+/**
+ * Adds the position of a problem, for people and for programs: the step, its field, and the line in the field's text.
+ */
+export function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
+  let node: unknown = definition;
+  let stepId: string | null = null;
+  let field: PathSegment[] = [];
+  for (const segment of path) {
+    node = (node as { [key: PathSegment]: unknown } | null | undefined)?.[segment];
+    const id = (node as { step_id?: unknown } | null | undefined)?.step_id;
+    field = typeof id === 'string' ? [] : [...field, segment];
+    if (typeof id === 'string') stepId = id.slice(0, SHOWN_NAME_MAX_LENGTH);
+  }
+  return {
+    path: formatPath(path.map(cut)),
+    message,
+    step_id: stepId,
+    field: formatPath(field.map(cut)) || null,
+    ...within,
+  };
+}
+
+/**
+ * Makes the INVALID_TREE that lists problems with their positions. `say` makes its message from one line for each.
+ */
+export function treeError(
+  problems: (PlacedProblem | { path: string; message: string })[],
+  say: (lines: string[]) => string,
+): ServiceError {
+  const lines = problems.map(({ path, message }) => `${path}: ${message}`);
+  return new ServiceError('INVALID_TREE', say(lines), { problems });
+}
+
+function cut(segment: PathSegment): PathSegment {
+  return typeof segment === 'string' ? segment.slice(0, SHOWN_NAME_MAX_LENGTH) : segment;
+}
+
+/**
+ * Finds the JSON Schemas of a stored definition that are refused. Those of a flow may take a second together, so they are looked at for some milliseconds at a time, in the owner's turns at large work. Throws
+ * RATE_LIMITED when a turn does not come, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
+ */
+export async function findRefusedSchemas(
+  work: LargeWork,
+  owner: string,
+  definition: FlowDefinition,
+  gone?: () => AbortSignal,
+): Promise<Problem[]> {
+  let began = performance.now();
+  let endTurn: EndTurn = () => undefined;
+  try {
+    return await findSchemaProblems(definition, async (schema) => {
+      if (performance.now() - began > AT_ONCE_MS) {
+        endTurn();
+        endTurn = await takeLargeWork(work, owner, LARGE_BYTES, { gone });
+        began = performance.now();
+      }
+      requireUsableSchema(schema);
+    });
+  } finally {
+    endTurn();
+  }
+}
+
+/** Throws INVALID_TREE for more steps or branches than a flow can have. Runs before the shape of each is checked. */
+export function requireFewSteps(body: unknown): void {
+  if (!isObject(body)) return;
+  const refuse = (path: PathSegment[], message: string) => {
+    throw wrongDraft(body as unknown as FlowDefinition, [{ path, message }]);
+  };
+  const count = countSteps(body.steps, ['steps'], refuse);
+  if (count > FLOW_STEPS_MAX) refuse(['steps'], tooManySteps(count));
+}
+
+function countSteps(
+  steps: unknown,
+  path: PathSegment[],
+  refuse: (path: PathSegment[], message: string) => void,
+): number {
+  if (!Array.isArray(steps)) return 0;
+  let count = steps.length;
+  for (const [index, step] of steps.entries()) {
+    if (!isObject(step)) continue;
+    if ('body' in step) count += countSteps(step.body, [...path, index, 'body'], refuse);
+    if (!isObject(step.branches)) continue;
+    const branches = Object.entries(step.branches);
+    const here = [...path, index, 'branches'];
+    if (branches.length > BRANCHES_MAX) refuse(here, tooManyBranches(branches.length));
+    for (const [name, branch] of branches) count += countSteps(branch, [...here, name], refuse);
+  }
+  return count;
+}
+
+/** Throws INVALID_TREE with every problem of the tree, its blocks and the JSON Schemas in it. */
+export async function requireRunnable(
+  definition: FlowDefinition,
+  validator: OrganizationValidator,
+  readCode: ReadCode,
+): Promise<void> {
+  const codeOf = await readCodeOf(readCode, listBlocks(definition));
+  const found = [
+    ...findTreeProblems(definition),
+    ...findBlockProblems(definition, codeOf),
+    ...(await findSchemaProblems(definition, validator.requireValidSchema)),
+  ];
+  if (found.length === 0) return;
+  const problems = found.map((problem) => placeProblem(definition, problem));
+  throw treeError(problems, (lines) => lines.join('\n'));
+}

@@ -1,0 +1,187 @@
+// Checks of requests that start or continue runs: overrides, tools, attachments, credits (docs/run-and-wait.md).
+
+import type { RunLimits } from '../../../db/tenants/limits.ts';
+import type { FlowDefinition, JsonSchema } from '../../../flow/definition.ts';
+import { ServiceError } from '../../../flow/errors.ts';
+import { isObject } from '../../../flow/json.ts';
+import { FLOW_STEPS_MAX } from '../../../flow/limits.ts';
+import {
+  applyOverride,
+  type BlockOverrides,
+  findOverrideProblems,
+  overrideOf,
+} from '../../../flow/overrides.ts';
+import { listBlocks } from '../../../flow/plan.ts';
+import type { Attachment } from '../../../flow/run.ts';
+import {
+  listToolSteps,
+  requireToolSteps,
+  type ToolChoice,
+  type ToolDefinition,
+} from '../../../flow/tool-calls.ts';
+import type { OrganizationValidator } from '../../../platform/json-schema/validator.ts';
+import { stay } from '../../../platform/limits/turn-to-leave.ts';
+import { type LiveRegistry, RETRY_SECONDS } from '../../../platform/models/live-registry.ts';
+import type { AcceptDeps } from '../../deps.ts';
+import { PROBLEMS_MAX } from '../../http/json-body.ts';
+import { invalidField, RetryLater } from '../../http/request-errors.ts';
+import { requireChoice } from '../run-shapes/tool-requests.ts';
+
+/**
+ * Throws VALIDATION_ERROR for more overrides than a flow can have blocks. Runs before the shape of each is checked.
+ */
+export function requireFewOverrides(body: unknown): void {
+  if (!isObject(body)) return;
+  for (const field of ['block_overrides', 'blockOverrides']) {
+    const overrides = body[field];
+    if (!isObject(overrides) || Object.keys(overrides).length <= FLOW_STEPS_MAX) continue;
+    throw invalidField(field, `must have at most ${FLOW_STEPS_MAX} entries`);
+  }
+}
+
+/**
+ * Throws VALIDATION_ERROR unless the overrides fit the flow. `field`: their name in the request. Releases the
+ * request's permit for large work while their JSON Schemas are compiled in threads.
+ */
+export async function requireValidOverrides(
+  validator: OrganizationValidator,
+  definition: FlowDefinition,
+  field: string,
+  overrides: BlockOverrides,
+  leaveLargeWork = stay,
+): Promise<void> {
+  const problems = findOverrideProblems(definition, overrides);
+  const schemas = Object.entries(overrides).flatMap(([stepId, override]) =>
+    (['inputSchema', 'outputSchema'] as const).flatMap((name) => {
+      const schema = override[name];
+      return schema === undefined ? [] : [{ field: `${stepId}.${name}`, schema }];
+    }),
+  );
+  const findProblems = async () => {
+    for (const { field, schema } of schemas) {
+      const message = await findSchemaProblem(validator, schema);
+      if (message) problems.push({ field, message });
+    }
+  };
+  if (schemas.length > 0) await leaveLargeWork(findProblems);
+  if (problems.length === 0) return;
+  const errors = problems
+    .slice(0, PROBLEMS_MAX)
+    .map((problem) => ({ field: `${field}.${problem.field}`, message: problem.message }));
+  throw new ServiceError(
+    'VALIDATION_ERROR',
+    errors.map((error) => `${error.field}: ${error.message}`).join('; '),
+    { errors },
+  );
+}
+
+async function findSchemaProblem(
+  validator: OrganizationValidator,
+  schema: JsonSchema,
+): Promise<string | undefined> {
+  try {
+    await validator.requireValidSchema(schema);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Throws MODEL_MIME_INCOMPATIBLE unless the model of every llm block, after overrides, accepts every attachment.
+ * Throws CAPABILITY_REGISTRY_UNAVAILABLE, with Retry-After, while the models' capabilities are unknown.
+ */
+export function requireImageSupport(
+  registry: LiveRegistry,
+  run: { definition: FlowDefinition; overrides: BlockOverrides; attachments: Attachment[] },
+): void {
+  if (run.attachments.length === 0) return;
+  if (!registry.isAvailable()) throw registryUnavailable();
+  for (const stored of listBlocks(run.definition)) {
+    const { step_id } = stored;
+    const block = applyOverride(stored, overrideOf(run.overrides, step_id));
+    if (block.processor_type !== 'llm') continue;
+    const { model = '' } = block;
+    // No run can use an unknown model.
+    const taken = registry.find(model)?.image_mime_types ?? [];
+    for (const [index, { mime_type }] of run.attachments.entries())
+      if (!taken.includes(mime_type)) throw mimeIncompatible({ step_id, model, mime_type, index });
+  }
+}
+
+export function registryUnavailable(): ServiceError {
+  return new RetryLater(
+    'CAPABILITY_REGISTRY_UNAVAILABLE',
+    `The service does not know yet which models take images: try again in ${RETRY_SECONDS} s.`,
+    RETRY_SECONDS,
+  );
+}
+
+export function mimeIncompatible(at: {
+  step_id: string;
+  model: string;
+  mime_type: string;
+  index: number;
+}): ServiceError {
+  const { step_id, model, mime_type, index } = at;
+  return new ServiceError(
+    'MODEL_MIME_INCOMPATIBLE',
+    `attachments.${index}.mime_type: ${model}, the model of block ${step_id}, does not take ${mime_type}.`,
+    { step_id, model, unsupported_mime: mime_type, index },
+  );
+}
+
+/**
+ * Returns the tools of a request in their stored form; {} when it has none. `steps`: the steps to run. Throws
+ * TOOLS_INVALID, TOOLS_NOT_ENABLED, TOOLS_IN_NON_SEQUENTIAL_STEP or MODEL_TOOLS_UNSUPPORTED.
+ */
+export function requireTools(
+  { registry }: Pick<AcceptDeps, 'registry'>,
+  definition: FlowDefinition,
+  overrides: BlockOverrides,
+  asked: { tools?: unknown; toolChoice?: unknown },
+  steps = definition.steps,
+): { tools?: ToolDefinition[]; tool_choice?: ToolChoice } {
+  const { tools = [], toolChoice } = asked as { tools?: ToolDefinition[]; toolChoice?: ToolChoice };
+  requireChoice({ tools, toolChoice });
+  if (tools.length === 0) return {};
+  requireToolSteps(definition);
+  const enabled = listToolSteps({ steps });
+  for (const block of listBlocks({ steps }).filter(({ step_id }) => enabled.includes(step_id))) {
+    const { model = '' } = applyOverride(block, overrideOf(overrides, block.step_id));
+    // A block with an unknown model fails at run time, with or without tools.
+    if (registry.find(model)?.tools === false) throw toolsUnsupported(model, block.step_id);
+  }
+  return { tools, ...(toolChoice !== undefined && { tool_choice: toolChoice }) };
+}
+
+export function toolsUnsupported(model: string, stepId: string): ServiceError {
+  return new ServiceError(
+    'MODEL_TOOLS_UNSUPPORTED',
+    `The model ${model} of the block ${stepId} does not support tool calling: choose another one.`,
+    { step_id: stepId, model },
+  );
+}
+
+/**
+ * Throws FORBIDDEN while the organization is suspended, and INSUFFICIENT_CREDITS. Called right before a call is
+ * stored, so that a repeated request still gets its earlier call.
+ */
+export function requireMayRun(limits: Omit<RunLimits, 'runsUnderWayMax'>): void {
+  if (limits.suspendedAt) throw suspended(limits.suspensionReason);
+  if (limits.balanceMicrocredits <= 0) throw noCredits();
+}
+
+export function suspended(reason: string | null): ServiceError {
+  const text =
+    'The operator of the service has suspended the organization: it can begin and continue no runs until the operator lets it go on.';
+  return new ServiceError('FORBIDDEN', reason ? `${text} The reason given: ${reason}` : text);
+}
+
+export function noCredits(): ServiceError {
+  return new ServiceError(
+    'INSUFFICIENT_CREDITS',
+    'The organization has no credits, or none left: the operator of the service grants them, with `weir operator credits grant <organization> <credits>`.',
+  );
+}

@@ -1,0 +1,139 @@
+// Finds organizations, projects and flows over HTTP by their path (`org/project/flow`), runs by their id, and the caller.
+
+import { z } from 'zod';
+import type { meRecord } from '../../api/organizations/me-schema.ts';
+import type { listedRuns } from '../../api/runs/run-shapes/answers.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { splitPath } from '../terminal/parse-argument.ts';
+import { callApi, listAll } from './call-api.ts';
+import { serviceUrl } from './service-url.ts';
+import { notWeir } from './to-error.ts';
+
+export type ListedRun = z.output<typeof listedRuns>['runs'][number];
+
+export type Me = z.output<typeof meRecord>;
+
+export type Named = { id: string; slug: string; name: string };
+
+let asked: Promise<Me> | undefined;
+const named = z.looseObject({ id: z.string(), slug: z.string(), name: z.string() });
+
+const text = z.string().nullable();
+
+/** The fields of the answer that commands read. A newer service may have other roles and scopes. */
+const shape = z.discriminatedUnion('kind', [
+  z.looseObject({
+    kind: z.literal('user'),
+    userId: z.string(),
+    name: text,
+    email: text,
+    organizations: z.array(z.looseObject({ ...named.shape, role: z.string(), projects: z.array(named) })),
+    invitations: z.array(z.looseObject({ id: z.string(), role: z.string(), organization: named })),
+    hasMore: z.boolean(),
+  }),
+  z.looseObject({
+    kind: z.literal('api_key'),
+    keyId: z.string(),
+    name: z.string(),
+    environment: z.string(),
+    organization: named,
+    project: named,
+  }),
+]);
+
+export type Flow = {
+  id: string;
+  projectId: string;
+  slug: string;
+  name: string;
+  description: string;
+  productionVersion: number | null;
+  latestVersion: number | null;
+  draftIsProduction: boolean;
+  draftIsPublished: boolean;
+  updatedAt: string;
+};
+
+/** Finds an organization by its slug. Throws NOT_FOUND, as the other functions here do. */
+export async function getOrganization(slug: string): Promise<Named> {
+  const me = await getMe();
+  if (me.kind === 'api_key')
+    return me.organization.slug === slug ? me.organization : unknown('organization', slug);
+  const known = me.organizations.find((one) => one.slug === slug);
+  return known ?? (me.hasMore ? bySlug('organization', slug) : unknown('organization', slug));
+}
+
+export async function getProject(path: string): Promise<Named & { organizationId: string }> {
+  const [organizationSlug = '', slug = ''] = splitPath(path, 'org/project');
+  const { id: organizationId } = await getOrganization(organizationSlug);
+  const me = await getMe();
+  const projects =
+    me.kind === 'api_key' ? [me.project] : me.organizations.find(({ id }) => id === organizationId)?.projects;
+  const known = projects?.find((one) => one.slug === slug);
+  if (known) return { ...known, organizationId };
+  if (me.kind === 'api_key' || !me.hasMore) return unknown('project', path);
+  return { ...(await bySlug('project', slug, { organization_id: organizationId })), organizationId };
+}
+
+export async function getFlow(path: string): Promise<Flow> {
+  const [organization, project, slug] = splitPath(path, 'org/project/flow');
+  const { id } = await getProject(`${organization}/${project}`);
+  const flows = await listAll<Flow>(`/api/v1/projects/${id}/flows`, 'flows');
+  const flow = flows.find((one) => one.slug === slug);
+  return flow ?? unknown('flow', path);
+}
+
+function bySlug(kind: 'organization' | 'project', slug: string, query = {}): Promise<Named> {
+  return callApi<Named>('GET', `/api/v1/${kind}s/by-slug/${encodeURIComponent(slug)}`, { query });
+}
+
+function unknown(kind: string, path: string): never {
+  throw new ServiceError(
+    'NOT_FOUND',
+    `There is no ${kind} ${path} that you can reach. weir whoami says who you are and what that is.`,
+  );
+}
+
+/** Gets who this command acts as, with the ids of what that user or API key can reach; asks once. */
+export function getMe(): Promise<Me> {
+  asked ??= callApi<unknown>('GET', '/api/v1/me').then((answer) => readMe(answer, serviceUrl()));
+  return asked;
+}
+
+/** Has the next command ask anew. */
+export function forgetMe(): void {
+  asked = undefined;
+}
+
+/** Reads the answer of GET /me of the service at `url`. Throws Unreachable when it is not that of Weir. */
+export function readMe(answer: unknown, url: string): Me {
+  if (shape.safeParse(answer).success) return answer as Me;
+  throw notWeir(url);
+}
+
+/** Lists the paths under which the caller's runs are listed: of its project for an API key, else of each organization. */
+export async function runListPaths(): Promise<string[]> {
+  const me = await getMe();
+  if (me.kind === 'api_key') return [`/api/v1/projects/${me.project.id}/runs`];
+  const organizations = me.hasMore
+    ? await listAll<Named>('/api/v1/organizations', 'organizations')
+    : me.organizations;
+  return organizations.map(({ id }) => `/api/v1/organizations/${id}/runs`);
+}
+
+/** Gets a run by its id, anywhere the caller has access. Throws RUN_NOT_FOUND. */
+export async function getRun(executionId: string): Promise<ListedRun> {
+  for (const path of await runListPaths()) {
+    const { runs } = await callApi<z.output<typeof listedRuns>>('GET', path, { query: { id: executionId } });
+    if (runs[0]) return runs[0];
+  }
+  throw new ServiceError(
+    'RUN_NOT_FOUND',
+    `There is no run ${executionId} that you can reach. Runs of deleted flows are not found by their id alone: read GET …/<org>/<project>/<flow>/jobs/${executionId}.`,
+  );
+}
+
+/** Makes the path of a run: …/jobs/{executionId}. */
+export function runPath({ organization, project, flow, executionId }: ListedRun): string {
+  return `/api/v1/seq/${organization}/${project}/${flow}/jobs/${executionId}`;
+}

@@ -1,0 +1,158 @@
+// Reads flow files, and the files with their test cases.
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { type CheckSchema, describeFileProblems, type FileProblem } from '../../api/flows/file-problems.ts';
+import { type FlowFileFormat, parseUsableDraftFile } from '../../api/flows/flow-file.ts';
+import { findNonJson, parseText } from '../../api/flows/parse-text.ts';
+import { testCaseRequest } from '../../api/test-cases/test-case-schemas.ts';
+import { ServiceError } from '../../flow/errors.ts';
+import { FLOW_FILES_MAX } from '../../flow/limits.ts';
+import { formatPath, type PathSegment } from '../../flow/step-path.ts';
+import { TEST_CASES_MAX } from '../../flow/test-case.ts';
+import type { Validator } from '../../platform/json-schema/validator.ts';
+import { readSource } from '../terminal/files.ts';
+import { UsageError } from '../terminal/parse-argument.ts';
+import type { FlowContent, TestCase } from './flow-content.ts';
+
+const testCases = z.array(testCaseRequest).max(TEST_CASES_MAX);
+
+/** A flow as its file has it; `missing` is what keeps it from being published. */
+export type LocalFlow = { file: string; flow: FlowContent; missing: FileProblem[]; tests?: TestCase[] };
+
+/**
+ * Reads flow files, and those in folders, with the test cases beside them. Throws VALIDATION_ERROR with the problems of all
+ * files, and when two files are of the same flow.
+ */
+export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
+  const files = (await Promise.all(sources.map(listFlowFiles))).flat();
+  if (files.length === 0) throw new UsageError(`There is no flow file in ${sources.join(', ')}.`);
+  const flows: LocalFlow[] = [];
+  const problems: string[] = [];
+  await withSchemaCheck(async (check) => {
+    for (const file of new Set(files))
+      await readFlowFile(file, check).then(
+        (flow) => flows.push(flow),
+        (error: unknown) => {
+          if (!(error instanceof ServiceError)) throw error;
+          problems.push(error.message.startsWith(file) ? error.message : `${file}:\n${error.message}`);
+        },
+      );
+  });
+  for (const { file, flow } of flows) {
+    const first = flows.find((other) => other.flow.slug === flow.slug);
+    if (first && first.file !== file)
+      problems.push(`${file}:\nIt has the slug of ${first.file}: ${flow.slug}.`);
+  }
+  if (problems.length > 0) throw new ServiceError('VALIDATION_ERROR', problems.join('\n'));
+  return flows;
+}
+
+/**
+ * Lists the flow files in a folder, and in those inside it; a file is itself. Links, and what is neither file nor folder, are
+ * passed over. Throws UsageError for too many files.
+ */
+export async function listFlowFiles(source: string): Promise<string[]> {
+  const found = await stat(source).catch(() => undefined);
+  if (!found?.isDirectory()) return [source];
+  const files: string[] = [];
+  for await (const file of filesIn(source)) {
+    files.push(file);
+    if (files.length > FLOW_FILES_MAX)
+      throw new UsageError(`${source} has over ${FLOW_FILES_MAX} flow files: give a smaller folder.`);
+  }
+  return files.sort();
+}
+
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const { name } = entry;
+    if (name.startsWith('.') || name === 'node_modules') continue;
+    const place = path.join(folder, name);
+    if (entry.isDirectory()) yield* filesIn(place);
+    else if (entry.isFile() && /\.(ya?ml|json)$/i.test(name) && !isTestCasesFile(name)) yield place;
+  }
+}
+
+/** Lends `work` a check of JSON Schemas, whose packages and threads are there from the first schema on. */
+async function withSchemaCheck(work: (check: CheckSchema) => Promise<void>): Promise<void> {
+  let validator: Validator | undefined;
+  try {
+    await work(async (schema) => {
+      validator ??= (await import('../../platform/json-schema/validator.ts')).createValidator();
+      await validator.of('files').requireValidSchema(schema);
+    });
+  } finally {
+    await validator?.close();
+  }
+}
+
+async function readFlowFile(file: string, check: CheckSchema): Promise<LocalFlow> {
+  const { file: flow, missing } = await parseUsableDraftFile(await readSource(file), formatOf(file), check);
+  const tests = await readTestCases(file);
+  return { file, flow, missing, ...(tests && { tests }) };
+}
+
+/** Reads the test cases beside a flow file; undefined when there is no such file. */
+async function readTestCases(file: string): Promise<TestCase[] | undefined> {
+  const beside = testCasesFile(file);
+  const found = await stat(beside).catch(() => undefined);
+  if (!found) return undefined;
+  if (!found.isFile()) throw new ServiceError('VALIDATION_ERROR', `${beside} is not a file.`);
+  const text = await readSource(beside);
+  try {
+    return parseTestCases(text);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError(error.code, `${beside}: ${error.message}`);
+  }
+}
+
+export function formatOf(file: string): FlowFileFormat {
+  return file.toLowerCase().endsWith('.json') ? 'json' : 'yaml';
+}
+
+// Files with the test cases of a flow, beside the flow's own: hello.tests.yaml beside hello.yaml.
+
+/** Names the file of the test cases that belong to a flow file. */
+export function testCasesFile(file: string): string {
+  return `${file.replace(/\.(ya?ml|json)$/i, '')}.tests.yaml`;
+}
+
+/** Tells whether a file has the name of one with test cases. */
+function isTestCasesFile(file: string): boolean {
+  return /\.tests\.ya?ml$/i.test(file);
+}
+
+/** Parses a list of test cases. Throws VALIDATION_ERROR with all problems, by line. */
+export function parseTestCases(text: string): TestCase[] {
+  const { value, problems, lineOf } = parseText(text, 'yaml');
+  const found = [...problems, ...findNonJson(value)];
+  const { data, error } = testCases.safeParse(value);
+  for (const { path, message } of error?.issues ?? []) found.push({ path: path as PathSegment[], message });
+  if (data && found.length === 0) found.push(...findTwins(data));
+  if (data && found.length === 0) return data as TestCase[];
+  throw describeFileProblems(
+    'VALIDATION_ERROR',
+    found.map(({ path, message, line = lineOf(path) }) => ({ path: formatPath(path), message, line })),
+  );
+}
+
+function findTwins(tests: { name: string }[]) {
+  const names = tests.map(({ name }) => name);
+  return names.flatMap((name, at) =>
+    names.indexOf(name) < at ? [{ path: [at, 'name'], message: 'Another case has this name.' }] : [],
+  );
+}
+
+/** Writes test cases as a file that `parseTestCases` reads as the same cases. */
+export function formatTestCases(tests: TestCase[]): string {
+  const written = tests.map(({ name, message, parameters = {}, expectation }) => ({
+    name,
+    message,
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    expectation,
+  }));
+  return stringify(written, { lineWidth: 0, aliasDuplicateObjects: false });
+}

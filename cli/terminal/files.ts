@@ -1,0 +1,57 @@
+// Reads and writes the files that arguments name; `-` is standard input.
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { ServiceError } from '../../flow/errors.ts';
+
+const UNWRITABLE: { [code: string]: string } = {
+  EACCES: 'you may not write there',
+  EEXIST: 'what should be its folder is a file',
+  EISDIR: 'it is a folder: add the name of the file',
+  ENOTDIR: 'what should be its folder is a file',
+  EROFS: 'nothing can be written there',
+};
+
+/** Reads a file as UTF-8 text; `-` is standard input. Throws a VALIDATION_ERROR that says what is wrong. */
+export async function readSource(source: string): Promise<string> {
+  const bytes =
+    source === '-' ? await buffer(process.stdin) : await readFile(source).catch(unreadable(source));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ServiceError('VALIDATION_ERROR', `${source} is not UTF-8 text.`);
+  }
+}
+
+/** Throws for a file what `readSource` would, without reading it. */
+export async function requireReadable(file: string): Promise<void> {
+  const handle = await open(file).catch(unreadable(file));
+  try {
+    await handle.read({ buffer: Buffer.alloc(1) }).catch(unreadable(file));
+  } finally {
+    await handle.close();
+  }
+}
+
+function unreadable(source: string) {
+  return (error: NodeJS.ErrnoException): never => {
+    const why = {
+      ENOENT: 'the file does not exist',
+      EISDIR: 'it is a folder',
+      EACCES: 'you may not read it',
+    };
+    const reason = why[error.code as keyof typeof why] ?? error.message;
+    throw new ServiceError('VALIDATION_ERROR', `${source} cannot be read: ${reason}.`);
+  };
+}
+
+/** Writes a file, in a folder that it makes where there is none. Throws a VALIDATION_ERROR that says what is wrong. */
+export async function writeText(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new ServiceError('VALIDATION_ERROR', `${file} cannot be written: ${UNWRITABLE[code] ?? message}.`);
+  }
+}

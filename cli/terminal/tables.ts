@@ -1,0 +1,203 @@
+// Tables and lines that the commands over HTTP and those of the operator share.
+import type { toApiKey, toAssistant } from '../../api/organizations/to-records.ts';
+import type { getDeliveryDetail, toDeliveryRecord } from '../../api/webhooks/delivery-records.ts';
+import { formatTable, formatTime, oneLine } from './print.ts';
+
+type Delivery = ReturnType<typeof toDeliveryRecord> & { executionId?: string | null };
+
+type DetailedDelivery = Awaited<ReturnType<typeof getDeliveryDetail>>;
+
+/** A block of a run, as GET …/jobs/{executionId} answers it. */
+export type BlockState = {
+  key: string;
+  name: string;
+  status: string;
+  attempts: number;
+  model: string | null;
+  errorMessage?: string;
+  usage: { promptTokens: number; completionTokens: number; cost: number; ms: number };
+};
+
+/** A block that takes long or was refused, as GET …/jobs/{executionId} answers it. */
+export type BlockUnderWay = {
+  key: string;
+  name: string;
+  status: 'running' | 'retrying';
+  attempts: number;
+  errorMessage?: string;
+  nextAttemptAt?: string;
+};
+
+type Run = {
+  executionId: string;
+  organization: string;
+  project: string;
+  flow: string;
+  version: number;
+  mode: string;
+  status: string;
+  /** The code of its error, of a run that failed. */
+  code?: string | undefined;
+  startedAt: string | Date;
+  durationMs: number | null;
+  cost: number;
+};
+
+type Entry = { at: string | Date; actor: string; action: string; resourceId: string; details: object };
+
+type Key = ReturnType<typeof toApiKey>;
+
+const CELLS = {
+  'created by': (key: Key) => key.createdBy ?? 'operator',
+  'last used': (key: Key) => formatTime(key.lastUsedAt),
+};
+
+/** Formats one row per API key, with one column of the caller's choice; returns `empty` when there are no keys. */
+export function keyTable(keys: Key[], column: keyof typeof CELLS, empty: string): string {
+  return formatTable(
+    ['key', 'name', 'scopes', 'state', 'created', column, 'expires'],
+    keys.map((key) => [
+      `weir_${key.environment}_${key.keyId}`,
+      key.name,
+      key.scopes.join(' '),
+      key.state,
+      formatTime(key.createdAt),
+      CELLS[column](key),
+      formatTime(key.expiresAt),
+    ]),
+    empty,
+  );
+}
+
+/** Formats one row per connected assistant; returns `empty` when there are none. */
+export function assistantTable(assistants: ReturnType<typeof toAssistant>[], empty: string): string {
+  return formatTable(
+    ['id', 'name', 'client', 'scopes', 'last used'],
+    assistants.map(({ id, name, clientId, scopes, lastUsedAt }) => [
+      id,
+      name ?? '',
+      clientId,
+      scopes.join(' '),
+      formatTime(lastUsedAt),
+    ]),
+    empty,
+  );
+}
+
+/** Formats one row per entry of the audit log. */
+export function auditTable(entries: Entry[]): string {
+  return formatTable(
+    ['at', 'actor', 'action', 'resource', 'details'],
+    entries.map((entry) => [
+      formatTime(entry.at),
+      entry.actor,
+      entry.action,
+      entry.resourceId,
+      JSON.stringify(entry.details),
+    ]),
+    'There are no entries.',
+  );
+}
+
+/** Formats one row per run. */
+export function runTable(runs: Run[]): string {
+  return formatTable(
+    ['execution', 'flow', 'version', 'mode', 'status', 'started', 'ms', 'credits'],
+    runs.map((run) => [
+      run.executionId,
+      `${run.organization}/${run.project}/${run.flow}`,
+      run.version,
+      run.mode,
+      run.code === undefined ? run.status : `${run.status} (${run.code})`,
+      formatTime(run.startedAt),
+      run.durationMs,
+      run.cost,
+    ]),
+    'No runs were found.',
+  );
+}
+
+/** Formats one row per block, with its error in place of its model. */
+export function blockTable(blocks: BlockState[]): string {
+  return formatTable(
+    ['block', 'name', 'status', 'ms', 'tokens', 'credits', 'attempts', 'model or error'],
+    blocks.map((block) => [
+      block.key,
+      block.name,
+      block.status,
+      block.usage.ms,
+      block.usage.promptTokens + block.usage.completionTokens,
+      block.usage.cost,
+      block.attempts,
+      block.errorMessage ?? block.model ?? '',
+    ]),
+    'No block has finished.',
+  );
+}
+
+/** Formats one block as a line. */
+export function blockLine(block: BlockState): string {
+  const tokens = block.usage.promptTokens + block.usage.completionTokens;
+  const spent = tokens > 0 ? `, ${tokens} tokens, ${block.usage.cost} credits` : '';
+  const line = `${block.status} ${block.key} (${block.name}) ${block.usage.ms} ms${spent}`;
+  return oneLine(block.errorMessage === undefined ? line : `${line}: ${block.errorMessage}`);
+}
+
+/** Formats one block under way as a line. */
+export function underWayLine(block: BlockUnderWay): string {
+  const line = `${block.status} ${block.key} (${block.name})`;
+  if (block.nextAttemptAt === undefined)
+    return oneLine(block.attempts > 1 ? `${line}, attempt ${block.attempts}` : line);
+  return oneLine(
+    `${line}, attempt ${block.attempts} failed, the next is at ${block.nextAttemptAt}: ${block.errorMessage}`,
+  );
+}
+
+/** Formats one row per delivery, with its run where that is known. */
+export function deliveryTable(deliveries: Delivery[]): string {
+  const withRun = deliveries.some(({ executionId }) => executionId !== undefined);
+  return formatTable(
+    ['delivery', 'event', ...(withRun ? ['run'] : []), 'status', 'attempt', 'answer', 'created', 'url'],
+    deliveries.map((delivery) => [
+      delivery.id,
+      delivery.eventType,
+      ...(withRun ? [delivery.executionId ?? 'test'] : []),
+      delivery.status,
+      delivery.attempt,
+      delivery.responseStatus,
+      formatTime(delivery.createdAt),
+      delivery.targetUrl,
+    ]),
+    'No deliveries were found.',
+  );
+}
+
+/** An overdue attempt waits in a queue, or its worker was lost; when it is made is not known here. */
+function describeNext(at: string): string {
+  return `, next attempt ${Date.parse(at) > Date.now() ? '' : 'due since '}${formatTime(at)}`;
+}
+
+/** Formats a delivery with its attempts and its body. */
+export function formatDelivery(delivery: DetailedDelivery): string {
+  const { nextAttemptAt, requestBody } = delivery;
+  return [
+    `${delivery.id}  ${delivery.eventType} to ${oneLine(delivery.targetUrl)}`,
+    `${delivery.status}, created ${formatTime(delivery.createdAt)}${nextAttemptAt ? describeNext(nextAttemptAt) : ''}`,
+    delivery.executionId ? `Run: ${delivery.executionId}` : 'A test, of no run.',
+    ...(delivery.errorMessage === null ? [] : [`Error: ${oneLine(delivery.errorMessage)}`]),
+    '',
+    formatTable(
+      ['round', 'attempt', 'started', 'ms', 'answer', 'error or body'],
+      delivery.attempts.map((attempt) => [
+        attempt.round,
+        attempt.attempt,
+        formatTime(attempt.startedAt),
+        attempt.durationMs,
+        attempt.responseStatus,
+        attempt.errorMessage ?? attempt.responseBody,
+      ]),
+      'No attempt was made yet.',
+    ),
+    ...(requestBody === null ? [] : ['', `Body: ${oneLine(requestBody)}`]),
+  ].join('\n');
+}

@@ -1,2 +1,0 @@
-/** The command was called wrongly; weir.ts ends with 2. */
-export class UsageError extends Error {}

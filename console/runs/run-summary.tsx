@@ -1,0 +1,127 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Step } from '../flow/draft/steps.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { formatCount, formatCredits, formatDuration, shortId } from '../ui/format.ts';
+import { Fact, Facts } from '../ui/page.tsx';
+import { Time } from '../ui/time.tsx';
+import { MODE_NAMES, type Run, type RunPath, versionName } from './run.ts';
+import style from './run-page.module.css';
+import { failedInBlock } from './trace/executions.ts';
+import type { Execution, Span } from './trace/spans.ts';
+
+/** How many block executions are shown, and how to load more. */
+export type MoreBlocks = { shown: number; isLoading: boolean; loadMore: () => void };
+
+const REASONS: Record<string, string> = {
+  credits_exhausted: 'The credits were used up.',
+  byok_rejected: 'The provider rejected your own model key.',
+};
+
+/** Shows why and where a run failed. */
+export function RunError({
+  run,
+  steps,
+  executions,
+  more,
+  onChoose,
+}: {
+  run: Run;
+  steps: Step[] | undefined;
+  executions: readonly Execution[];
+  more: MoreBlocks | undefined;
+  onChoose: (execution: Execution) => void;
+}) {
+  if (run.status !== 'failed' || run.code === 'CANCELLED') return null;
+  const failed = executions.findLast(({ status, step_id }) => status === 'failed' && step_id === run.step_id);
+  return (
+    <div role="alert" className={style.error}>
+      <p dir="auto">
+        {run.failureReason !== 'error' && `${REASONS[run.failureReason]} `}
+        {run.errorMessage}
+      </p>
+      <div>
+        <code>{run.code}</code>
+        {failed ? (
+          <Button size="small" onPress={() => onChoose(failed)}>
+            Show the block that failed
+          </Button>
+        ) : (
+          more && failedInBlock(run, steps) && <BlockNotLoaded block="The block that failed" more={more} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Says that a block execution is not among the loaded ones, and offers to load more. */
+export function BlockNotLoaded({ block, more }: { block: ReactNode; more: MoreBlocks }) {
+  return (
+    <span>
+      {block} is not among the first {formatCount(more.shown)} block executions.{' '}
+      <Button size="small" isPending={more.isLoading} onPress={more.loadMore}>
+        Show more
+      </Button>
+    </span>
+  );
+}
+
+/** The facts of a run: flow, times, mode, cost, tokens. */
+export function RunFacts({ run, path, root, now }: { run: Run; path: RunPath; root: Span; now: number }) {
+  const { org, project, flow } = path;
+  const duration = run.durationMs ?? (run.status === 'started' ? now - Date.parse(run.startedAt) : undefined);
+  return (
+    <Facts>
+      <Fact name="Flow">
+        <Link to="/orgs/$org/projects/$project/flows/$flow" params={{ org, project, flow }}>
+          {flow}
+        </Link>{' '}
+        {run.version > 0 ? (
+          <Link
+            to="/orgs/$org/projects/$project/flows/$flow/versions"
+            params={{ org, project, flow }}
+            search={{ version: run.version }}
+          >
+            {versionName(run.version)}
+          </Link>
+        ) : (
+          versionName(run.version)
+        )}
+      </Fact>
+      <Fact name="Started">
+        <Time at={run.startedAt} />
+      </Fact>
+      <Fact name="Duration">{duration === undefined ? '—' : formatDuration(Math.max(0, duration))}</Fact>
+      <Fact name="Mode">{MODE_NAMES[run.mode] ?? run.mode}</Fact>
+      <Fact name="Started by">
+        {run.keyId ? (
+          <>
+            Key <code>{run.keyId}</code> {run.environment === 'test' && <Badge>test</Badge>}
+          </>
+        ) : run.mode === 'test' ? (
+          'A test case'
+        ) : (
+          'A user'
+        )}
+      </Fact>
+      <Fact name="Credits">{formatCredits(run.cost)}</Fact>
+      <Fact name="Tokens">{formatCount(root.tokens)}</Fact>
+      {run.traceId && (
+        <Fact name="Trace">
+          <code>{run.traceId}</code>
+        </Fact>
+      )}
+      {run.repeats && (
+        <Fact name="Repeats">
+          <Link
+            to="/orgs/$org/projects/$project/flows/$flow/runs/$executionId"
+            params={{ ...path, executionId: run.repeats }}
+          >
+            <code>{shortId(run.repeats)}</code>
+          </Link>
+        </Fact>
+      )}
+    </Facts>
+  );
+}

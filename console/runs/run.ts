@@ -1,0 +1,51 @@
+// A run's shape and address, and the words for its version, status and mode.
+import type { components } from '../api/schema.d.ts';
+
+/** A run as returned by `GET …/jobs/{executionId}`. */
+export type Run = components['schemas']['JobState'];
+
+/** The path parameters of a run, in the API and in the console. */
+export type RunPath = { org: string; project: string; flow: string; executionId: string };
+
+type Refused = components['schemas']['RetriedRuns']['refused'];
+
+/** Reasons by error code. The messages themselves differ, because each names another run. */
+const REASONS: Record<string, string> = {
+  CONFLICT: 'cancelled, run again before, or itself a repetition of another run',
+  INVALID_VERSION: 'a run of the draft: try the draft again',
+  FLOW_NOT_FOUND: 'its flow or version is not there any more',
+};
+
+/** Returns `v3`, or `draft` for version 0. */
+export function versionName(version: number): string {
+  return version === 0 ? 'draft' : `v${version}`;
+}
+
+export const STATUS_NAMES: Record<string, string> = {
+  started: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  tool_calls_required: 'Waiting for tools',
+  in_progress: 'Between steps',
+};
+
+/** The names of the ways to start a run. */
+export const MODE_NAMES: Record<string, string> = {
+  execute: 'Execute',
+  jobs: 'Job',
+  step: 'Step session',
+  test: 'Test case',
+};
+
+/** Counts the reasons for which runs were skipped, most frequent first. */
+export function countReasons(refused: Refused): [reason: string, count: number][] {
+  const messages = new Map(refused.map(({ code, errorMessage }) => [code, REASONS[code] ?? errorMessage]));
+  return [...messages]
+    .map(([code, reason]): [string, number] => [reason, refused.filter((run) => run.code === code).length])
+    .sort((a, b) => b[1] - a[1]);
+}
+
+/** Returns the API path of a run, followed by `rest`. */
+export function runUrl({ org, project, flow, executionId }: RunPath, rest = ''): string {
+  return `/api/v1/seq/${encodeURIComponent(org)}/${encodeURIComponent(project)}/${encodeURIComponent(flow)}/jobs/${encodeURIComponent(executionId)}${rest}`;
+}

@@ -1,0 +1,132 @@
+// The search parameters of the pages of runs, and the API query for the filter of the list.
+
+/** The search parameters of a run's page: the selected block execution and the view. */
+export type RunView = {
+  /** The key of the block execution, such as `step#0`; without one the run itself is selected. */
+  block?: string;
+  /** The call of the execution, unless it is the last one with this key. */
+  call?: string;
+  view?: 'graph';
+};
+
+const KEY_LENGTH_MAX = 1_000;
+
+export const STATUSES = ['started', 'completed', 'failed', 'tool_calls_required', 'in_progress'] as const;
+export const MODES = ['execute', 'jobs', 'step', 'test'] as const;
+export const ENVIRONMENTS = ['live', 'test'] as const;
+/** Ranges that end now, in seconds. */
+export const RANGES = { '15m': 900, '1h': 3_600, '24h': 86_400, '7d': 604_800, '30d': 2_592_000 } as const;
+
+export type Range = keyof typeof RANGES;
+
+/** The search parameters of the page. `range` counts back from now; `since` and `until` are fixed times. */
+export type RunFilter = {
+  scope?: 'organization';
+  project?: string;
+  flow?: string;
+  version?: number;
+  status?: (typeof STATUSES)[number];
+  mode?: (typeof MODES)[number];
+  environment?: (typeof ENVIRONMENTS)[number];
+  key?: string;
+  range?: Range;
+  since?: string;
+  until?: string;
+  minCost?: number;
+  id?: string;
+};
+
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const KEY_ID = /^[A-Za-z0-9]{8}$/;
+const ID = /^[0-9a-f-]{1,36}$/;
+export const ID_LENGTH_MIN = 6;
+const VERSION_MAX = 2_147_483_647;
+const COST_MAX = 999_999_999;
+
+/** Reads the filter from an address, which anyone may have written. Invalid values are dropped. */
+export function parseRunFilter(search: Record<string, unknown>): RunFilter {
+  const { scope, project, flow, version, status, mode, environment, key, range, since, until, minCost, id } =
+    search;
+  return withoutAbsent<RunFilter>({
+    scope: scope === 'organization' ? scope : undefined,
+    project: scope === 'organization' ? match(project, SLUG) : undefined,
+    flow: match(flow, SLUG),
+    // Version 0: runs of drafts.
+    version: numberIn(version, 0, VERSION_MAX, Number.isInteger),
+    status: STATUSES.find((known) => known === status),
+    mode: MODES.find((known) => known === mode),
+    environment: ENVIRONMENTS.find((known) => known === environment),
+    // The router parses a key_id or an id of digits as a number.
+    key: match(typeof key === 'number' ? String(key) : key, KEY_ID),
+    range: (Object.keys(RANGES) as Range[]).find((known) => known === range),
+    since: range === undefined ? momentOf(since) : undefined,
+    until: range === undefined ? momentOf(until) : undefined,
+    minCost: numberIn(minCost, 0, COST_MAX),
+    id: match(typeof id === 'number' ? String(id) : id, ID),
+  });
+}
+
+/** Returns the API query for a filter. A range counts back from `now`. Ids are sent once they are long enough. */
+export function runQuery(filter: RunFilter, now: number) {
+  const { scope: _, range, id, ...rest } = filter;
+  return withoutAbsent({
+    ...rest,
+    since: range ? new Date(now - RANGES[range] * 1_000).toISOString() : rest.since,
+    id: id !== undefined && id.length >= ID_LENGTH_MIN ? id : undefined,
+  });
+}
+
+/** Whether the filter excludes runs, apart from the scope. */
+export function isFiltered({ scope: _, ...filter }: RunFilter): boolean {
+  return Object.keys(filter).length > 0;
+}
+
+/** Returns why the runs of this filter cannot be retried or cancelled in bulk; undefined when they can. */
+export function findBulkObstacle(how: 'retry' | 'cancel', filter: RunFilter): string | undefined {
+  const { scope, version, status, minCost, id } = filter;
+  const done = how === 'retry' ? 'retried' : 'cancelled';
+  if (scope) return `Runs are ${done} in one project at a time: show this project only.`;
+  if (how === 'retry' && status && status !== 'failed')
+    return 'Only failed runs can be retried: filter by Failed.';
+  if (how === 'cancel' && (status === 'completed' || status === 'failed'))
+    return 'Only runs that have not ended can be cancelled: filter by Running.';
+  if (version === 0) return `Runs of the draft cannot be ${done} at once: remove the filter by version.`;
+  if (minCost !== undefined || id !== undefined)
+    return `Runs cannot be ${done} by cost or id: remove these two filters.`;
+  return undefined;
+}
+
+function match(value: unknown, pattern: RegExp): string | undefined {
+  return typeof value === 'string' && pattern.test(value) ? value : undefined;
+}
+
+function numberIn(
+  value: unknown,
+  min: number,
+  max: number,
+  test: (value: number) => boolean = Number.isFinite,
+): number | undefined {
+  return typeof value === 'number' && test(value) && value >= min && value <= max ? value : undefined;
+}
+
+function momentOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const time = Date.parse(value);
+  const year = new Date(time).getUTCFullYear();
+  return year >= 1_000 && year <= 9_999 ? new Date(time).toISOString() : undefined;
+}
+
+function withoutAbsent<T extends object>(fields: { [Field in keyof T]: T[Field] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Reads the search parameters from an address, which anyone may have written. */
+export function parseRunView({ block, call, view }: Record<string, unknown>): RunView {
+  // The router parses a key of digits as a number.
+  const key = typeof block === 'number' ? String(block) : block;
+  return {
+    ...(typeof key === 'string' && key !== '' && key.length <= KEY_LENGTH_MAX && { block: key }),
+    ...(typeof call === 'string' && /^[0-9a-f-]{36}$/.test(call) && { call }),
+    ...(view === 'graph' && { view }),
+  };
+}

@@ -1,8 +1,0 @@
-import { useEffect } from 'react';
-
-/** Sets the title of the window. */
-export function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · Weir`;
-  }, [title]);
-}
