@@ -72,8 +72,7 @@ describe('docker-compose.yml', () => {
   it('has PostgreSQL accept more connections than Temporal, an API and three workers open', () => {
     const { environment = {} } = services.temporal ?? {};
     const ofTemporal = 4 * (Number(environment.SQL_MAX_CONNS) + Number(environment.SQL_VIS_MAX_CONNS));
-    const config = readFileSync(path.join(import.meta.dirname, '../platform/config/variables.ts'), 'utf8');
-    const ofProcess = Number(/WEIR_DATABASE_CONNECTIONS: count\.default\((\d+)\)/.exec(config)?.[1]);
+    const ofProcess = variables.shape.WEIR_DATABASE_CONNECTIONS.parse(undefined);
     const accepted = Number(services.postgres?.command?.at(-1)?.replace('max_connections=', ''));
     assert.ok(accepted > ofTemporal + 4 * ofProcess, `${accepted}, ${ofTemporal} + 4 × ${ofProcess}`);
   });
