@@ -62,7 +62,7 @@ export function inChatSpan<T>(
 }
 
 /** Names a model (provider-prefixed) and its provider in spans and metrics. */
-export function describeModel(model: string) {
+function describeModel(model: string) {
   const [prefix = '', ...rest] = model.split('/');
   return {
     'gen_ai.provider.name': PROVIDER_NAMES[prefix] ?? prefix,

@@ -20,7 +20,7 @@ const API_KEY_PREFIX = /^weir_/;
 export const KEY_OR_TOKEN = 'an API key (weir_…) or a JWT';
 
 /** Sets `ctx.state.principal`. Answers the same 401 for every problem with the key or token. */
-export function authenticate(deps: AuthDeps): ApiMiddleware {
+function authenticate(deps: AuthDeps): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const token = bearerToken(ctx.get('authorization'), KEY_OR_TOKEN);
     ctx.state.principal = await deps.signInLimiter.check(ctx.req, token, async () =>
@@ -109,7 +109,7 @@ export function refuseCredentials(): never {
 }
 
 /** Whether a key exists and is neither revoked nor expired. */
-export function isUsable(key: FoundApiKey | undefined): key is FoundApiKey {
+function isUsable(key: FoundApiKey | undefined): key is FoundApiKey {
   return key !== undefined && !key.revoked_at && !isPast(key.expires_at);
 }
 

@@ -81,7 +81,7 @@ export function wrongDraft(definition: FlowDefinition, found: Problem[]): Servic
 /**
  * Adds the position of a problem, for people and for programs: the step, its field, and the line in the field's text.
  */
-export function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
+function placeProblem(definition: FlowDefinition, { path, message, within }: Problem): PlacedProblem {
   let node: unknown = definition;
   let stepId: string | null = null;
   let field: PathSegment[] = [];

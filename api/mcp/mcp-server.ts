@@ -71,7 +71,7 @@ const LISTED = new Map(
 );
 
 /** Creates a server that answers one request of `call.user`. */
-export function createMcpServer(call: McpCall): McpServer {
+function createMcpServer(call: McpCall): McpServer {
   const server = new McpServer(
     { name: 'weir', title: 'Weir', version: VERSION },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },

@@ -199,7 +199,7 @@ export async function describeFlows(
 /**
  * Finds a project that the caller may see. Throws the same NOT_FOUND for unknown projects and for projects of others.
  */
-export async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
+async function requireProject({ deps, user }: McpCall, projectId: string): Promise<UserProject> {
   const project = (await findUserProject(deps.db, user.userId, projectId)) ?? throwProjectNotFound(projectId);
   deps.memberProfiles.save(project.organization_id, user);
   addToLogContext({ organization_id: project.organization_id });

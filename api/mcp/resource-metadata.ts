@@ -16,7 +16,7 @@ export function resourceMetadataUrl(mcp: Mcp, { host, path }: Request): string {
 }
 
 /** Returns the endpoint's URL with the host of a request, or the configured URL for an unknown host. */
-export function urlAt({ url, urls }: Mcp, host: string): string {
+function urlAt({ url, urls }: Mcp, host: string): string {
   return urls.find((one) => new URL(one).host === host) ?? url;
 }
 

@@ -60,7 +60,7 @@ const requireGrantKey: Middleware = async (ctx, next) => {
   await next();
 };
 
-export const CREDITS_PATH = `${ORGANIZATIONS_PATH}/:org_id/credits`;
+const CREDITS_PATH = `${ORGANIZATIONS_PATH}/:org_id/credits`;
 const common = { tags: ['Credits'], security: USERS_ONLY };
 const one = answer('The balance of the organization.', creditAccount, { credits: example.credits });
 

@@ -140,7 +140,7 @@ export function jobRoutes(deps: ApiDeps, updates: Updates): Route[] {
 }
 
 /** The errors of endpoints that start jobs, by status. */
-export function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
+function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
   return {
     405: errorAnswer('`tools` need /execute or /step.', { TOOLS_REQUIRE_SYNC_EXECUTE }),
     ...runErrors({ 400: { TOOLS_INVALID: TOOL_ERROR_EXAMPLES[400].TOOLS_INVALID as string } }, target),
@@ -148,7 +148,7 @@ export function jobErrors(target?: RunTarget): ZodOpenApiResponsesObject {
 }
 
 /** The handlers that read a job and start a run of `ctx.state.flow`. */
-export function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
+function jobHandlers(deps: ApiDeps): ApiMiddleware[] {
   return [
     receiveBody(deps),
     admit(deps, { patient: true }),

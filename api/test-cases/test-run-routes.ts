@@ -45,7 +45,7 @@ const listQuery = pageQuery(z.uuid('must be a nextCursor of this list')).extend(
 
 const testRunList = pageOf('TestRunList', 'test_runs', listedTestRun);
 
-export const testRunRecord = testRun.meta({ id: 'TestRun' });
+const testRunRecord = testRun.meta({ id: 'TestRun' });
 
 export function testRunRoutes(deps: ApiDeps): Route[] {
   return [

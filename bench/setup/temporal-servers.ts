@@ -125,7 +125,7 @@ async function serverEnvironment(
 }
 
 /** Waits until the server knows the namespace, and creates one that is missing. Returns the problem, if there is one. */
-export async function provideNamespace(child: Child, address: string): Promise<string | undefined> {
+async function provideNamespace(child: Child, address: string): Promise<string | undefined> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {
     try {

@@ -43,7 +43,7 @@ const MEND: { [reason in Reason]: string } = {
 const ERROR_MAX_CHARS = 80;
 
 /** The options that say which runs, of those that list them and those that change them. */
-export type FilterOptions = {
+type FilterOptions = {
   status?: string;
   mode?: string;
   environment?: string;

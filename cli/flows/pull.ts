@@ -45,7 +45,7 @@ export async function pull(
 }
 
 /** Writes `content`, the draft or a version of a flow, into a file; with a draft also its test cases. */
-export async function writeFlow(
+async function writeFlow(
   flow: Flow,
   path: string,
   content: FlowContent,

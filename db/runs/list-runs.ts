@@ -71,7 +71,7 @@ export async function findListedRun(db: Db, executionId: string) {
 }
 
 /** Selects runs with the columns for callers, except their cost. */
-export function selectRuns(db: Db) {
+function selectRuns(db: Db) {
   return db
     .selectFrom('run')
     .innerJoin('organization', 'organization.id', 'run.organization_id')

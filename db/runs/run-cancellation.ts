@@ -12,7 +12,7 @@ export const IS_OPEN = sql<boolean>`run.status in ('started', 'tool_calls_requir
 /**
  * Whether a run can be cancelled: it is open, or a session that has ended with one call while another is in flight.
  */
-export const HAS_NOT_ENDED = sql<boolean>`(${IS_OPEN} or ${hasLaterCallUnderWay()})`;
+const HAS_NOT_ENDED = sql<boolean>`(${IS_OPEN} or ${hasLaterCallUnderWay()})`;
 
 const IS_STARTED = sql<boolean>`run.status = 'started'`;
 /**

@@ -67,7 +67,7 @@ export function referenceLoader(db: Db, callId: string): Load {
 }
 
 /** Makes the function that loads the references of one call as text. */
-export function textLoader(db: Db, callId: string): LoadTexts {
+function textLoader(db: Db, callId: string): LoadTexts {
   return (refs) => loadTexts(db, callId, refs);
 }
 

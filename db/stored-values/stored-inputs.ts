@@ -20,7 +20,7 @@ export class InputBeingDeleted extends Error {
 }
 
 /** The block_key of a call's input in stored_object; no block has it. */
-export const INPUT_KEY = '';
+const INPUT_KEY = '';
 
 const OF_CALL = sql`stored_object.execution_id = run.execution_id
   and stored_object.block_key = ${sql.lit(INPUT_KEY)} and stored_object.linked`;

@@ -26,7 +26,7 @@ const COLUMNS = [
 ] as const;
 
 /** Whether a key is neither revoked nor expired. */
-export const IS_LIVE_KEY = sql<boolean>`
+const IS_LIVE_KEY = sql<boolean>`
   api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > now())`;
 
 export type NewApiKey = {

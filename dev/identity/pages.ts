@@ -127,7 +127,7 @@ ${form}
 }
 
 /** Wraps the provider's own `form`, whose id is `op.logoutForm`. */
-export function signOut(form: string): string {
+function signOut(form: string): string {
   return `<p>You sign out in this browser. What you have allowed assistants to do stays allowed.</p>
 ${form}
 <div class="actions"><button class="primary" form="op.logoutForm" name="logout" value="yes" autofocus>Sign out</button>

@@ -52,7 +52,7 @@ const FAST_FORMATS = ['uri', 'email'] as const;
 const metaSchemas = { '2020-12': new Ajv2020(OPTIONS), 'draft-07': new Ajv(OPTIONS) };
 
 /** Compiles a schema that `requireUsableSchema` accepted; throws CompilationError. */
-export function compileSchema(schema: JsonSchema): CompiledSchema {
+function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = dialectOf(schema);
   const meta = metaSchemas[dialect];
   if (!meta.validateSchema(schema)) {

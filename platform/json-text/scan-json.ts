@@ -19,10 +19,10 @@ export const COLON = 0x3a;
 export const BRACKET = 0x5b;
 
 const BACKSLASH = 0x5c;
-export const BRACKET_END = 0x5d;
+const BRACKET_END = 0x5d;
 
 export const BRACE = 0x7b;
-export const BRACE_END = 0x7d;
+const BRACE_END = 0x7d;
 
 /** A string with this many plain bytes in a row is long: a native search is faster than a loop from there on. */
 const LONG_BYTES = 64;

@@ -15,7 +15,7 @@ export function promptMaxChars({ context_tokens }: Pick<ModelCapabilities, 'cont
 }
 
 /** Throws PROMPT_TOO_LARGE when a prompt of `chars` characters would not fit. Where the model may call tools, fewer fit. */
-export function requirePromptFits(
+function requirePromptFits(
   model: string,
   capabilities: Pick<ModelCapabilities, 'context_tokens'>,
   chars: number,

@@ -60,7 +60,7 @@ export async function measureCollected(db: Db, { calls }: Calls): Promise<number
  * that later blocks read (`read`), then the latest ones. Outputs that do not fit, or are in calls that are not
  * searched, are left out. Throws CONFLICT when the last step has no output, and BODY_TOO_LARGE when it does not fit.
  */
-export async function collectOutputs(
+async function collectOutputs(
   db: Db,
   calls: Calls,
   steps: PlannedStep[],

@@ -14,7 +14,7 @@ export function describePlan({ steps }: FlowDefinition) {
  * Throws STALE_TREE when a request names a step that the flow no longer has: by its output or, in a session, by its
  * overrides.
  */
-export function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
+function requireFreshTree(definition: FlowDefinition, body: StepRequest): void {
   const known = new Set([...eachStep(definition)].map(({ step }) => step.step_id));
   const sent = [
     body.accumulatedOutputs,
