@@ -1,7 +1,7 @@
 import { DefaultFailureConverter } from '@temporalio/common';
 
 declare global {
-  /** Set before the workflow code where payloads are encrypted (worker/encode-failures.ts). */
+  /** Set before the workflow code where payloads are encrypted (worker/queue-worker.ts). */
   var weirEncodesFailures: true | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Writes large values into the object store: first a row, then the object, so that upkeep finds leftovers of a crash.
-// The record that uses the value links the row: a block its output (runs/block-runs.ts), a call its input
+// The record that uses the value links the row: a block its output (db/runs), a call its input
 // (stored-inputs.ts).
 import { sql } from 'kysely';
 import {

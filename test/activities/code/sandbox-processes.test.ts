@@ -172,7 +172,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   async function startService(rest: string) {
     const program = `
       import { createSandbox } from './activities/code/sandbox.ts';
-      import { createLargeJson } from './large-values/large-json.ts';
+      import { createLargeJson } from './platform/large-values/large-json.ts';
       const sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
       const run = async (source) =>
         (await sandbox.wait('organization')).run({ source, input: 1, message: '', parameters: {}, timeoutMs: 120_000 });

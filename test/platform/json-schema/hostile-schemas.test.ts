@@ -240,7 +240,7 @@ describe('hostile JSON Schemas', () => {
 
   it('idle threads do not keep the process alive', async () => {
     const program = `
-      import { createValidator } from './json-schema/validator.ts';
+      import { createValidator } from './platform/json-schema/validator.ts';
       console.log(await createValidator().of('organization').validate({ type: 'string' }, 1));`;
     const root = new URL('../../../', import.meta.url);
     const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: root });

@@ -8,10 +8,10 @@ const root = path.join(import.meta.dirname, '../../..');
 /** Imports a module in a thread, and prints what the thread's environment has and whether it loaded the compiler. */
 const PROGRAM = `
   import { Worker } from 'node:worker_threads';
-  import { THREAD_OPTIONS } from './fairness/thread.ts';
+  import { THREAD_OPTIONS } from './platform/limits/thread.ts';
   const seen = "process.getBuiltinModule('worker_threads').parentPort.postMessage({" +
     "environment: Object.keys(process.env), compiler: process.moduleLoadList.some((name) => name.includes('amaro'))})";
-  const code = "import('./fairness/turns.ts').then(() => { process.getBuiltinModule('module').flushCompileCache(); " + seen + " })";
+  const code = "import('./platform/limits/turns.ts').then(() => { process.getBuiltinModule('module').flushCompileCache(); " + seen + " })";
   const worker = new Worker(code, { ...THREAD_OPTIONS, eval: true });
   worker.once('message', (message) => console.log(JSON.stringify(message)));
 `;

@@ -26,8 +26,8 @@ describe('traces', () => {
   it('load nothing of OpenTelemetry while they are off, and leave work as it is', async () => {
     const program = `
       import { createRequire } from 'node:module';
-      import { startTraces } from './observability/start-traces.ts';
-      import { continueTrace, currentTrace, inSpan, isTracing, traceHeaders } from './observability/tracing.ts';
+      import { startTraces } from './platform/observability/start-telemetry.ts';
+      import { continueTrace, currentTrace, inSpan, isTracing, traceHeaders } from './platform/observability/tracing.ts';
       await startTraces('weir-test');
       const loaded = Object.keys(createRequire(process.cwd() + '/x.js').cache);
       const works = [await inSpan('test', { request: {} }, async () => 1), await continueTrace(null, async () => 2)];
