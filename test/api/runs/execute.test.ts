@@ -186,7 +186,6 @@ describe('POST …/execute', () => {
         ['POST', 'jobs', { message: '' }],
         ['POST', 'step', { executionId: null, stepIndex: 0, message: '' }],
         ['GET', `jobs/${executionId}`, undefined],
-        ['POST', `jobs/${executionId}/cancel`, undefined],
       ] as const) {
         const codeOf = async (of: string, key = tenant.key) =>
           (await weir.call(method, `${of}/v0/${path}`, { key, body })).body.detail.code;
