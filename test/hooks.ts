@@ -27,10 +27,21 @@ export const mochaHooks = {
   },
 };
 
-/** CI would wait for what is open for ever. */
-export function mochaGlobalTeardown(): void {
+const ends: (() => Promise<unknown>)[] = [];
+
+/**
+ * Has `end` called after the last test, the last one added first. Where files run side by side, mocha ends their processes
+ * instead.
+ */
+export function atEndOfRun(end: () => Promise<unknown>): void {
+  ends.unshift(end);
+}
+
+/** Closes what the files of this process share. CI would wait for ever for what is still open. */
+export async function mochaGlobalTeardown(): Promise<void> {
   setTimeout(() => {
     console.error(`Something is still open ${GRACE_MS / 1_000} s after the last test: ending it.`);
     process.exit();
   }, GRACE_MS).unref();
+  for (const end of ends) await end();
 }

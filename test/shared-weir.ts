@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { type IdentityProvider, startIdentityProvider } from './fakes/identity-provider.ts';
 import { type FakeModelServer, startFakeModelServer } from './fakes/model-server.ts';
 import { startWeir, type Weir } from './harness.ts';
+import { atEndOfRun } from './hooks.ts';
 
 export type SharedWeir = Weir & { models: FakeModelServer; provider: IdentityProvider };
 
@@ -20,6 +21,10 @@ async function start(): Promise<SharedWeir> {
   const { baseUrl } = models.provider;
   const env = { ...provider.env, DEMO_BASE_URL: baseUrl, OPENAI_BASE_URL: baseUrl };
   const weir = await startWeir({ env });
+  atEndOfRun(async () => {
+    await weir.stop();
+    await Promise.all([models.close(), provider.close()]);
+  });
   return {
     ...weir,
     models,

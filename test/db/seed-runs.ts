@@ -42,7 +42,8 @@ function statements(count: number, busyFlowId: string) {
         select row_number() over (order by flow.id <> ${busyFlowId}, flow.id, version.version) - 1 as n,
           flow.id as flow_id, version.id as flow_version_id, project.id as project_id, project.organization_id
         from flow_version version join flow on flow.id = version.flow_id join project on project.id = flow.project_id
-        where version.version is not null`,
+          join organization on organization.id = project.organization_id
+        where version.version is not null and organization.deleted_at is null`,
     sql`
       create temporary table seed_run as
         select g, timed_id(started_at) as execution_id, g <= ${rare} as rare, started_at,

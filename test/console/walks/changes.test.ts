@@ -29,7 +29,7 @@ async function loseAnswers(page: Page, address: string, count: number): Promise<
   });
 }
 
-describeWalks('a change in the console', (walk) => {
+describeWalks('a change in the console', (walk, walkApart) => {
   walk('is made once when its button is pressed twice', 'owner', async ({ page, weir, open }) => {
     const posts = listPosts(page);
     const flow = await createFlow(weir, 'pressed-twice', [code('a', 'throw new Error("no");')]);
@@ -59,9 +59,10 @@ describeWalks('a change in the console', (walk) => {
     assert.deepEqual(posts, ['versions', 'retry', 'api-keys', 'test']);
   });
 
-  walk('is not made by the double click that opens its dialog', 'owner', async ({ page, open }) => {
+  walkApart('is not made by the double click that opens its dialog', 'owner', async ({ page, open }) => {
     const made: string[] = [];
     page.on('request', (request) => request.method() === 'DELETE' && made.push(request.url()));
+    await page.clock.install();
     await open(`${PROJECT}/keys`);
     const opener = page.getByRole('button', { name: /^Revoke / }).first();
     const dialog = page.getByRole('dialog', { name: /^Revoke / });
@@ -74,7 +75,7 @@ describeWalks('a change in the console', (walk) => {
     await page.mouse.move(x + 5, y + 5);
     await page.mouse.down({ clickCount: 2 });
     await page.mouse.up({ clickCount: 2 });
-    await page.waitForTimeout(300); // React Aria would make a click of its own after 80 ms.
+    await page.clock.runFor(300); // React Aria would make a click of its own after 80 ms.
     await page.mouse.click(5, 5);
     await dialog.waitFor({ state: 'detached' });
     assert.deepEqual(made, []);
@@ -149,7 +150,7 @@ describeWalks('a change in the console', (walk) => {
     return { dialog, press, giveUp };
   }
 
-  walk('without a response is aborted, and its dialog can be closed before', 'owner', async (tour) => {
+  walkApart('without a response is aborted, and its dialog can be closed before', 'owner', async (tour) => {
     const { page, open } = tour;
     await open(PROJECT);
     const { dialog, press, giveUp } = await leaveUnanswered(tour, '**/flows');
@@ -217,7 +218,7 @@ describeWalks('a change in the console', (walk) => {
       assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), 'Typed meanwhile');
     });
 
-  walk(
+  walkApart(
     'whose response is shown only once keeps its dialog open until it is aborted',
     'owner',
     async (tour) => {
@@ -236,12 +237,7 @@ describeWalks('a change in the console', (walk) => {
 
   walk('that recovers deliveries finds dead letters most of a day old', 'owner', async (tour) => {
     const { page, weir, open } = tour;
-    const { id } = await weir.db
-      .selectFrom('organization')
-      .select('id')
-      .where('slug', '=', 'demo')
-      .executeTakeFirstOrThrow();
-    const ids = await recordDeliveries(weir, { organizationId: id }, 1);
+    const ids = await recordDeliveries(weir, weir, 1);
     const createdAt = new Date(Date.now() - 30 * 3_600_000);
     await changeDeliveries(weir, ids, { status: 'dead_letter', created_at: createdAt });
     await open('orgs/demo/webhooks');

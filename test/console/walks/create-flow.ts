@@ -8,11 +8,7 @@ const keys = new WeakMap<ConsoleWeir, string>();
 
 /** A flow of the demo project, read and changed by a client beside the console. */
 export async function createFlow(weir: ConsoleWeir, slug: string, steps: Step[]) {
-  const { id: projectId } = await weir.db
-    .selectFrom('project')
-    .select('id')
-    .where('slug', '=', 'demo')
-    .executeTakeFirstOrThrow();
+  const { projectId } = weir;
   const flows = `${weir.url}/api/v1/projects/${projectId}/flows`;
   const works = async (known: string) =>
     (await fetch(flows, { headers: { authorization: `Bearer ${known}` } })).ok;

@@ -7,6 +7,8 @@ import { describeWalks } from './describe-walks.ts';
 
 const named = (name: string): Step => ({ ...passthrough('only'), name });
 const step = (page: Page, name: RegExp) => page.getByRole('treeitem', { name });
+/** As when the reader comes back to the page, which then asks whether the draft was changed elsewhere. */
+const comeBack = (page: Page) => page.evaluate("dispatchEvent(new Event('focus'))");
 const isSaved = (page: Page) => page.getByText('Saved', { exact: true }).waitFor();
 
 describeWalks('the editor of a flow', (walk) => {
@@ -160,6 +162,7 @@ describeWalks('the editor of a flow', (walk) => {
       await open(flow.path);
       await step(page, /^First,/).waitFor();
       await flow.replace([named('Theirs')]);
+      await comeBack(page);
       await step(page, /^Theirs,/).waitFor();
       const note = page.getByText('The draft was changed elsewhere, and is shown as it is now.');
       await note.waitFor();
@@ -175,6 +178,7 @@ describeWalks('the editor of a flow', (walk) => {
       await step(page, /^First,/).waitFor();
       const asked = page.waitForRequest('**/audit-log?**');
       await flow.replace([named('Theirs')]);
+      await comeBack(page);
       await asked;
     },
   );

@@ -24,7 +24,6 @@ describeWalks('the first hour in the console', (walk) => {
       await page.getByLabel('Name').fill('Walk');
       await page.getByRole('button', { name: 'Create flow' }).click();
       await page.getByRole('heading', { name: 'No steps yet' }).waitFor();
-      await lookAt('editor-empty');
 
       await page.getByRole('button', { name: 'Model call' }).click();
       await page.getByRole('combobox', { name: 'Model' }).fill('demo/');
@@ -94,7 +93,6 @@ describeWalks('the first hour in the console', (walk) => {
       await open(`${PROJECT}/runs`);
       await page.getByRole('link', { name: answer.body.executionId.slice(-8) }).click();
       await page.getByText('Write a sentence').first().waitFor();
-      await lookAt('run');
 
       await open(`${PROJECT}/keys`);
       const row = page.getByRole('row').filter({ hasText: 'A caller' });

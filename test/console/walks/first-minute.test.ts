@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describeWalks } from './describe-walks.ts';
 
-describeWalks('the first minute in the console', (walk) => {
-  walk(
+describeWalks('the first minute in the console', (walk, walkApart) => {
+  walkApart(
     'signs the owner in by the one-time link, which is gone from the address',
     'nobody',
     async ({ page, weir }) => {
@@ -13,7 +13,7 @@ describeWalks('the first minute in the console', (walk) => {
     },
   );
 
-  walk(
+  walkApart(
     'takes a one-time link once: opened again elsewhere, it asks for a password and says why',
     'nobody',
     async ({ page, weir }) => {

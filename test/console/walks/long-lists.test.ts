@@ -11,12 +11,7 @@ const ROWS_MAX = 80;
 
 /** Adds runs to the demo project. */
 async function seed(weir: ConsoleWeir, count: number): Promise<void> {
-  const { id } = await weir.db
-    .selectFrom('flow')
-    .select('id')
-    .where('slug', '=', 'hello')
-    .executeTakeFirstOrThrow();
-  await seedRuns(weir.db, { count, busyFlowId: id });
+  await seedRuns(weir.db, { count, busyFlowId: weir.helloId });
 }
 
 describeWalks('long lists in the console', (walk) => {
@@ -83,7 +78,7 @@ describeWalks('long lists in the console', (walk) => {
     await sql`
       insert into flow (project_id, slug, name, draft, draft_digest)
       select project_id, 'many-' || number, 'Number ' || number, draft, draft_digest
-      from flow, generate_series(1, 4900) as number where slug = 'hello'`.execute(weir.db);
+      from flow, generate_series(1, 4900) as number where id = ${weir.helloId}`.execute(weir.db);
     await open('orgs/demo/projects/demo');
     const field = page.getByRole('searchbox', { name: 'Find a flow' });
     const found = (text: string) => page.getByRole('status').filter({ hasText: text });
@@ -105,7 +100,7 @@ describeWalks('long lists in the console', (walk) => {
     await sql`
       insert into flow (project_id, slug, name, draft, draft_digest)
       select project_id, 'other-' || number, 'Other ' || number, draft, draft_digest
-      from flow, generate_series(1, 9) as number where slug = 'hello'`.execute(weir.db);
+      from flow, generate_series(1, 9) as number where id = ${weir.helloId}`.execute(weir.db);
     await open('orgs/demo/projects/demo');
     const field = page.getByRole('searchbox', { name: 'Find a flow' });
     const isFound = async () => {
@@ -134,6 +129,7 @@ describeWalks('long lists in the console', (walk) => {
       const { user_id } = await weir.db
         .selectFrom('membership')
         .select('user_id')
+        .where('organization_id', '=', weir.organizationId)
         .where('role', '=', 'member')
         .executeTakeFirstOrThrow();
       await sql`

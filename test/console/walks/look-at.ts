@@ -1,7 +1,7 @@
-// A page as its readers see it: pictures in light and dark, wide and narrow, and the findings of axe.
+// A page as its readers see it: the findings of axe in light and dark, wide and narrow, and pictures with WEIR_PICTURES=1.
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
+import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 export const PICTURES = path.join(import.meta.dirname, '../../../test-results/console');
@@ -11,24 +11,32 @@ const SERIOUS = ['serious', 'critical'];
 /** Whether a reader can see and reach everything also depends on the colours and the width; the other rules do not. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 const WIDTH_RULES = ['scrollable-region-focusable', 'button-name', 'link-name', 'label'];
+/** Lets the page draw itself at its new size, and ends what is moving, so that axe sees the final colours. */
+const SETTLE = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => {
+  for (const moving of document.getAnimations())
+    if (moving.effect.getComputedTiming().endTime === Infinity) moving.cancel();
+    else moving.finish();
+})`;
 
 /**
- * Takes pictures of the page as `name`, once it has loaded. Fails when axe finds something serious, or a narrow page
- * scrolls sideways.
+ * Fails when axe finds something serious on the page, once it has loaded, or a narrow page scrolls sideways. Takes pictures
+ * of the page as `name` with WEIR_PICTURES=1.
  */
 export async function lookAt(page: Page, name: string): Promise<void> {
   const loading = page.getByRole('status').filter({ hasText: /^\s*Loading/ });
   while ((await loading.count()) > 0) await loading.first().waitFor({ state: 'detached' });
+  await page.evaluate(axe.source);
   const findings: string[] = [];
   for (const size of [WIDE, NARROW]) {
     await page.setViewportSize(size);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      // Ends what is moving, too, so that axe sees the final colours.
-      await page.screenshot({
-        path: path.join(PICTURES, `${name}-${size.width}-${colorScheme}.png`),
-        animations: 'disabled',
-      });
+      await page.evaluate(SETTLE);
+      if (process.env.WEIR_PICTURES === '1')
+        await page.screenshot({
+          path: path.join(PICTURES, `${name}-${size.width}-${colorScheme}.png`),
+          animations: 'disabled',
+        });
       if (size === NARROW && (await isTooWide(page))) findings.push(`wider than ${size.width} px`);
       const rules = colorScheme === 'dark' ? COLOUR_RULES : size === NARROW ? WIDTH_RULES : undefined;
       if (size === WIDE || colorScheme === 'light')
@@ -45,13 +53,17 @@ function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 }
 
-/** Runs axe, all of it unless `rules` are named. */
+/** Runs axe, which the page has loaded: all of it unless `rules` are named. */
 async function findSerious(page: Page, rules?: string[]): Promise<string[]> {
   // Announcements name elements that may be gone, and go themselves within seconds.
-  const axe = new AxeBuilder({ page }).setLegacyMode().exclude('[data-live-announcer]');
-  const { violations } = await axe
-    .options({ resultTypes: ['violations'], ...(rules && { runOnly: { type: 'rule', values: rules } }) })
-    .analyze();
+  const context = { exclude: ['[data-live-announcer]'] };
+  const options: RunOptions = {
+    resultTypes: ['violations'],
+    ...(rules && { runOnly: { type: 'rule', values: rules } }),
+  };
+  const { violations }: AxeResults = await page.evaluate(
+    `axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`,
+  );
   return violations
     .filter(({ impact }) => SERIOUS.includes(impact ?? ''))
     .map(({ id, help, nodes }) => {

@@ -58,7 +58,7 @@ async function push(weir: ConsoleWeir, key: string, slug: string, name: string):
   await rm(folder, { recursive: true });
 }
 
-describeWalks('a flow that is released', (walk) => {
+describeWalks('a flow that is released', (walk, walkApart) => {
   walk('is published, put into production and rolled back', 'owner', async ({ page, weir, open }) => {
     const flow = await createFlow(weir, 'released', [named('First')]);
     await open(flow.path);
@@ -201,17 +201,21 @@ describeWalks('a flow that is released', (walk) => {
       assert.deepEqual(await flow.names(), ['Theirs']);
     });
 
-  walk('shows what somebody else publishes, and puts into production', 'owner', async (tour) => {
+  walkApart('shows what somebody else publishes, and puts into production', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'published-elsewhere', [named('First')]);
+    await page.clock.install();
     await open(`${flow.path}/versions`);
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByRole('heading', { name: 'Publish version 1' }).waitFor();
     await flow.publish();
+    // The page asks for the flow and its versions every five seconds.
+    await page.clock.fastForward(5_000);
     await page.getByRole('heading', { name: 'Publish version 2' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Version 1' }).waitFor();
     await weir.db.updateTable('flow').set({ production_version: 1 }).where('id', '=', flow.id).execute();
+    await page.clock.fastForward(5_000);
     await page.getByText('v1 in production').waitFor();
   });
 });

@@ -4,7 +4,7 @@ import { describeWalks } from './describe-walks.ts';
 
 const RUNS = 'orgs/demo/projects/demo/runs';
 
-describeWalks('filters of runs in the console', (walk) => {
+describeWalks('filters of runs in the console', (walk, walkApart) => {
   walk('show no result until it is loaded', 'member', async ({ page, open }) => {
     await open(`${RUNS}?status=failed`);
     await page.getByRole('heading', { name: 'No run matches these filters' }).waitFor();
@@ -34,7 +34,7 @@ describeWalks('filters of runs in the console', (walk) => {
     await page.locator('[aria-busy=false]').getByRole('table', { name: 'Runs' }).waitFor();
   });
 
-  walk('restart a range when it is chosen again, and show its start', 'member', async (tour) => {
+  walkApart('restart a range when it is chosen again, and show its start', 'member', async (tour) => {
     const { page, open } = tour;
     await page.clock.install();
     const since = (request: Request) => Date.parse(new URL(request.url()).searchParams.get('since') ?? '');

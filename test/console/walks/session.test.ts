@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { code } from '../../blocks.ts';
 import { createFlow } from './create-flow.ts';
 import { describeWalks } from './describe-walks.ts';
+import { signIn } from './sign-in.ts';
 
 const EMAIL = 'admin@weir.local';
 
-describeWalks('a session in the console', (walk) => {
-  walk(
+describeWalks('a session in the console', (walk, walkApart) => {
+  walkApart(
     'that has ended is opened again beside the page, which stays as it is',
-    'admin',
+    'nobody',
     async ({ page, weir, open, allow }) => {
       allow(/40[01]/);
+      await signIn(page.context(), weir, EMAIL);
       await open('orgs/demo/projects/demo');
       await page.evaluate('globalThis.stays = true');
       const elsewhere = await page.context().newPage();
@@ -46,12 +48,13 @@ describeWalks('a session in the console', (walk) => {
     },
   );
 
-  walk(
+  walkApart(
     'that ends while a draft is not saved is opened again on the page that stays',
-    'owner',
+    'nobody',
     async (tour) => {
       const { page, weir, open, allow } = tour;
       allow(/503/);
+      await signIn(page.context(), weir, 'owner@weir.local');
       const flow = await createFlow(weir, 'kept-at-sign-out', [code('only', 'return 1')]);
       await open(`${flow.path}?step=only`);
       await page.route('**/draft', (route) =>
@@ -76,7 +79,8 @@ describeWalks('a session in the console', (walk) => {
     },
   );
 
-  walk('ends in every tab without asking again', 'member', async ({ page, weir, open }) => {
+  walkApart('ends in every tab without asking again', 'nobody', async ({ page, weir, open }) => {
+    await signIn(page.context(), weir, 'member@weir.local');
     await open('orgs/demo/projects/demo');
     const other = await page.context().newPage();
     await other.goto(`${weir.url}/console/`);
@@ -88,15 +92,19 @@ describeWalks('a session in the console', (walk) => {
     await other.getByLabel('Password').waitFor();
   });
 
-  walk('that was cancelled can be started again at the wanted page', 'nobody', async ({ page, weir }) => {
-    const wanted = `${weir.url}/console/orgs/demo/usage?range=7d`;
-    await page.goto(wanted);
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('The sign-in was refused or cancelled.').waitFor();
-    assert.equal(page.url(), wanted);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByLabel('Password').waitFor();
-  });
+  walkApart(
+    'that was cancelled can be started again at the wanted page',
+    'nobody',
+    async ({ page, weir }) => {
+      const wanted = `${weir.url}/console/orgs/demo/usage?range=7d`;
+      await page.goto(wanted);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText('The sign-in was refused or cancelled.').waitFor();
+      assert.equal(page.url(), wanted);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByLabel('Password').waitFor();
+    },
+  );
 
   walk('continues while the identity provider is too busy to renew it', 'owner', async (tour) => {
     const { page, weir, open, allow } = tour;
@@ -116,7 +124,7 @@ describeWalks('a session in the console', (walk) => {
     assert.equal(await page.getByRole('dialog', { name: 'Your session has ended' }).count(), 0);
   });
 
-  walk('cannot be opened with a wrong clock, and says so', 'nobody', async ({ page, weir }) => {
+  walkApart('cannot be opened with a wrong clock, and says so', 'nobody', async ({ page, weir }) => {
     await page.addInitScript('const now = Date.now; Date.now = () => now() + 30 * 86_400_000;');
     await page.goto(`${weir.url}/console/`);
     await page.getByLabel('Email').fill(EMAIL);

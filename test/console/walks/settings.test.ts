@@ -49,12 +49,16 @@ describeWalks('the settings of the console', (walk) => {
     const { page, weir, open } = tour;
     const accounts = await weir.db
       .selectFrom('membership')
-      .innerJoin('organization', 'organization.id', 'membership.organization_id')
       .select(['organization_id', 'user_id', 'role'])
-      .where('slug', '=', 'demo')
+      .where('organization_id', '=', weir.organizationId)
       .execute();
     const createdBy = (user_id: string) =>
-      weir.db.updateTable('api_key').set({ created_by: user_id }).where('name', '=', 'npm start').execute();
+      weir.db
+        .updateTable('api_key')
+        .set({ created_by: user_id })
+        .where('project_id', '=', weir.projectId)
+        .where('name', '=', 'npm start')
+        .execute();
     const member = accounts.find(({ role }) => role === 'member') ?? assert.fail();
     await weir.db
       .insertInto('member_profile')
@@ -153,7 +157,7 @@ describeWalks('the settings of the console', (walk) => {
     await open('orgs/demo/settings');
     await sql`
       insert into project (organization_id, slug, name)
-      select id, 'made-meanwhile', 'Made meanwhile' from organization where slug = 'demo'`.execute(weir.db);
+      values (${weir.organizationId}, 'made-meanwhile', 'Made meanwhile')`.execute(weir.db);
     await page.evaluate("history.pushState(null, '', '/console/orgs/demo/projects/made-meanwhile')");
     await page.getByRole('heading', { name: 'Create the first flow' }).waitFor();
     await open('orgs/demo/settings/projects');

@@ -184,9 +184,8 @@ describeWalks('trying, testing and calling a flow in the console', (walk) => {
   walk(
     'writes the key that is made there into the program, which works',
     'owner',
-    async ({ page, open, weir, lookAt }) => {
+    async ({ page, open, weir }) => {
       await open(`${FLOW}/call`);
-      await lookAt('call');
       await page.getByRole('button', { name: 'Make a key here' }).click();
       await page.getByRole('button', { name: 'Make key' }).click();
       await page.getByRole('region', { name: 'API key', exact: true }).waitFor();

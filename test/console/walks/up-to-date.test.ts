@@ -86,7 +86,7 @@ describeWalks('what the console shows while data changes', (walk) => {
       weir.db
         .updateTable('organization')
         .set({ ...names, updated_at: sql`now()` })
-        .where('slug', '=', 'demo')
+        .where('id', '=', weir.organizationId)
         .execute();
     const showsIn = (field: Locator, value: string) =>
       waitUntil(async () => {

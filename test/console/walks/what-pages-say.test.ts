@@ -14,7 +14,7 @@ async function isWithin(part: Locator, whole: Locator): Promise<void> {
   assert.ok(inner && outer && inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width);
 }
 
-describeWalks('what pages of the console say', (walk) => {
+describeWalks('what pages of the console say', (walk, walkApart) => {
   walk('has a heading and a title where there is no such flow', 'member', async ({ page, open }) => {
     await open(`${PROJECT}/flows/none`);
     await page.getByRole('heading', { name: 'No such flow' }).waitFor();
@@ -98,9 +98,10 @@ describeWalks('what pages of the console say', (walk) => {
     assert.equal(await panel.getByRole('alert').count(), 0);
   });
 
-  walk('of an unreachable service disappears once it is back', 'owner', async (tour) => {
+  walkApart('of an unreachable service disappears once it is back', 'owner', async (tour) => {
     const { page, open, allow } = tour;
     allow(/ERR_FAILED/);
+    await page.clock.install();
     await open('orgs/demo/settings');
     await page.getByLabel('Description').fill('typed meanwhile');
     await page.route('**/api/v1/**', (route) => route.abort());
@@ -108,6 +109,8 @@ describeWalks('what pages of the console say', (walk) => {
     const note = page.getByText('The service cannot be reached.');
     await note.first().waitFor();
     await page.unrouteAll();
+    // What the page shows is asked for again after ten seconds.
+    await page.clock.fastForward(10_000);
     await note.first().waitFor({ state: 'detached' });
     assert.equal(await page.getByLabel('Description').inputValue(), 'typed meanwhile');
   });
