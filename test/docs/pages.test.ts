@@ -76,7 +76,7 @@ describe('the documentation', () => {
 
   it('gives a reason for every package that the service depends on', () => {
     const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-    const reasons = readPage('docs/decisions');
+    const reasons = readPage('docs/decisions/dependencies.md');
     const unexplained = Object.keys(dependencies).filter(
       (name) => !reasons.includes(`\`${name}\``) && !reasons.includes(`\`${path.dirname(name)}/*\``),
     );
