@@ -139,7 +139,7 @@ function queryOf({ org: organization = '', project = '', flow = '' }: FlowPath, 
 
 /** The error for a flow that a caller cannot reach or that has no such version. The message does not say which. */
 export function flowNotFound(version?: number | 'production'): ServiceError {
-  const none = 'There is no such flow for this caller';
+  const none = 'The flow does not exist, or this caller may not see it';
   if (version === undefined) return new ServiceError('FLOW_NOT_FOUND', `${none}.`);
   const missing =
     version === 'production'
