@@ -111,9 +111,8 @@ async function findProblems(
 }
 
 /**
- * Loads the ids of the flow in the path, for requests about its runs: the flow may be unpublished. Throws the same
- * errors as `loadFlow` for unknown flows and for drafts. With `deletedToo`, the flow of the path's run may have been
- * deleted.
+ * Loads the ids of the flow in the path, for requests about its runs. The flow may be unpublished. Throws the same
+ * errors as `loadFlow` for unknown flows and for drafts. `deletedToo`: accepts the deleted flow of the run in the path.
  */
 export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMiddleware {
   return async function loadFlowIds(ctx, next) {
