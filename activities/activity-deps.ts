@@ -38,7 +38,7 @@ export type ActivityDeps = {
   enterPlace?: EnterPlace | undefined;
   /** Bounds the model calls of the process, by provider. */
   modelTurns: TurnsByKind;
-  /** Bound the regular activities of blocks and tests that the process has taken, those that wait included. */
+  /** Limits on the regular activities of blocks and tests in this process, including queued activities. */
   slots: { models: Slots; blocks: Slots; testStarts: Slots; verdicts: Slots };
   heldModelCalls: HeldModelCalls;
   inTaskTimes?: InTaskTimes | undefined;

@@ -99,7 +99,7 @@ async function withAnswer<T>(
     case 'completed': {
       const { result } = outcome;
       const bytes = await measureValue(db, executionId, result);
-      // It is a regular activity, which is never told that there is no room.
+      // A regular activity waits for memory and never gets BUSY.
       return (await reserveInputMemory(largeValues, organizationId, bytes, attempt, async () =>
         work({ json: await readResult(db, executionId, result), bytes }),
       )) as T;

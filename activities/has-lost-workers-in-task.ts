@@ -9,9 +9,9 @@ const START_TO_CLOSE = 1;
 const ASK_TIMEOUT_MS = 4_000;
 
 /**
- * Whether the block that this local activity is to run has lost several workers in a row. A block that takes longer than some
- * seconds renews its workflow task, so the engine counts each loss as the first, and only the end of the history tells how
- * many there were. `historyLength`: when it is too short for that, the engine is not asked.
+ * Returns whether the block of this local activity has lost several workers in a row. A block of several seconds renews its
+ * workflow task, so the engine counts each loss as the first. The end of the history shows the number of losses. A short
+ * `historyLength` rules losses out without a request to the engine.
  */
 export async function hasLostWorkersInTask(historyLength: number): Promise<boolean> {
   if (historyLength < LOST_MAX * EVENTS_OF_A_LOSS) return false;

@@ -24,7 +24,7 @@ type HeldModelKeys = {
   [Symbol.iterator](): Iterator<[callId: string, Held]>;
 };
 
-/** Creates what a process holds. One that has heard of keys from others holds them whatever room there is. */
+/** Creates the store of request model keys of a process. Keys received from other processes are stored without a limit. */
 export function createHeldModelKeys(): HeldModelKeys {
   const held = new Map<string, Held>();
   const bytesOf = new Map<string, number>();

@@ -1,6 +1,6 @@
-// The activities of llm blocks. A call begins inside the workflow task, as a local activity. When it takes long, it goes on in
-// its process, and a regular activity on that process's own task queue takes it over; what else has to be repeated or to wait is
-// a regular activity that any worker may have.
+// The activities of llm blocks. A call begins inside the workflow task, as a local activity. A long call continues in its
+// process, and a regular activity on the task queue of that process takes it over. Other retries and waits are regular
+// activities of any worker.
 import { hasStopped } from '../db/runs/run-cancellation.ts';
 import type { ModelBlockCall } from '../flow/model-call.ts';
 import type { Unfinished } from '../flow/ran-ahead.ts';
@@ -42,7 +42,7 @@ export function createModelCaller(
   } = deps;
   const speeds = createModelSpeeds(slowMs);
 
-  /** Makes the call; it is slow or fast whoever waits for it. One that may not wait for room replies BUSY. */
+  /** Makes the call. Returns BUSY if memory is short and the attempt may not wait. */
   async function make(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause | Busy> {
     const { organizationId, awaited, block } = await blocks.find(execution, attempt);
     const { mayWait, signal } = attempt;
@@ -133,7 +133,7 @@ export function createModelCaller(
           inProcessRuns.freePlace(callId);
           return orBusy(attempt, () => callInTask(execution, attempt));
         }
-        // The first attempt was made before this activity, which tells the engine how it ended and when the next is due.
+        // The first attempt was made before this activity. Its failure gives the engine the cause and the time of the next.
         if (left?.refused && attempt.begun === 2)
           throw new ModelUnavailable(left.refused.message, left.refused);
         return inSlot(slots.models, attempt, () => callAsActivity(execution, attempt));

@@ -15,7 +15,7 @@ import { retryInPlace } from './attempts/retry-in-place.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { ModelUsage } from './model/ask-model.ts';
 
-/** The end of a block execution as it is recorded; an attempt leaves it to the next when the database is away. */
+/** The recorded end of a block execution. During an outage of the database, an attempt passes it to the next attempt. */
 export type BlockEnd = {
   usage: ModelUsage;
   /** Serialized JSON; bytes where it is large. */
@@ -32,10 +32,9 @@ export type BlockEnd = {
 export const UNUSED: ModelUsage = { promptTokens: 0, completionTokens: 0, costMicrocredits: 0 };
 
 /**
- * Records the end of a block execution, and given a `result` the end of its run; returns whether this call recorded it, and its
- * error. An end that cannot be recorded is replaced by a failure: one for callers is thrown. When the database refuses a value for
- * good, it is returned and there is no charge, since that is the service's fault. When the worker stops, what is kept is left to
- * the next attempt.
+ * Records the end of a block execution and, given a `result`, the end of its run. Returns whether this call recorded the end, and
+ * the error. Replaces an end that cannot be recorded by a failure, and throws a failure for callers. Returns a failure without a
+ * charge if the database refuses a value for good. If the worker stops, passes the result to the next attempt.
  */
 export async function recordBlockEnd(
   { db, balanceLimit }: Pick<ActivityDeps, 'db' | 'balanceLimit'>,

@@ -14,8 +14,8 @@ const SHOWN_AFTER_MS = 1_000;
 const SHOWN_AGAIN_MS = 2_000;
 
 /**
- * Does the work of one attempt at a block, which is shown as under way once it takes long, a later attempt at once. What cannot
- * be shown, because the database is away, fails nothing, and is tried again while the work goes on.
+ * Does the work of one attempt at a block. Shows a long first attempt, and every later attempt, as under way. An outage of the
+ * database does not fail the work; the write is retried until the work ends.
  */
 export async function showUnderWay<T>(
   db: Db,
@@ -47,7 +47,7 @@ export async function showUnderWay<T>(
     clearTimeout(timer);
     // What is written of the refusal comes after this.
     if (isRefused) await shown;
-    // Only now, since the row is deleted when it has been written.
+    // Only now: the row is deleted after its write.
     else if ((shown || attempt.begun > 1) && !(attempt.signal.reason instanceof CallForsaken))
       void Promise.resolve(shown)
         .then(() => hideBlock(db, execution))

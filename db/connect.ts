@@ -43,10 +43,9 @@ const BIGINT_OID = 20;
 export const QUERY_TIMEOUT_MS = 20_000;
 
 /**
- * Opens a pool of up to `maxConnections` on `url`. A query without a response after `queryTimeoutMs` fails and is
- * cancelled, but may have been executed. While the database is down, everything rejects with ConnectionFailed;
- * opening connections and reads outside transactions do so after some seconds. The caller closes the pool with
- * `destroy()`, and closes `objects`.
+ * Opens a pool of up to `maxConnections` on `url`. A query without a response in `queryTimeoutMs` fails and is cancelled,
+ * but may be executed. During an outage, all queries reject with ConnectionFailed; new connections and reads outside
+ * transactions retry for some seconds first. The caller closes the pool with `destroy()`, and closes `objects`.
  */
 export function connect(
   url: string,

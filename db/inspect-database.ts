@@ -50,7 +50,7 @@ export async function inspectDatabase(connectionString: string, timeoutMs: numbe
       now: { at: clock.rows[0].now, takenMs: performance.now() - begun },
     };
   } finally {
-    // Its connection may have been the last that was free.
+    // This connection may be the last free connection.
     await client.end().catch(() => undefined);
   }
 }

@@ -334,7 +334,7 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
-  /** Since when the run has been waiting for an operator, and since when it is to go on. */
+  /** When the run was parked for an operator, and when an operator resumed it. */
   parked_at: Date | null;
   resume_requested_at: Date | null;
   /**

@@ -6,7 +6,7 @@ import type { Progress } from './progress.ts';
 
 const PROGRAM = path.join(path.dirname(import.meta.dirname), 'console/build/build.ts');
 const NAME = 'console-build';
-/** Many times what a build takes: the start does not wait for one that hangs. */
+/** Maximum time of a build, many times the usual time, so that a hanging build does not block the start. */
 const LIMIT_MS = 120_000;
 const NEXT = 'When mended, run npm run console:build and reload the page';
 
@@ -49,7 +49,7 @@ function startBuild(stateFolder: string, program: string): Child {
   });
 }
 
-/** Waits until a build has ended; stops one that takes too long. Returns how it ended. */
+/** Waits for the end of a build, and stops a slow build. Returns the outcome. */
 async function withinLimit(build: Child, limitMs: number): Promise<string> {
   let late = false;
   const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 // Progress of a start: what it is doing and for how long. On a terminal in place, else a plain line every few seconds.
 
-/** Reports one line about what is happening now. */
+/** Reports the current step in one line. */
 export type Report = (line: string) => void;
 
 export const silent: Report = () => undefined;

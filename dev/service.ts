@@ -17,7 +17,7 @@ const ROOT = path.dirname(import.meta.dirname);
 const NODE_FLAGS = [
   // A small young generation, which costs no time that can be measured (bench/results/2026-11-28-memory.txt).
   '--max-semi-space-size=4',
-  // The heap is collected once it is half as large again as what is in use. By itself V8 lets it grow to four times.
+  // Collects the heap at 1.5 times the live size. The default of V8 is up to four times.
   '--heap-growing-percent=50',
   // V8 has four helpers, which on fewer processors keep the main thread waiting for one.
   `--v8-pool-size=${Math.min(4, availableParallelism())}`,
@@ -32,7 +32,7 @@ const MALLOC = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 const READY_TIMEOUT_MS = 120_000;
-/** The service ends by itself before it is killed. */
+/** The service ends within this time; later it is killed. */
 const STOP_TIMEOUT_MS = (SERVE_END_MAX_SECONDS + 5) * 1_000;
 
 type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
@@ -90,7 +90,7 @@ async function isReady(baseUrl: string): Promise<boolean> {
 
 // Requests of a start to its own service. `fetch` would do, but takes 6 MB of memory for as long as the start runs.
 
-/** Sends a GET, or a POST where there is a body. Throws an Error when there is no whole answer within `timeoutMs`. */
+/** Sends a GET, or a POST where there is a body. Throws an Error without a complete answer within `timeoutMs`. */
 export async function askService(
   url: string,
   { headers = {}, body, timeoutMs }: Asked,

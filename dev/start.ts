@@ -1,4 +1,4 @@
-// main of `npm start`: starts what is not configured (PostgreSQL, Temporal, identity provider, demo models), then the
+// main of `npm start`: starts unconfigured dependencies (PostgreSQL, Temporal, identity provider, demo models), then the
 // service, and runs a demo flow. The folders here have one part each; their state is in the state folder (`.weir/`).
 import {
   describeUnknown,

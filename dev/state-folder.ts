@@ -49,7 +49,7 @@ export function openStateFolder(env: NodeJS.ProcessEnv = process.env): string {
   }
 }
 
-/** Reads the secrets of this folder, and creates those that are missing. */
+/** Reads the secrets of this folder, and creates missing secrets. */
 export function provideSecrets(folder: string): Secrets {
   const existing = readState<Partial<Secrets>>(folder, 'secrets.json');
   const secrets = {

@@ -72,7 +72,7 @@ function splitBlocks(text: string): string[] {
     );
 }
 
-/** Whether an indented line belongs to a code block: the block before it ends with an empty line and is no list item. */
+/** Whether an indented line is code: the block before ends with an empty line and is not a list item. */
 function isIndentedCode(text: string, at: number): boolean {
   const before = text.slice(0, at).split('\n').slice(0, -1);
   while (before.length > 0 && /^(?: {4}|\t|\s*$)/.test(before.at(-1) ?? '')) before.pop();

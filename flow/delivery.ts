@@ -5,7 +5,7 @@ import type { FailureReason } from './run.ts';
 /** Name of the workflow type; renaming it breaks every delivery under way. */
 export const DELIVER_WEBHOOK = 'deliverWebhook';
 
-/** Name of the signal that tells a delivery that its turn may have come; renaming it leaves deliveries waiting. */
+/** Name of the signal to a queued delivery that a permit may be free. A new name would leave deliveries queued. */
 export const TURN_GIVEN = 'turnGiven';
 
 export const WEBHOOK_EVENTS = ['flow.completed', 'flow.failed'] as const;
@@ -26,7 +26,7 @@ export type DeliveryPayload = {
   | { errorMessage: string; failureReason: FailureReason }
 );
 
-/** A delivery with one of these statuses continues by itself. */
+/** Statuses of deliveries that continue without a request. */
 export const OPEN_STATUSES = ['pending', 'in_flight', 'failed_retry'] as const;
 export const DELIVERY_STATUSES = [...OPEN_STATUSES, 'succeeded', 'failed_permanent', 'dead_letter'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -52,7 +52,7 @@ export type DeliveryCall = {
   host: string;
 };
 
-/** Returns the workflow id of a delivery's round: each round has one workflow, whoever starts it. */
+/** Returns the workflow id of a round of a delivery. Each round has one workflow. */
 export function deliveryWorkflowId({
   deliveryId,
   round,

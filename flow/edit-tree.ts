@@ -175,7 +175,7 @@ function find(steps: Step[], stepId: string, parent: Spot['parent']): Spot | und
   return undefined;
 }
 
-/** Lists the ids of a tree's steps and those that no step may have. */
+/** Lists the ids of a tree's steps and the reserved ids. */
 function idsOf(definition: FlowDefinition): Set<string> {
   return new Set([...RESERVED_NAMES, ...[...eachStep(definition)].map(({ step }) => step.step_id)]);
 }

@@ -1,6 +1,6 @@
 // The errors callers can see. `api/http/errors.ts` gives each code its HTTP status.
 
-/** The codes of single rules, those of the generic statuses, and those that say why a block failed. */
+/** The error codes: of single rules, of generic statuses, and of failed blocks. */
 export const ERROR_CODES = [
   'PARAMETER_NAME_RESERVED',
   'ATTACHMENT_LIMIT_EXCEEDED',

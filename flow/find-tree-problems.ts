@@ -37,12 +37,12 @@ const MODEL = /^[^/\s]+\/\S+$/;
 /** RFC 6901 */
 const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** Lists what is wrong with a tree of the right shape, with paths for people; [] when the flow can run. */
+/** Lists the problems of a well-formed tree, with readable paths. Returns [] for a flow that can run. */
 export function describeTreeProblems(definition: FlowDefinition): { path: string; message: string }[] {
   return findTreeProblems(definition).map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
-/** Finds what is wrong with a tree of the right shape, with paths for programs; [] when the flow can run. */
+/** Lists the problems of a well-formed tree, with paths for programs. Returns [] for a flow that can run. */
 export function findTreeProblems(definition: FlowDefinition): TreeProblem[] {
   const problems: TreeProblem[] = [];
   const placed = new Map<string, string>();

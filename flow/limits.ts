@@ -1,7 +1,7 @@
 // The limits of the flow language, enforced by `find-tree-problems.ts`, `api/flows/written-flow.ts` and, at run time, the
 // interpreter; those of requests and runs; and how often what failed is repeated.
 
-/** Characters that a terminal acts on: controls but for line feeds and tabs, and those that reverse text. */
+/** Control characters for terminals, except line feeds and tabs, and bidirectional controls. */
 export const CONTROL_CHARACTERS = /[[\p{Cc}--[\n\t]][\u202a-\u202e\u2066-\u2069]]/gv;
 
 export const STEP_ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;

@@ -60,9 +60,9 @@ export function listKeysOfSteps(
 }
 
 /**
- * Lists the steps whose outputs a step may read: those that end before it begins, in the same iteration or outside its
- * loops. Steps inside those, and branches that run beside it, are not visible. Undefined when there is no such step. Pass
- * the step itself where step_ids may repeat, otherwise its step_id.
+ * Lists the steps whose outputs a step may read. A visible step ends before the step begins, in the same iteration or
+ * outside its loops. Steps inside visible steps and parallel branches are not visible. Undefined for an unknown step.
+ * Pass the step object if step_ids may repeat, otherwise its step_id.
  */
 export function listVisibleSteps<S extends PlannedStep>(steps: S[], sought: string | S): S[] | undefined {
   for (const [index, step] of steps.entries()) {

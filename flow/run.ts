@@ -17,9 +17,9 @@ export type Attachment = { kind: 'url'; url: string; mime_type: ImageMimeType; f
 export const RUN_FLOW = 'runFlow';
 
 /**
- * Argument of `runFlow`: the steps to run. `executionId`, so named in histories, is the call's id. `input` is what the first
- * step gets, the run's message when absent. `continues`: the run goes on after a pause, or is one call of a step-through
- * session. `callback`: its end may have a delivery; only a call with which a run begins has one, so its id is the run's.
+ * Argument of `runFlow`: the steps to run. `executionId`: the id of the call, under its name in histories. `input`: the input
+ * of the first step; the run's message when absent. `continues`: the call resumes a run, or is part of a step-through session.
+ * `callback`: the end of the run may have a delivery. Only the first call of a run has a callback, so its id is the run's id.
  */
 export type RunInput = {
   executionId: string;
@@ -42,7 +42,7 @@ export function blockTaskQueue(taskQueue: string): string {
   return `${taskQueue}-blocks`;
 }
 
-/** The reply of a block that should run at once and for which there is no room now. */
+/** The reply of a block that should run at once but found no free memory or slot. */
 export const BUSY = { busy: true } as const;
 export type Busy = typeof BUSY;
 

@@ -1,4 +1,4 @@
-// Test cases of a flow: the input of its draft and what is expected of the answer.
+// Test cases of a flow: the input of its draft and the expected answer.
 import type { FlowDefinition, Json, JsonSchema, SequentialStep } from './definition.ts';
 import type { PlannedStep } from './plan.ts';
 import type { RunInput } from './run.ts';
@@ -12,7 +12,7 @@ export type Expectation =
   | { type: 'contains'; text: string }
   | { type: 'judge'; criteria: string; model: string };
 
-/** `failed`: the answer is not as expected. `error`: there is no answer, or it could not be judged. */
+/** `failed`: the answer differs from the expected answer. `error`: the run gave no answer, or judging failed. */
 export type TestStatus = 'pending' | 'passed' | 'failed' | 'error';
 
 /** The verdict on a test case in one test run. */
@@ -33,7 +33,7 @@ export type RunTestsInput = {
   tests: { executionId: string; name: string }[];
 };
 
-/** Input of a judge's run, which has been accepted. */
+/** Input of the accepted run of a judge. */
 export type JudgeRun = Omit<RunInput, 'continues'>;
 
 /**

@@ -44,7 +44,7 @@ export function isLeaf(value: Value): value is Leaf {
   return 'ref' in value;
 }
 
-/** Counts the items of an array value; undefined when it is not an array, `unknown` when only the store can tell. */
+/** Counts the items of an array value; undefined for other values, `unknown` if only a read of the stored value can count them. */
 export function countItems(value: Value): number | undefined | 'unknown' {
   if ('items' in value) return value.items.length;
   if ('branches' in value) return undefined;

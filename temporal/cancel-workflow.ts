@@ -84,8 +84,8 @@ export async function cancelEach(
 }
 
 /**
- * Ends the work of deleted projects. Nothing more is charged for them once it resolves. Workflows are cancelled in the
- * background; the reconciler cancels those that remain.
+ * Ends the work of deleted projects. Charges stop once the promise resolves. Cancels workflows in the background; the
+ * reconciler cancels the rest.
  */
 export async function cancelDeleted(deps: EngineDeps, projectIds: string[]): Promise<void> {
   await cancelLeft(deps.db, { projectIds });

@@ -68,8 +68,8 @@ async function decompress(payload: Payload): Promise<Payload> {
 // workflow is refused.
 
 /**
- * Creates the codec. It encrypts under the first key, unless nothing is to be encrypted, and decrypts under all; what is not
- * encrypted it leaves as it is. A payload is bound to the workflow that it was written for: elsewhere it is refused.
+ * Creates the codec. Encrypts with the first key if `encrypts` is set, and decrypts with any key. Unencrypted payloads pass
+ * unchanged. Each payload is bound to its workflow; other workflows refuse it.
  */
 export function encryptPayloads({ keys, encrypts }: Config['temporalEncryption']): EncryptingCodec {
   const [newest] = keys;

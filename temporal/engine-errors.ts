@@ -18,7 +18,7 @@ export const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** Statuses of a request that did not reach the engine. A busy engine, or one that refuses this process, was reached. */
+/** gRPC statuses of requests that did not reach the engine. A busy or refusing engine was reached. */
 export const UNANSWERED: (number | undefined)[] = [GRPC.cancelled, GRPC.deadlineExceeded, GRPC.unavailable];
 
 /** How errors of a lost connection begin, which have the status UNKNOWN. */

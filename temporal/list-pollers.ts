@@ -26,7 +26,7 @@ export type Poller = { secondsAgo: number; version?: string | undefined };
 export type ChosenVersion = { state: 'current' | 'ramping'; version: string | undefined };
 export type Polled = { pollers: Poller[]; chosen: ChosenVersion[] };
 
-/** Lists them, the one that asked last first. The engine keeps a killed worker in mind for five minutes. */
+/** Lists the pollers, latest poll first. The engine lists a killed worker for five more minutes. */
 export async function listPollers(
   service: WorkflowService,
   { namespace, name, type }: Queue,

@@ -22,8 +22,8 @@ import type { EngineDeps } from './deps.ts';
 import { searchAttributesOf } from './search-attributes-of.ts';
 
 /**
- * Starts the workflow of a recorded delivery when it has its turn at the destination, unless that round of the delivery was
- * started before. A delivery that has to wait is started by the one that leaves it the turn.
+ * Starts the workflow of a recorded delivery if it has a permit for the destination. Does nothing for a round that was started
+ * before. The delivery that releases a permit starts the next queued delivery.
  */
 export async function startDeliveryWorkflow(deps: EngineDeps, call: DeliveryCall): Promise<void> {
   if (await takeTurn(deps.db, call)) await startWorkflow(deps, call);
@@ -36,7 +36,7 @@ export async function tryStartDelivery(deps: EngineDeps, call: DeliveryCall): Pr
   );
 }
 
-/** Starts waiting deliveries at the hosts of `calls`, as many as may begin; each one that ends starts the next. */
+/** Starts queued deliveries at the hosts of `calls`, up to the free permits. Each ended delivery starts the next. */
 export async function startNextDeliveries(deps: EngineDeps, calls: DeliveryCall[]): Promise<void> {
   const afterOf = new Map(calls.map(({ host, organizationId }) => [host, organizationId]));
   let left = ORGANIZATION_MAX;

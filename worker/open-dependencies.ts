@@ -110,9 +110,8 @@ export async function logUnreadableSecrets(
 }
 
 /**
- * Resolves once the database answers and has been migrated, or the signal aborts. A worker that asked for work before, with a
- * wrong password for instance, would hold up what other workers could carry out. The pool logs that the database is away, and the
- * health check what it lacks.
+ * Resolves once the database answers and is migrated, or the signal aborts. A worker that polled earlier, for example with a
+ * wrong password, would block work of other workers. The pool logs an outage of the database, and the health check its cause.
  */
 export async function untilDatabaseIsReady(
   db: Db,

@@ -23,14 +23,14 @@ export function isPolling(worker: Worker): boolean {
   return runState === 'RUNNING' && workflowPollerState !== 'FAILED' && activityPollerState !== 'FAILED';
 }
 
-/** Asks a worker to end; one that has failed, or is ending, is left alone. */
+/** Shuts a worker down. Does nothing for a failed or stopping worker. */
 export function shutDown(worker: Worker): void {
   if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
 /**
- * Returns the options by which a worker takes part in Worker Versioning, none without it. `behavior`: whether a workflow ends
- * on the version that it began on (PINNED), or goes on with the one that is current (AUTO_UPGRADE).
+ * Returns the options for Worker Versioning, or none without it. `behavior`: a workflow ends on its first version (PINNED), or
+ * continues on the current version (AUTO_UPGRADE).
  */
 export function workerVersion(
   { deployment }: Pick<Config, 'deployment'>,

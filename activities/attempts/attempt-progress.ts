@@ -17,7 +17,7 @@ export type Progress = {
   lostInTask: number;
   /** The number of lost attempts after which the activity was last delayed. */
   heldAfter: number;
-  /** A result that has been paid for and is not recorded yet. */
+  /** A paid result that is not recorded yet. */
   kept?: unknown;
 };
 

@@ -67,7 +67,7 @@ export async function inSlot<T>(
   }
 }
 
-/** Makes the failure of an attempt that leaves its slot to others, and is to be asked for again when some have ended. */
+/** Creates the failure of an attempt that found no free slot. The engine retries the attempt later. */
 export function turnAwayFrom(slots: Slots, message: string): ApplicationFailure {
   slotRefusals.add(1);
   return turnAway(message, slots.nextInMs(fairnessKey()));

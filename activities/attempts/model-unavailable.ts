@@ -5,7 +5,7 @@ export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable';
   /** The delay that the provider asked for, at most 60 s; undefined when it named none. */
   readonly retryAfterMs: number | undefined;
-  /** Whether there was an answer that cannot be read: it may have been paid for, so it is retried fewer times. */
+  /** Whether the provider sent an unreadable answer. The call may be billed, so it is retried fewer times. */
   readonly isUnreadable: boolean;
   /** The status of the provider's answer, or that which a gateway reports in an answer with status 200, where it was the reason. */
   readonly status: number | undefined;

@@ -20,7 +20,7 @@ export type ActivityMemory = {
 export class NoRoom extends Error {
   /** The characters of the prompt; 0: it is something else that has not come. */
   readonly chars: number;
-  /** A read that goes on, and keeps its memory until its end. */
+  /** A read that continues, and keeps its memory until it ends. */
   readonly reading: Promise<unknown> | undefined;
 
   constructor(chars = 0, reading?: Promise<unknown>) {

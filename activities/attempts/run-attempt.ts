@@ -57,9 +57,9 @@ type AttemptOptions = {
 /**
  * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, with the ErrorCode as its type;
  * so do the last refusal by a provider and a value that the database refuses. Any other error is the service's own: it is
- * retried as the policies in workflows/activities.ts say, and does not count. `isBlock`: as a regular activity, it is
- * delayed after its workers were lost repeatedly. `left`: it goes on with a model call that began elsewhere. `onRefusal` is
- * told of a refusal; its own failure changes nothing.
+ * retried under the policies in workflows/activities.ts, and does not count. `isBlock`: a regular activity, delayed after
+ * repeated losses of its workers. `left`: the state of a model call that began in another activity. `onRefusal` is called
+ * after a refusal; its own failure changes nothing.
  */
 export function runAttempt<T>(
   work: (attempt: Attempt) => Promise<T>,

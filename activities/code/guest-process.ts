@@ -214,7 +214,7 @@ function createGuestConnection(child: ChildProcessWithoutNullStreams): GuestConn
   });
   // A pipe fails when the process is gone; the 'close' event below reports that.
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on('error', () => child.kill('SIGKILL'));
-  // 'close' rather than 'exit', since by then all output has been read.
+  // 'close' rather than 'exit': all output is read before 'close'.
   child.on('close', (code, signal) => {
     end(errorOfEnd({ code, signal, wasReady: number > 0, said }));
     resolveExited();

@@ -25,7 +25,7 @@ export const START_TIMEOUT_MS = 15_000;
  */
 export const RUNS_MAX = 1_000;
 export const BUSY_MAX_MS = 60_000;
-/** A process ends after this long without a call, unless it is the last one that is idle. */
+/** An idle process ends after this time, unless it is the last idle process. */
 export const IDLE_MAX_MS = 60_000;
 /** Processor time of one process: ends a process whose parent is gone while it runs native code endlessly. */
 export const PROCESS_CPU_SECONDS = 120;

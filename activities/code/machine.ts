@@ -252,7 +252,7 @@ function names(text: string, property: string): boolean {
   return chains.some((chain) => chain.split('.').slice(1).includes(property));
 }
 
-/** Returns the number of the line that alone has what is looked for. */
+/** Returns the number of the only matching line; undefined for none or several. */
 function onlyLine(lines: string[], has: (text: string) => boolean): number | undefined {
   const holders = lines.flatMap((text, index) => (has(text) ? [index + 1] : []));
   return holders.length === 1 ? holders[0] : undefined;

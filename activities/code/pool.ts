@@ -77,7 +77,7 @@ export function createPool({ size }: { size: number }): Pool {
       for (const waiter of waiters.splice(0)) waiter.reject(error);
   }
 
-  /** The confinement is the same for all; one that could not be found is looked for again. */
+  /** Finds the confinement, the same for all processes. A failed search is repeated at the next call. */
   function confine(): Promise<Confinement> {
     confinement ??= findConfinement().catch((error: unknown) => {
       confinement = undefined;

@@ -1,4 +1,4 @@
-/** A guest process ended by itself during a call, which may be retried. `cause` may have the process's last output. */
+/** A guest process crashed during a call. The call may be retried. `cause` may have the last output of the process. */
 export class SandboxCrashed extends Error {
   override readonly name = 'SandboxCrashed';
 }

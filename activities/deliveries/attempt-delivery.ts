@@ -143,8 +143,8 @@ async function prepare(
 }
 
 /**
- * Counts the attempts of a delivery whose outcome is known while it is open; one that was begun may not have been sent. An engine
- * that was set back has forgotten some of them.
+ * Counts the attempts of an open delivery with a known outcome. An attempt in flight may not be sent yet. The database counts,
+ * since an engine restored from a backup has lost attempts.
  */
 function countMade({ status, attempt }: DeliveryToAttempt): number {
   if (status === 'in_flight') return attempt - 1;

@@ -16,8 +16,8 @@ export const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 type Deps = { db: Db; largeValues: Pick<LargeValues, 'inputs'> };
 
 /**
- * Builds the body of a run's delivery, at most DELIVERY_BODY_MAX_BYTES long: a result that would not fit, or can never be read,
- * is left out. Waits until the organization may hold what is read for it; rejects with the signal's reason.
+ * Builds the body of a run's delivery, up to DELIVERY_BODY_MAX_BYTES bytes. Omits a result that does not fit or is lost.
+ * Waits for the organization's memory for large values; rejects with the signal's reason.
  */
 export async function buildDeliveryBody(
   { db, largeValues }: Deps,
@@ -56,7 +56,7 @@ export async function buildDeliveryBody(
     const body = toBody({ ...payload, result: JSON.parse(text) });
     return Buffer.byteLength(body) <= DELIVERY_BODY_MAX_BYTES ? body : truncated(length);
   } catch (error) {
-    // What is away comes back; what is refused or lost would be so again at each attempt.
+    // An outage ends, so the attempt is retried. A refused or lost value fails at each attempt.
     if (!(error instanceof ServiceError)) throw error;
     log.warn({ execution_id, err: error }, 'A delivery goes out without its result, which cannot be read.');
     return truncated(bytes || Math.max(sizeOf(result), bytesToLoad(result)));
@@ -66,8 +66,8 @@ export async function buildDeliveryBody(
 }
 
 /**
- * Returns the exact size of a result as JSON, or NaN where only reading it can tell: where it holds the message or items picked
- * from an output. (Workflows go by `sizeOf`.)
+ * Returns the exact size of a result as JSON, in bytes. NaN if only a read can measure it: a result with the message or items
+ * of an output. (Workflows use `sizeOf`.)
  */
 function measure(value: Value): number {
   if ('items' in value)

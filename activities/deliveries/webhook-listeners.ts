@@ -37,7 +37,7 @@ export type Listener = {
 };
 
 export type WebhookListeners = {
-  /** Connects a listener in place of the one that has the host; undefined when there are too many. */
+  /** Connects a listener, and replaces the present listener of the host. Undefined at the limit of listeners. */
   connect(host: string, organizationId: string): Listener | undefined;
   find(host: string): Listener | undefined;
   /** Sends an attempt of the organization. Throws NoAnswer, as for a receiver that is away. */

@@ -138,8 +138,8 @@ export async function askModel(
 }
 
 /**
- * Returns the value of an answer, or of its repair. Throws MODEL_OUTPUT_INVALID when neither matches the schema, and
- * INTERNAL_ERROR when one that is not kept could not be checked.
+ * Returns the value of an answer, or of its repair. Throws MODEL_OUTPUT_INVALID if neither matches the schema, and
+ * INTERNAL_ERROR if the answer could not be checked and was not stored.
  */
 async function answerAgainstSchema(
   deps: ModelDeps,
@@ -189,7 +189,7 @@ function requireResumableSize(model: string, conversation: Json): void {
     );
 }
 
-/** Picks the settings that the model gets as the block has them; one that is absent is not sent. */
+/** Picks the settings sent to the model unchanged. Absent settings are not sent. */
 function sampling({
   temperature,
   top_p,

@@ -61,8 +61,8 @@ const written = z.object({ choices: z.array(z.unknown()).nonempty() });
 const gatewayError = z.object({ error: z.object({ message: z.string(), code: gatewayStatus }) });
 
 /**
- * A model's answer: text (a long one as JSON in `json`, where its request allows that; of one that is `tooLong` for any output
- * only the number of characters), or the tool calls it asks for.
+ * A model's answer: text or tool calls. `json`: a long text as JSON, if the request allows it. `tooLong`: the number of
+ * characters of a text that exceeds any output; the text is dropped.
  */
 export type ChatAnswer = { text: string; toolCalls: ToolCall[]; json?: Buffer; tooLong?: number };
 
@@ -86,8 +86,8 @@ export type Ask = {
 
 /**
  * Requests a chat completion and returns its text and its calls of offered tools; `model` is provider-prefixed. Throws
- * ModelUnavailable, ServiceError, or the signal's reason when aborted. Whatever a model has written has been paid for, so
- * an unusable answer is never ModelUnavailable.
+ * ModelUnavailable, ServiceError, or the signal's reason when aborted. A written answer is
+ * billed, so an unusable answer is never ModelUnavailable.
  */
 export function completeChat(
   largeJson: LargeJson,

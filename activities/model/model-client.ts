@@ -96,7 +96,7 @@ async function fetchWhole(
   const startTimer = () => setTimeout(() => late.abort(new AnswerLate(timeoutMs)), timeoutMs);
   let timer = startTimer();
   const signal = init?.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
-  /** Waits without counting the time: a shortage of memory is no reason to ask the provider, and pay, again. */
+  /** Waits for memory outside the timeout: a shortage of memory must not cause a second, billed request. */
   async function awaitMemory(): Promise<void> {
     clearTimeout(timer);
     await reserveAnswer(MODEL_ANSWER_MAX_BYTES, signal);

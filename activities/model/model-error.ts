@@ -60,7 +60,7 @@ export function modelError(error: unknown, model: string, provider: Provider): E
 
 /** Returns a provider's own message, bounded, without the key or anything that looks like part of a key. */
 export function providerMessage(text: string, provider: Provider): string {
-  // "none" means that there is no key, and is also an ordinary word.
+  // "none" stands for a missing key, and is also an ordinary word.
   const safe = provider.apiKey === 'none' ? text : text.replaceAll(provider.apiKey, '[key]');
   return safe
     .replace(/\bsk-[\w*-]+/g, '[key]')

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 /** The weight of the newest call in the average. */
 const WEIGHT = 0.2;
-/** The averages that are kept, of all organizations; what is dropped is not known to be slow. */
+/** Maximum number of averages, of all organizations. A model without an average does not count as slow. */
 const MODELS_MAX = 10_000;
 
 /** How long the calls of each model have taken in this process, for each organization: its prompts may be long. */

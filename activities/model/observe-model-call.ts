@@ -144,7 +144,7 @@ function toAnswer({ finish_reason, message }: z.infer<typeof choiceShape>) {
   return { role: 'assistant', parts, finish_reason };
 }
 
-/** Names a model in labels: those that the model list does not name are `other`. */
+/** Returns the labels of a model. Models outside the model list are `other`. */
 function labelsOf(registry: Pick<Registry, 'lists'>, model: string) {
   const names = describeModel(model);
   return registry.lists(model) ? names : { ...names, 'gen_ai.request.model': 'other' };
@@ -196,7 +196,7 @@ export function measureUsage(
   modelCost.add(microcredits / MICROCREDITS_PER_CREDIT, labels);
 }
 
-/** Counts a request that repeats one that failed or was lost. */
+/** Counts a retry of a failed or lost request. */
 export function countRetry(registry: Pick<Registry, 'lists'>, model: string): void {
   modelRetries.add(1, labelsOf(registry, model));
 }

@@ -7,7 +7,7 @@ import type { ActivityDeps } from '../activity-deps.ts';
 import { readInTime } from '../attempts/read-in-time.ts';
 import type { Attempt } from '../attempts/run-attempt.ts';
 
-/** Says why a run may be missing: its workflow cannot tell, and fails. */
+/** Throws the error of a missing run with possible causes; the workflow fails. */
 function tellMissing(error: unknown): never {
   if (error instanceof ServiceError && error.code === 'RUN_NOT_FOUND')
     log.warn(
@@ -18,8 +18,8 @@ function tellMissing(error: unknown): never {
 }
 
 /**
- * A workflow hears of its cancellation between its tasks, and one task carries out blocks for up to eight seconds. So a call whose
- * context has been in use for so long is looked at again.
+ * Time after which the database is checked for a cancellation. A workflow receives a cancellation only between tasks, and one
+ * task may execute blocks for eight seconds.
  */
 const LOOK_AGAIN_MS = 500;
 

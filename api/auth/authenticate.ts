@@ -78,8 +78,8 @@ async function getKey({ config, apiKeys }: AuthDeps, token: string): Promise<Key
   const matches = (key?: FoundApiKey) => secretMatches(parts.secret, key?.secret_hmac, config.apiKeyPepper);
   const key = await apiKeys.find(parts.keyId, matches);
   const hasItsSecret = matches(key);
-  if (!key) return refuseKey('there is no such key', parts.keyId);
-  if (!hasItsSecret) return refuseKey('its secret is another, or WEIR_API_KEY_PEPPER is', parts.keyId);
+  if (!key) return refuseKey('the key does not exist', parts.keyId);
+  if (!hasItsSecret) return refuseKey('its secret or WEIR_API_KEY_PEPPER is wrong', parts.keyId);
   if (key.revoked_at) return refuseKey('it is revoked', parts.keyId);
   if (!isUsable(key)) return refuseKey('it has expired', parts.keyId);
   if (key.environment !== parts.environment) return refuseKey('it is of another environment', parts.keyId);

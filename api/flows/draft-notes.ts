@@ -38,6 +38,6 @@ export function noteModels(
     // A model of an unknown provider is reported as a problem elsewhere.
     if (providers.has(provider) || !known.has(provider)) return [];
     const unless = Object.hasOwn(deps.config.providerUrls, provider) ? ', unless callers send their own' : '';
-    return `${step_id} would fail: there is no key for ${model}${unless}. Models that work here: ${others}.`;
+    return `${step_id} would fail: no key is set for ${model}${unless}. Models that work here: ${others}.`;
   });
 }

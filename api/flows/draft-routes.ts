@@ -72,7 +72,7 @@ export function draftRoutes(deps: ApiDeps): Route[] {
         operationId: 'replaceDraft',
         summary: 'Replace the draft of a flow',
         description:
-          'The steps are checked like those of a flow file. A draft may be unfinished: `problems` says what is missing before it can be published. Callers still run the same version.',
+          'The steps are checked as in a flow file. A draft may be incomplete: `problems` lists what must change before it can be published. Callers still run the same version.',
         requestParams: { header: ifMatch },
         requestBody: body(draftRequest, { draft: example.newDraft }),
         responses: {

@@ -222,7 +222,7 @@ function unknownField(path: PathSegment[], key: string): string {
   if (key === 'body') return 'Only a step with type: loop has a body.';
   if (key === 'code') return 'The code of a code block is its prompt: write it there.';
   const meant = typeof path.at(-1) === 'number' ? findFieldMeant(key) : undefined;
-  return `There is no such field here.${meant && meant !== key ? ` Did you mean ${meant}?` : ''}`;
+  return `This field is not allowed here.${meant && meant !== key ? ` Did you mean ${meant}?` : ''}`;
 }
 
 /** Finds the known field that an unknown field of a step was probably meant to be. */

@@ -90,7 +90,7 @@ export type ApiState = {
   idempotencyKey: IdempotencyKey | undefined;
   /** `readModelKeys`. */
   modelKeys?: ModelKeys;
-  /** Set once a run may have been stored: every later error includes it (`acceptCall`). */
+  /** Set once a run may be stored. Every later error includes the executionId (`acceptCall`). */
   accepted?: { executionId: string } | undefined;
 };
 

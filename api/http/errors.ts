@@ -35,10 +35,10 @@ const TOO_BUSY = 'The service is too busy to check a JSON Schema: send the reque
 const TOO_MANY_AT_ONCE = 'The organization has too many requests under way at once: send fewer at a time.';
 
 export const OBJECT_STORE_UNAVAILABLE =
-  'The store of large requests and outputs does not answer: try again later. What was accepted goes on.';
+  'The store of large requests and outputs does not answer: try again later. Accepted runs continue.';
 
 const MAY_BE_MADE =
-  'The change may have been made: check before you try again. Where an executionId is given, ask for that run, or repeat the request with the same Idempotency-Key; without one, the request sent again may be another run.';
+  'The change may have been made: check before you try again. If the error has an executionId, get that run, or repeat the request with the same Idempotency-Key. Without a key, a repeated request may start another run.';
 
 export const CHANGES_UNKNOWN = `The database does not answer. ${MAY_BE_MADE}`;
 
@@ -129,11 +129,11 @@ export function errorBody(code: ErrorCode, message: string, extra: Record<string
 
 /** For the caller of an accepted run whose response failed. */
 const MAY_BE_STORED =
-  'The run may be stored: ask for …/jobs/{executionId} first; without an Idempotency-Key, the request sent again is another run.';
+  'The run may be stored: get …/jobs/{executionId} first. Without an Idempotency-Key, a repeated request starts another run.';
 
 /**
- * Answers every error of the middleware after it, with the executionId once a run may have been stored. Logs unknown
- * errors, and answers them with the request id alone.
+ * Answers every error of the later middleware, with the executionId once a run may be stored. Logs unknown errors and
+ * answers them with the request id alone.
  */
 export const handleErrors: Middleware = async (ctx, next) => {
   try {
@@ -162,8 +162,8 @@ export const handleErrors: Middleware = async (ctx, next) => {
 };
 
 /**
- * Turns any error into the one that the caller gets. A ServiceError stays as it is. The cause of every other error is
- * logged with the request id.
+ * Converts any error into a ServiceError for the caller. A ServiceError is returned unchanged. Logs the cause of every
+ * other error with the request id.
  */
 export function toServiceError(
   error: unknown,
@@ -191,7 +191,7 @@ export function toServiceError(
   return new ServiceError('INTERNAL_ERROR', INTERNAL_ERROR, { request_id: requestId });
 }
 
-/** Returns the messages for callers: when a change was not made, and when it may have been made. */
+/** Returns two messages for callers: for a change that was not made, and for a change with an unknown outcome. */
 function sentencesOf({ refusesWrites, failure }: ConnectionFailed): [known: string, unknown: string] {
   if (refusesWrites) return [TAKES_NO_CHANGES, `${TAKES_NO_CHANGES} ${MAY_BE_MADE}`];
   if (failure === 'slow') return [TOOK_TOO_LONG, `${TOOK_TOO_LONG} ${MAY_BE_MADE}`];

@@ -6,9 +6,9 @@ import { log } from '../../platform/observability/log.ts';
 import { writeJson } from './write-json.ts';
 
 const INTERRUPTIONS = {
-  stopping: 'This process is stopping; the run goes on. Ask again, with Last-Event-ID, for what follows.',
-  unavailable: 'What follows cannot be read just now; the run goes on. Ask again, with Last-Event-ID.',
-  unauthorized: 'The API key, token or membership behind this request is no longer valid; the run goes on.',
+  stopping: 'This process is stopping; the run continues. Reconnect with Last-Event-ID for later events.',
+  unavailable: 'Later events cannot be read now; the run continues. Reconnect with Last-Event-ID.',
+  unauthorized: 'The API key, token or membership of this request is no longer valid; the run continues.',
 };
 
 /** Ends a stream with a reason. */
@@ -30,7 +30,7 @@ export const streamInterrupted = z
   .meta({
     id: 'StreamInterrupted',
     description:
-      'stream_interrupted: the stream ends here; the run goes on. It has no `id`: ask for what follows with the `id` of the event before as Last-Event-ID (after `unauthorized`, with a valid key).',
+      'stream_interrupted: the stream ends, and the run continues. The event has no `id`. Reconnect with the last `id` you received as Last-Event-ID; after `unauthorized`, use a valid key.',
   });
 
 export const HEARTBEAT_MS = 15_000;

@@ -36,8 +36,7 @@ export function receiveBody(deps: BodyDeps): Middleware {
 }
 
 /**
- * Receives the body of a request. Throws the problem of the body, and RATE_LIMITED when there is no memory for it in
- * time.
+ * Receives the body of a request. Throws the problem of the body, or RATE_LIMITED if no memory is free in time.
  */
 export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<ReceivedBody> {
   requireJson(ctx.get('content-type'), ctx.get('content-encoding').toLowerCase());

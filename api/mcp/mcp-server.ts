@@ -60,7 +60,7 @@ const ANY_VALUE = 'Any JSON value.';
 const INSTRUCTIONS = `Weir hosts flows: trees of blocks (llm, code, passthrough) that callers run over HTTP.
 Begin with list_projects, then hydrate_project; list_models names the models that work. You edit the draft of a flow (add_block, update_block, …);
 callers run your changes only after publish_version and set_production_version. Test the draft first: create_test_case,
-run_all_tests. The answer to each edit lists under "problems" what is still missing in the draft.`;
+run_all_tests. The answer to each edit lists the remaining problems of the draft under "problems".`;
 
 /** The schemas of `tools/list`, made once. `answerCall` validates inputs itself, with better errors. */
 const LISTED = new Map(

@@ -64,7 +64,7 @@ export function mcpOperation(): ZodOpenApiOperationObject {
           missing: errorBody('UNAUTHENTICATED', SIGN_IN_FIRST),
           invalid: errorBody('UNAUTHENTICATED', NOT_VALID),
         }),
-        // The caller is unknown, so there is no quota to show.
+        // The caller is unknown and has no quota.
         headers: undefined,
       },
       200: {

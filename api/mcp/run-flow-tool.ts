@@ -74,7 +74,7 @@ export const runFlowTool = defineTool({
     message: z.string(),
     parameters: z.record(z.string(), parsedJson).optional(),
     version: z.int().min(1).optional().meta({ description: 'The production version when absent.' }),
-    max_credits: maxCredits.meta({ description: 'The most that the run may cost.' }),
+    max_credits: maxCredits.meta({ description: 'The maximum cost of the run, in credits.' }),
     idempotency_key: idempotencyKey.meta({
       description: 'Calls with the same key get one run, for 24 hours.',
     }),
@@ -192,7 +192,7 @@ async function describeRunWithAnswer(
     left_out: Math.max(0, blocks.length - BLOCKS_MAX),
     notes: [
       ...(row.status === 'started'
-        ? ['The run goes on: get_test_run_trace shows how it stands, cancel_run stops it.']
+        ? ['The run continues: get_test_run_trace shows its progress, cancel_run stops it.']
         : []),
       ...toolSteps.map(
         ({ step_id }) => `${step_id} ran without tools: callers bring them to /execute or /step.`,

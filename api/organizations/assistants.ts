@@ -48,7 +48,7 @@ export function assistantRoutes(deps: ApiDeps): Route[] {
         operationId: 'disconnectAssistant',
         summary: 'Disconnect an assistant',
         description:
-          'MCP refuses the tokens of the assistant at once, and those that it gets without your consent, if the identity provider says in its tokens when you consented (`consented_at`). The audit log of each organization that you belong to has it.',
+          'MCP refuses the tokens of the assistant at once. Later tokens without a new consent are refused too, if the identity provider states the time of consent in its tokens (`consented_at`). Each of your organizations records the disconnection in its audit log.',
         responses: { 204: done('The assistant is disconnected.'), ...ASSISTANT_ERRORS },
       },
       handlers: [...first, disconnectOne(deps)],

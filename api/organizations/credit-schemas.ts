@@ -26,7 +26,7 @@ export const creditAccount = z
 
 export const updateCreditsRequest = z
   .strictObject({
-    low_balance_mark: creditAmount.nullable().meta({ description: 'null takes the mark away.' }),
+    low_balance_mark: creditAmount.nullable().meta({ description: 'null removes the mark.' }),
   })
   .meta({ id: 'UpdateCredits' });
 
@@ -47,7 +47,7 @@ export const grantRecord = z
     organizationId: z.uuid(),
     credits: z.number(),
     key: z.string().meta({ description: 'The Idempotency-Key.' }),
-    balance: z.number().min(0).meta({ description: 'With this grant.' }),
+    balance: z.number().min(0).meta({ description: 'The balance after this grant.' }),
   })
   .meta({ id: 'Grant' });
 
@@ -56,7 +56,7 @@ export const ledgerEntry = z
     id: z.string(),
     at: z.iso.datetime(),
     kind: z.enum(['grant', 'charge']),
-    credits: z.number().meta({ description: 'What the balance changed by: below 0 for a charge.' }),
+    credits: z.number().meta({ description: 'The change of the balance: negative for a charge.' }),
     executionId: z.uuid().nullable().meta({ description: 'The run that was charged; null for a grant.' }),
     block: z.string().nullable().meta({
       description: 'The block execution that was charged, as `key` of a receipt; null for a grant.',
@@ -82,7 +82,7 @@ export const ledgerQuery = z.strictObject({
   execution_id: z
     .uuid()
     .optional()
-    .meta({ description: 'Only what this run was charged for; nothing once retention has deleted the run.' }),
+    .meta({ description: 'Only charges of this run; none after retention has deleted the run.' }),
   since: moment.optional().meta({ description: 'Only entries made at this time or later.' }),
   before: moment.optional().meta({ description: 'Only entries made before this time.' }),
 });

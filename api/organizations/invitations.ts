@@ -143,7 +143,7 @@ function revokeOne(deps: ApiDeps): ApiMiddleware {
   };
 }
 
-/** Writes the text for the inviter to send. It contains no secret and grants nothing by itself. */
+/** Writes the text for the inviter to send. The text contains no secret and grants no access. */
 function writeMessage(
   { id, email, role, expires_at }: InvitationRow,
   organization: string,

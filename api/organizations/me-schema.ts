@@ -9,10 +9,11 @@ const userRecord = z
   .object({
     kind: z.literal('user'),
     userId: z.string().meta({ description: 'The `sub` of your tokens.' }),
-    name: z.string().nullable().meta({ description: 'As the identity provider tells.' }),
-    email: z.string().nullable().meta({ description: 'As the identity provider tells.' }),
+    name: z.string().nullable().meta({ description: 'From the identity provider.' }),
+    email: z.string().nullable().meta({ description: 'From the identity provider.' }),
     emailVerified: z.boolean().meta({
-      description: 'Whether the identity provider says that the address is yours: invitations need that.',
+      description:
+        'Whether the identity provider has verified the address. Invitations require a verified address.',
     }),
     organizations: z
       .array(

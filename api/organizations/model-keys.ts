@@ -114,7 +114,7 @@ function removeKey(deps: ApiDeps): ApiMiddleware {
     const { organizationId } = ctx.state.membership;
     const { provider = '' } = ctx.params;
     await writeAuthorized(deps.db, ctx.state, async (tx, author) => {
-      // The key's provider may have been removed from the service.
+      // An operator may remove the key's provider from the service.
       if (!/^[a-z0-9]+$/.test(provider) || !(await deleteModelKey(tx, organizationId, provider)))
         throw noKey();
       await recordChange(tx, author, { organizationId, action: 'model_key.delete', resourceId: provider });

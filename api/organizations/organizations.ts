@@ -58,7 +58,7 @@ export function organizationRoutes(deps: ApiDeps): Route[] {
         operationId: 'createOrganization',
         summary: 'Create an organization, of which you become the owner',
         description:
-          'Its runs need credits. Your first organization begins with those that the service gives to new ones, where it gives any; an operator of the service grants more (`credits/grants`).',
+          'Runs need credits. Your first organization starts with the welcome credits of the service, if any. An operator of the service grants more (`credits/grants`).',
         requestBody: body(createOrganizationRequest, { organization: example.newOrganization }),
         responses: {
           201: one,

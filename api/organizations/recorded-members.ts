@@ -110,7 +110,7 @@ export async function acceptInvitation(
   const { organization_id: organizationId, role, invited_by, slug, name } = found;
   await lockOrganization(tx, organizationId);
   if (await findRole(tx, organizationId, userId)) throw alreadyMemberOf(name);
-  // It may have been revoked while this transaction waited for the lock.
+  // The invitation may be revoked while this transaction waits for the lock.
   if (!(await deleteInvitation(tx, organizationId, id))) throw noInvitationFor(email);
   await insertMember(tx, { organizationId, userId, role });
   await recordChange(tx, author, {
@@ -130,7 +130,7 @@ export function invitationNotFound(): ServiceError {
 export function noInvitationFor(email: string): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
-    `There is no such invitation for ${email}: it was accepted or revoked, or is for another address. Sign in with the address that was invited, or ask for a new invitation.`,
+    `No such invitation exists for ${email}: it was accepted or revoked, or is for another address. Sign in with the invited address, or ask for a new invitation.`,
   );
 }
 

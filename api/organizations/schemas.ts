@@ -19,11 +19,10 @@ export const givenRole = z.enum(['admin', 'member']);
 /** The fields of a member that come from the identity provider. */
 const person = {
   name: z.string().nullable().meta({
-    description:
-      'As the identity provider tells; null until the member has read or changed something in the organization.',
+    description: 'From the identity provider; null until the member’s first request in the organization.',
   }),
-  email: z.string().nullable().meta({ description: 'Likewise.' }),
-  emailVerified: z.boolean().meta({ description: 'Whether the identity provider vouches for the address.' }),
+  email: z.string().nullable().meta({ description: 'As for `name`.' }),
+  emailVerified: z.boolean().meta({ description: 'Whether the identity provider has verified the address.' }),
 };
 
 /** The body of a PUT. Omitted fields stay as they are. */
@@ -161,8 +160,8 @@ const assistantRecord = z
     name: z
       .string()
       .nullable()
-      .meta({ description: 'As the client calls itself, where the token says so (`client_name`).' }),
-    scopes: z.array(z.string()).meta({ description: 'Those of the token that it used last.' }),
+      .meta({ description: 'The name of the client, if the token has one (`client_name`).' }),
+    scopes: z.array(z.string()).meta({ description: 'The scopes of the token used last.' }),
     consentedAt: time.meta({
       description:
         'When you consented to it; when its newest token was issued if the identity provider does not say (`consented_at`).',

@@ -23,8 +23,8 @@ export const projectUsageQuery = z.strictObject({
   by: z
     .enum(USAGE_DIMENSIONS)
     .default('day')
-    .meta({ description: 'Days come in order, all else with the most credits first.' }),
-  flow_id: z.uuid().optional().meta({ description: 'Only what this flow has used.' }),
+    .meta({ description: 'Days are sorted by date, all other groups by credits, highest first.' }),
+  flow_id: z.uuid().optional().meta({ description: 'Only usage of this flow.' }),
   limit: fullPageLimit,
   cursor: z
     .string()
@@ -33,7 +33,7 @@ export const projectUsageQuery = z.strictObject({
     .meta({ description: '`nextCursor` of the previous page.' }),
 });
 export const organizationUsageQuery = projectUsageQuery.extend({
-  project_id: z.uuid().optional().meta({ description: 'Only what this project has used.' }),
+  project_id: z.uuid().optional().meta({ description: 'Only usage of this project.' }),
 });
 export type UsageQuery = z.output<typeof organizationUsageQuery>;
 
@@ -51,7 +51,7 @@ const sums = {
   completionTokens: whole,
   modelLatencyMs: latency,
   runs: whole.nullable().meta({ description: 'Runs that have ended; null for a model.' }),
-  failedRuns: whole.nullable().meta({ description: 'Those of them that failed or were cancelled.' }),
+  failedRuns: whole.nullable().meta({ description: 'Runs that failed or were cancelled.' }),
   runLatencyMs: latency.meta({
     description:
       'From acceptance to end, of runs that never waited for their caller. In milliseconds, to within 10 %; null where none was measured.',
@@ -71,10 +71,10 @@ const entry = z.object({
     description: 'null for users and test runs.',
   }),
   name: z.string().nullable().optional().meta({
-    description: 'The slug of the project or flow, or the name of the key; null of what is deleted.',
+    description: 'The slug of the project or flow, or the name of the key; null after its deletion.',
   }),
   project: z.string().nullable().optional().meta({
-    description: 'By flow, version and key: the slug of the project that it is of.',
+    description: 'By flow, version and key: the slug of the project.',
   }),
   ...sums,
 });

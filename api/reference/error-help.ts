@@ -152,7 +152,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   NOT_FOUND: {
     where: ANY,
-    meaning: 'There is no such path or resource, or the caller may not see it.',
+    meaning: 'The path or resource does not exist, or the caller may not see it.',
     action: 'Check the path and the ids.',
   },
   FLOW_NOT_FOUND: {

@@ -30,19 +30,19 @@ export const HEADERS: Header[] = [
     name: 'Last-Event-ID',
     sent: 'request',
     meaning:
-      'The id of the last event of a stream that you received. The stream goes on after it. `GET …/events` also takes `?lastEventId=`.',
+      'The id of the last event that you received from a stream. The stream continues after this event. `GET …/events` also accepts `?lastEventId=`.',
   },
   ...describe('request', { ...ifNoneMatch.shape, ...ifMatch.shape }),
   {
     name: 'X-Request-Id',
     sent: 'both',
     meaning:
-      'The id of the request, which the log has. A request may bring one of up to 128 letters, digits and `. _ : ; = + / @ ~ -`. The service replaces any other.',
+      'The id of the request, as in the log. A request may send an id of up to 128 letters, digits and `. _ : ; = + / @ ~ -`. The service replaces any other.',
   },
   {
     name: 'traceparent, tracestate',
     sent: 'request',
-    meaning: `The trace of the caller goes on in the service, at models and in webhooks. A malformed \`traceparent\` and a \`tracestate\` of more than ${TRACESTATE_MAX_CHARS} characters are ignored.`,
+    meaning: `The service continues the caller’s trace, and passes it to models and webhook receivers. A malformed \`traceparent\` and a \`tracestate\` of more than ${TRACESTATE_MAX_CHARS} characters are ignored.`,
   },
   {
     name: 'traceresponse',

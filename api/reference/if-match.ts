@@ -9,7 +9,7 @@ export const ifMatch = z.object({
   'If-Match': z
     .string()
     .optional()
-    .meta({ description: 'An ETag that you have read: 412 when it is another by now.' }),
+    .meta({ description: 'The ETag that you read. Answers 412 if the ETag has changed since.' }),
 });
 
 /** The response header of what can be written with `ifMatch`. */

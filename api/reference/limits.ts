@@ -284,7 +284,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     {
       subject: '`/execute` and `/step` after SIGTERM',
       most: '29 s',
-      beyond: '503 `SERVICE_STOPPING`; the run goes on.',
+      beyond: '503 `SERVICE_STOPPING`; the run continues.',
     },
   ],
   Runs: [

@@ -81,7 +81,7 @@ const deletion = z
           'Runs that were under way or waited for their caller. Runs of test cases are not counted.',
       }),
       testRuns: z.int().min(0),
-      deliveries: z.int().min(0).meta({ description: 'Webhooks that were not delivered yet.' }),
+      deliveries: z.int().min(0).meta({ description: 'Webhooks not delivered yet.' }),
     }),
   })
   .meta({ id: 'Deletion' });

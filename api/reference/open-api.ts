@@ -57,7 +57,7 @@ const TAGS = [
   { name: 'Flows', description: 'Flows of projects: drafts, versions, and which version callers run.' },
   { name: 'API keys', description: 'Keys of projects, with which programs run flows.' },
   { name: 'Model keys', description: 'Keys of model providers that an organization brings.' },
-  { name: 'Webhooks', description: 'Deliveries that tell of runs that have ended.' },
+  { name: 'Webhooks', description: 'Deliveries that report ended runs.' },
   { name: 'Tests', description: 'Runs of a flow’s test cases.' },
   { name: 'MCP', description: 'Tools for assistants.' },
   { name: 'Assistants', description: 'The assistants that a user has connected over MCP.' },
@@ -142,7 +142,7 @@ function scopesNeeded(route: Route): readonly KeyScope[] {
   return scopes.length === KEY_SCOPES.length ? [] : scopes;
 }
 
-/** Adds to the answers of an endpoint those that follow from the route table. */
+/** Adds the answers that follow from the route table to the answers of an endpoint. */
 function responsesOf(route: Route): ZodOpenApiResponsesObject {
   return {
     ...(scopesNeeded(route).length > 0 && { 403: SCOPE_ERROR }),

@@ -136,7 +136,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
       'The API key or JWT is missing or not valid.',
       examplesOf(thrownBy(() => bearerToken('', KEY_OR_TOKEN))),
     ),
-    // The caller is unknown, so there is no quota to show.
+    // The caller is unknown and has no quota.
     headers: undefined,
   },
   429: {
@@ -166,7 +166,7 @@ export const ERRORS: ZodOpenApiResponsesObject = {
   503: {
     id: 'Unavailable',
     ...errorAnswer(
-      'Try again after `Retry-After`. A change may have been made all the same: check before you repeat it.',
+      'Try again after `Retry-After`. The change may have been made: check before you repeat the request.',
       { DATABASE_UNAVAILABLE, OBJECT_STORE_UNAVAILABLE, IDENTITY_PROVIDER_UNAVAILABLE },
       { 'Retry-After': retryAfter },
     ),

@@ -11,7 +11,7 @@ const about = {
   organizationId: z.uuid(),
   durationMs: z.int().min(0).meta({ description: 'How long the run took.' }),
   occurredAt: z.iso.datetime().meta({ description: 'When it ended.' }),
-  test: z.literal(true).optional().meta({ description: 'Sent by …/webhooks/test: there is no run.' }),
+  test: z.literal(true).optional().meta({ description: 'Sent by …/webhooks/test, without a run.' }),
 };
 const flowCompleted = z
   .object({

@@ -23,7 +23,7 @@ import { executionId } from './run-shapes/answers.ts';
 const cancelRequest = bulkFilter
   .extend({
     status: z.enum(OPEN_RUN_STATUSES).optional().meta({
-      description: 'Absent: every run that has not ended, those that wait for their caller included.',
+      description: 'Absent: every unfinished run, including runs that wait for their caller.',
     }),
   })
   .meta({ id: 'CancelRunsRequest' });

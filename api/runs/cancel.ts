@@ -47,7 +47,7 @@ function cancelJob(deps: ApiDeps): ApiMiddleware {
     const { run } = ctx.state;
     const ended = run.status === 'completed' || run.status === 'failed';
     const now = ended ? run : await cancel(deps, run);
-    // It may have ended by itself just before.
+    // The run may have ended just before the cancellation.
     const stays =
       now.status === 'completed' || (now.status === 'failed' && now.error?.code !== CANCELLED.code);
     ctx.status = ended || stays ? 200 : 202;

@@ -34,12 +34,12 @@ const eventId = z.string().regex(/^\d{1,19}$/, 'must be the id of an event of th
 const lastEventId = z.strictObject({
   'Last-Event-ID': eventId
     .optional()
-    .meta({ description: 'The id of the last event you received. The stream goes on after it.' }),
+    .meta({ description: 'The id of the last event you received. The stream continues after this event.' }),
 });
 const streamQuery = z.strictObject({
   lastEventId: eventId.optional().meta({
     description:
-      'The same as Last-Event-ID, for clients that cannot send it. The header counts where both are sent.',
+      'The same as Last-Event-ID, for clients that cannot send headers. Last-Event-ID takes precedence.',
   }),
 });
 
@@ -57,7 +57,7 @@ export function eventRoutes(deps: ApiDeps, updates: Updates): Route[] {
         responses: {
           200: {
             description:
-              'Of each block execution block_started and its end, in the order they ended, then the end of the run, which ends the stream. A stream that has to end earlier ends with stream_interrupted. Events without an `id` show what is in flight; a reader who reconnects gets them again.',
+              'Each block execution sends block_started and an end event. End events come in order of time. The end of the run closes the stream. A stream that closes earlier sends stream_interrupted last. Events without an `id` show blocks in flight and are sent again after a reconnect.',
             headers: z.object(rateLimitHeaders),
             content: { 'text/event-stream': { schema: runEvents } },
           },

@@ -38,10 +38,10 @@ import { type ExecuteRequest, executeRequest, idempotencyHeaders } from './run-s
 import { describeProblems, EXCESS_MESSAGES, requireMessagesFit } from './run-shapes/tool-requests.ts';
 
 const ENGINE_UNAVAILABLE =
-  'The run is stored and will start when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';
+  'The run is stored and will start when the engine is back. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key. Without a key, a repeated request starts another run.';
 
 const SERVICE_STOPPING =
-  'This process is stopping, but the run goes on. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key; without one, the request sent again is another run.';
+  'This process is stopping, but the run continues. Poll …/jobs/{executionId}, or repeat the request with the same Idempotency-Key. Without a key, a repeated request starts another run.';
 
 const OPERATIONS = {
   production: { operationId: 'execute', summary: 'Run the production version and wait' },

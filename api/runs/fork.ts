@@ -1,4 +1,4 @@
-// GET …/jobs/{executionId}/fork: a cursor from which a new /step session goes on with a stored run.
+// GET …/jobs/{executionId}/fork: a cursor with which a new /step session continues a stored run.
 import { z } from 'zod';
 import { isTestOfCase } from '../../db/test-runs/test-runs.ts';
 import { ServiceError } from '../../flow/errors.ts';

@@ -87,7 +87,7 @@ function errors(how: Repetition) {
     413: how === 'retry' ? examplesOf(tooLarge('topics')) : undefined,
     422: examplesOf(thrownBy(() => requireModelKeys(['openai'], []))),
   });
-  // There is no body to reject.
+  // The request has no body to reject.
   delete answers['415'];
   return answers;
 }

@@ -25,7 +25,7 @@ export const bulkFilter = z.strictObject({
   dryRun: z
     .boolean()
     .default(false)
-    .meta({ description: 'true: only says in `matching` which runs these are.' }),
+    .meta({ description: 'true: lists the runs in `matching` without changing them.' }),
   limit: z.int().min(1).max(BULK_MAX).default(BULK_MAX),
   cursor: z.uuid('must be a nextCursor of this list').optional(),
 });
@@ -35,9 +35,9 @@ export const bulkAnswer = z.object({
   matching: z
     .array(executionId)
     .optional()
-    .meta({ description: 'With `dryRun`: the runs that the request would be carried out for.' }),
+    .meta({ description: 'With `dryRun`: the runs that the request would change.' }),
   hasMore: z.boolean(),
-  nextCursor: z.string().nullable().meta({ description: 'Send it as `cursor` to go on.' }),
+  nextCursor: z.string().nullable().meta({ description: 'Send it as `cursor` to get the next page.' }),
 });
 
 /** Rejects a filter in the query string: ignoring it would apply the request to all runs. */
@@ -87,7 +87,7 @@ export const runListQuery = z.strictObject({
     .max(36)
     .refine((text) => idRange(text) !== undefined, 'must be the beginning of an executionId')
     .optional()
-    .meta({ description: 'Only runs whose executionId begins so.' }),
+    .meta({ description: 'Only runs whose executionId starts with this text.' }),
   stuck: queryBoolean(
     false,
     'true: only runs that make no progress, each with the reason in `stuck`. Of the 5,000 under way that started first.',

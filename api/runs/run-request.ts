@@ -41,7 +41,7 @@ const runRequestRecord = z
     requestId: z
       .string()
       .nullable()
-      .meta({ description: 'The X-Request-Id of the answer; null when no request started the run.' }),
+      .meta({ description: 'The X-Request-Id of the answer; null if no request started the run.' }),
     callbackUrl: z.string().nullable(),
     callbackEvents: z.array(z.enum(WEBHOOK_EVENTS)).nullable(),
     modelKeyProviders: z.array(z.string()).meta({
@@ -75,9 +75,9 @@ export function runRequestRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'getJobRequest',
-        summary: 'Get what a run was started with',
+        summary: 'Get the request that started a run',
         description:
-          'The names are those of `POST …/jobs`. To send the same again, leave out `requestId`, `bytes` and `modelKeyProviders`, and what is empty or null; with `tools`, send it to `/execute`. Keys are never stored, and not shown.',
+          'The fields have the names of `POST …/jobs`. To send the request again, omit `requestId`, `bytes`, `modelKeyProviders`, and all empty or null fields. A request with `tools` goes to `/execute`. Keys are never stored or shown.',
         requestParams: { query: requestQuery, header: ifNoneMatch },
         responses: {
           200: request,

@@ -63,7 +63,7 @@ const OPERATIONS = {
   draft: {
     operationId: 'stepDraft',
     summary: 'Run one step of the draft',
-    description: `The session goes on with the draft as it is at each call. ${KEPT}`,
+    description: `Each call of a session runs the current draft. ${KEPT}`,
   },
 };
 

@@ -9,7 +9,7 @@ const PAUSE_TIMES = 24;
 const PAUSE_MAX_MS = 5_000;
 
 /**
- * Approximate number of an organization's block executions that one poll reads, including those that followers know.
+ * Approximate number of an organization's block executions that one poll reads, including known block executions.
  * The next poll reads its other runs.
  */
 const POLL_MAX_BLOCKS = 10_000;

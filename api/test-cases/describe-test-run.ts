@@ -38,7 +38,7 @@ export const testRun = z.strictObject({
       why: z
         .string()
         .nullable()
-        .meta({ description: 'Why the case has not passed; a judge also says why it has.' }),
+        .meta({ description: 'Why the case has not passed. A judge also explains a pass.' }),
       flow_run_id: z.guid().meta({ description: 'The run, for get_test_run_trace.' }),
       judge_run_id: z
         .guid()
@@ -48,7 +48,7 @@ export const testRun = z.strictObject({
       cost: z.number(),
       answer: parsedJson.optional().meta({
         description:
-          'The answer of the flow, when one case was run; a long answer is cut. get_test_run_trace shows one that is absent.',
+          'The answer of the flow, only when one case ran; a long answer is cut. get_test_run_trace shows the whole answer.',
       }),
     }),
   ),

@@ -101,7 +101,7 @@ async function runTests(
         const flowVersionId = await snapshotDraft(tx, flowId, draft);
         const testRun = { id: testRunId, flowId, flowVersionId, startedBy: caller.author.actor, tests };
         if (!(await insertTestRun(tx, testRun).catch(refuse))) return;
-        // The organization may have been suspended while the request was queued.
+        // An operator may suspend the organization while the request is queued.
         requireMayRun(now);
         // Its cases are runs in flight too. Once it is accepted, none of them is rejected.
         await requireQuotaOfTests(tx, { testRunId, organizationId, most }).catch(refuse);

@@ -24,7 +24,7 @@ const listed = stored
       .nullable()
       .meta({
         description:
-          'The result in the last test run that had the case, which may have been another then; null when it never ran, or so long ago that it is not known any more.',
+          'The result in the last test run of the case. The case may have changed since. null if the case never ran, or if retention has deleted the result.',
       }),
   })
   .meta({ id: 'ListedTestCase' });

@@ -59,14 +59,14 @@ export function testRunRoutes(deps: ApiDeps): Route[] {
           'Cancels the runs of its cases; no further case begins, and nothing more is charged. This also works for a flow that was never published. You can repeat the request. The request body is ignored.',
         tags: ['Tests'],
         responses: {
-          200: answer('The test run had already ended, and stays as it is.', testRunRecord, {
+          200: answer('The test run had already ended, and is unchanged.', testRunRecord, {
             ended: cancelledTestRun,
           }),
-          202: answer('The test run as it stands; it ends within seconds.', testRunRecord, {
+          202: answer('The current test run; it ends within seconds.', testRunRecord, {
             stopping: stoppingTestRun,
           }),
           ...COMMON_ERRORS,
-          404: errorAnswer('There is no such test run, or it belongs to a project that you cannot access.', {
+          404: errorAnswer('The test run does not exist, or belongs to a project that you cannot access.', {
             NOT_FOUND: 'There is no such test run among those you may see.',
           }),
         },
@@ -99,7 +99,7 @@ export function flowTestRunRoutes(deps: ApiDeps): Route[] {
         operationId: 'runTests',
         summary: 'Run one test case of a flow, or all',
         description:
-          'Runs the draft, which has to be complete, at its usual cost. Answers at once; ask for the test run until its status is no longer `started`.',
+          'Runs the draft, which must be complete, at its usual cost. Answers at once. Poll the test run until its status is no longer `started`.',
         requestBody: body(testRunRequest, { all: {}, one: { test_case_id: example.testCase.test_case_id } }),
         responses: {
           202: answer('The test run is accepted.', testRunRecord, { started: example.stoppingTestRun }),

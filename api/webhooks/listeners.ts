@@ -173,5 +173,5 @@ function tooMany(): ServiceError {
 }
 
 function attemptEnded(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'This attempt is no longer waited for.');
+  return new ServiceError('NOT_FOUND', 'The attempt has ended.');
 }

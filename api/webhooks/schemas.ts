@@ -50,10 +50,10 @@ export const deliveryRecord = z
       .int()
       .min(0)
       .max(6)
-      .meta({ description: 'The attempts made, including one that is under way.' }),
+      .meta({ description: 'The number of attempts, including an attempt under way.' }),
     responseStatus: z.int().nullable().meta({
       description:
-        'Of the last attempt; null while one is under way, and where the receiver has not answered.',
+        'The status of the last attempt; null during an attempt, and if the receiver did not answer.',
     }),
     lastAttemptedAt: time.nullable().meta({ description: 'null before the first attempt.' }),
     errorMessage: z.string().nullable(),

@@ -23,7 +23,7 @@ const MASK = '*'.repeat(12);
 
 const rotateQuery = z.strictObject({
   grace: z.enum(['true', 'false']).default('true').meta({
-    description: '`false`: the previous secret signs nothing from now on, for one that has leaked.',
+    description: '`false`: stops signing with the previous secret at once, for example after a leak.',
   }),
 });
 

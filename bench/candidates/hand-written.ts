@@ -12,7 +12,7 @@ import * as activities from './functions.ts';
 import { forward, passOn, shout } from './functions.ts';
 import type * as workflows from './workflows.ts';
 
-/** The workflow to start for each request, and whether its first task comes back with the answer to the start. */
+/** The workflow to start for each request, and whether the answer to the start includes its first task. */
 export type HandWrittenJob = { workflow: keyof typeof workflows; eager: boolean } | Record<string, never>;
 
 const { workflow, eager } = JSON.parse(process.env.HAND_WRITTEN_JOB ?? '{}') as HandWrittenJob;

@@ -1,4 +1,4 @@
-// The candidates: what is measured side by side.
+// The candidates: the systems measured side by side.
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../../test/blocks.ts';
 import type { HandWrittenJob } from '../candidates/hand-written.ts';

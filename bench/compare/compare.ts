@@ -19,7 +19,7 @@ type TemporalServer = { address: string; pid: number | undefined };
 
 type Context = {
   outside: Outside;
-  /** The Temporal servers for what is written by hand, by name: '' for Weir's. */
+  /** The Temporal servers of the hand-written candidates, by name: '' for Weir's server. */
   temporals: Map<string, TemporalServer>;
   /** How Weir's processes are arranged, by name: '' for one process. */
   weirs: Map<string, Weir>;

@@ -22,7 +22,7 @@ export type Options = {
   json: string | undefined;
 };
 
-/** Reads the command line. Prints what is wrong with it and ends the process with code 2. */
+/** Reads the command line. Prints problems and ends the process with code 2. */
 export function readOptions(): Options {
   try {
     const { values } = parseArgs({

@@ -25,7 +25,7 @@ const KINDS: { kind: string; flow: Step[] }[] = [
 
 type Sizes = { runs: number; callers: number[] };
 
-/** Measures each kind of run at each number of callers. Registers what is to be stopped with `onStop`. */
+/** Measures each kind of run at each number of callers. Registers cleanups with `onStop`. */
 export async function measureCosts(
   backends: Backends,
   workers: number,

@@ -25,7 +25,7 @@ const PORTS = ['FRONTEND', 'HISTORY', 'MATCHING', 'WORKER'].flatMap((service) =>
   `${service}_MEMBERSHIP_PORT`,
 ]);
 
-/** The server stores its ports as numbers of 15 bits, and those that the system picks are larger. */
+/** The server stores ports in 15 bits, and ports picked by the system are larger. */
 const FIRST_PORT = 17_233;
 
 type FullTemporal = { address: string; child: Child; stop(): Promise<void> };
@@ -124,7 +124,7 @@ async function serverEnvironment(
   };
 }
 
-/** Waits until the server knows the namespace, and creates one that is missing. Returns the problem, if there is one. */
+/** Waits for the namespace, and creates a missing namespace. Returns the problem, if any. */
 async function provideNamespace(child: Child, address: string): Promise<string | undefined> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!child.hasExited()) {

@@ -39,7 +39,7 @@ export async function getCredential(
     'UNAUTHENTICATED',
     keyOnly
       ? `WEIR_API_KEY is not set. Set it to a key of the service at ${url}.`
-      : `There is no credential for the service at ${url}. Sign in with weir login ${url}, or set WEIR_API_KEY to one of its keys.`,
+      : `You are not signed in to the service at ${url}. Sign in with weir login ${url}, or set WEIR_API_KEY to one of its keys.`,
   );
 }
 

@@ -90,28 +90,28 @@ function bySlug(kind: 'organization' | 'project', slug: string, query = {}): Pro
 function unknown(kind: string, path: string): never {
   throw new ServiceError(
     'NOT_FOUND',
-    `There is no ${kind} ${path} that you can reach. weir whoami says who you are and what that is.`,
+    `The ${kind} ${path} does not exist, or you cannot access it. weir whoami shows what you can access.`,
   );
 }
 
-/** Gets who this command acts as, with the ids of what that user or API key can reach; asks once. */
+/** Gets the user or API key of this command, with the ids of accessible resources. Sends at most one request. */
 export function getMe(): Promise<Me> {
   asked ??= callApi<unknown>('GET', '/api/v1/me').then((answer) => readMe(answer, serviceUrl()));
   return asked;
 }
 
-/** Has the next command ask anew. */
+/** Makes the next command send the request again. */
 export function forgetMe(): void {
   asked = undefined;
 }
 
-/** Reads the answer of GET /me of the service at `url`. Throws Unreachable when it is not that of Weir. */
+/** Reads the answer of GET /me of the service at `url`. Throws Unreachable if the answer is not from Weir. */
 export function readMe(answer: unknown, url: string): Me {
   if (shape.safeParse(answer).success) return answer as Me;
   throw notWeir(url);
 }
 
-/** Lists the paths under which the caller's runs are listed: of its project for an API key, else of each organization. */
+/** Lists the API paths that list the caller's runs: one project for an API key, each organization for a user. */
 export async function runListPaths(): Promise<string[]> {
   const me = await getMe();
   if (me.kind === 'api_key') return [`/api/v1/projects/${me.project.id}/runs`];
@@ -121,7 +121,7 @@ export async function runListPaths(): Promise<string[]> {
   return organizations.map(({ id }) => `/api/v1/organizations/${id}/runs`);
 }
 
-/** Gets a run by its id, anywhere the caller has access. Throws RUN_NOT_FOUND. */
+/** Gets a run by its id from everything the caller can access. Throws RUN_NOT_FOUND. */
 export async function getRun(executionId: string): Promise<ListedRun> {
   for (const path of await runListPaths()) {
     const { runs } = await callApi<z.output<typeof listedRuns>>('GET', path, { query: { id: executionId } });
@@ -129,7 +129,7 @@ export async function getRun(executionId: string): Promise<ListedRun> {
   }
   throw new ServiceError(
     'RUN_NOT_FOUND',
-    `There is no run ${executionId} that you can reach. Runs of deleted flows are not found by their id alone: read GET …/<org>/<project>/<flow>/jobs/${executionId}.`,
+    `The run ${executionId} does not exist, or you cannot access it. For a run of a deleted flow, read GET …/<org>/<project>/<flow>/jobs/${executionId}.`,
   );
 }
 

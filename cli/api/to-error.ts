@@ -5,7 +5,7 @@ import type { Credential } from './credential.ts';
 /** The service did not answer, or cannot at the moment. */
 export class Unreachable extends Error {}
 
-/** The answer to a change was lost: it may have been made. */
+/** The answer to a change was lost; the change may have been made. */
 export class AnswerLost extends Unreachable {}
 
 /** Advice about a credential that the service refuses. */

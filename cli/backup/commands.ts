@@ -18,7 +18,7 @@ const EMPTY_NAMESPACE = 'a Temporal namespace without its workflows';
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')
-    .description('copy the whole database, as it is at this moment, into a file; the service goes on')
+    .description('write a snapshot of the whole database to a file; the service keeps running')
     .argument('<file>', 'the file to write, such as weir.tar.gz; it must not exist')
     .addHelpText(
       'after',
@@ -29,13 +29,13 @@ export function addBackupCommands(program: Command): void {
     .action(printed(backup));
   program
     .command('restore')
-    .description('make the database what it was at a backup, while no process of Weir runs')
+    .description('restore the database from a backup, while no process of Weir runs')
     .argument('<file>', 'a file of weir backup')
-    .option('--replace', 'delete all that the database has now')
+    .option('--replace', 'delete the present contents of the database')
     .addHelpText(
       'after',
       '\nRestores into the database of DATABASE_URL, else into that of npm start.\n' +
-        'Start Weir afterwards on a Temporal that has nothing of it: a new namespace\n' +
+        'Start Weir afterwards on a Temporal without its workflows: a new namespace\n' +
         'or a new server (npm start gets one).\n\nExample:\n  weir restore weir.tar.gz',
     )
     .action(printed(restore));
@@ -79,8 +79,8 @@ async function intoOwn<T>(work: (url: string) => Promise<T>): Promise<{ result: 
   const { result, unreadable } = await restoreLocally(work);
   if (unreadable !== undefined) note(unreadable);
   const next = hasOwnTemporal()
-    ? 'npm start goes on from there, with an empty Temporal.'
-    : `npm start goes on from there; give it ${EMPTY_NAMESPACE}.`;
+    ? 'npm start continues from there, with an empty Temporal.'
+    : `npm start continues from there; give it ${EMPTY_NAMESPACE}.`;
   return { result, next: unreadable === undefined ? next : 'npm start cannot read its secrets yet.' };
 }
 

@@ -43,7 +43,7 @@ export function restoreLocally<T>(
   });
 }
 
-/** Whether `npm start` brings up its own Temporal, as far as the last one tells. */
+/** Whether the last `npm start` started its own Temporal. */
 export function hasOwnTemporal(): boolean {
   const local = findLocalStart();
   return !local || local.temporal?.TEMPORAL_ADDRESS !== undefined;
@@ -75,7 +75,7 @@ function mendSecrets(cluster: string): string {
   );
 }
 
-/** Throws unless the state folder has the secrets: those that a start would make are not those of the backup. */
+/** Throws unless the state folder has its secrets: new secrets cannot decrypt the backup. */
 function requireLocalSecrets(): void {
   const file = path.join(stateFolder(), 'secrets.json');
   if (existsSync(file)) return;

@@ -33,16 +33,16 @@ type Page = z.output<typeof bulkAnswer> & {
 type Reason = NonNullable<ListedRun['stuck']>['reason'];
 
 const MEND: { [reason in Reason]: string } = {
-  parked: 'it lost its workers again and again; ask the operator of the service, or cancel it',
+  parked: 'its workers were lost repeatedly; ask the operator of the service, or cancel it',
   cancelling: 'it was cancelled, and no worker has ended it; ask the operator of the service',
-  retrying: 'a block is refused again and again: see the last error; it goes on by itself, or cancel it',
+  retrying: 'a block is refused repeatedly: see the last error; it is retried automatically, or cancel it',
   losing_workers: 'workers are lost under a block; ask the operator of the service, or cancel it',
-  waiting: 'no worker has begun its next block; they are busy, away or lost under it; it goes on by itself',
+  waiting: 'no worker has begun its next block; workers are busy, away or lost; it continues automatically',
 };
 
 const ERROR_MAX_CHARS = 80;
 
-/** The options that say which runs, of those that list them and those that change them. */
+/** The filter options of the commands that list or change runs. */
 type FilterOptions = {
   status?: string;
   mode?: string;

@@ -141,7 +141,7 @@ async function cancelSome(
   return byFilter ? changeRuns('cancel', filter) : cancelEach(ids);
 }
 
-/** Adds the options that say which runs a command is carried out for, where it takes no id. */
+/** Adds the filter options of a command that can change many runs. */
 function addBulkOptions(command: Command, how: 'retry' | 'cancel'): Command {
   if (how === 'retry')
     command

@@ -62,7 +62,7 @@ async function cancel(executionId: string): Promise<CommandResult> {
   };
 }
 
-/** Cancels each of the runs. One that cannot be cancelled keeps none of the others from being cancelled. */
+/** Cancels each of the runs. A failure to cancel one run does not stop the others. */
 export async function cancelEach(executionIds: string[]): Promise<CommandResult> {
   const [only] = executionIds;
   if (only !== undefined && executionIds.length === 1) return cancel(only);
@@ -87,12 +87,12 @@ export async function fork(executionId: string, { step }: { step: number }): Pro
   return { json: cursor, text: JSON.stringify(cursor) };
 }
 
-/** A run with the one that repeats it, or why there is none. */
+/** A run, with the run that repeats it or the error. */
 type Repeated = { repeats: string; executionId: string } | { repeats: string; error: string };
 
 /**
- * Starts each of the runs again. One that is refused keeps none of the others from being started and named. A key names each
- * of them by its id too, so that none takes the place of another.
+ * Starts each of the runs again. A refused run does not stop the others. Each request appends the run's id to the idempotency
+ * key, so that the keys differ.
  */
 export async function repeat(
   how: 'rerun' | 'retry',

@@ -33,8 +33,8 @@ const VERSION_MIN = 15;
 const MIGRATE = 'Run npm run migrate (in Docker Compose: docker compose run --rm migrate).';
 
 /**
- * Looks whether the database is there, up to date, writable and large enough for the processes that connect to it. `results`
- * has what is found as soon as it is.
+ * Checks that the database answers, is up to date and writable, and has enough connections. Adds each finding to `results` as
+ * soon as it is known.
  */
 export async function checkDatabase(
   {
@@ -54,7 +54,7 @@ export async function checkDatabase(
   if (Number.parseInt(version, 10) < VERSION_MIN)
     results.push(
       warning(
-        `PostgreSQL ${version} is older than those that Weir is tested with.`,
+        `PostgreSQL ${version} is older than the versions that Weir is tested with.`,
         `Use version ${VERSION_MIN} or newer.`,
       ),
     );
@@ -132,7 +132,7 @@ const WRITES: { [refusal in WriteRefusal]: string } = {
 function describeRefusal(error: unknown, host: string): Result {
   if (isOutOfConnections(error))
     return failure(
-      `PostgreSQL at ${host} has no free connection (max_connections): ${describe(error)}. Processes go on with those that they have.`,
+      `PostgreSQL at ${host} has no free connection (max_connections): ${describe(error)}. Running processes keep their connections.`,
       `${FREE_CONNECTIONS.charAt(0).toUpperCase()}${FREE_CONNECTIONS.slice(1)}.`,
     );
   if (error instanceof Error && error.message === 'Query read timeout')

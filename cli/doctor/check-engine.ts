@@ -87,7 +87,7 @@ export async function checkEngine(
         ? [
             failure(
               `Temporal answers, but serves no workflow: ${unserved}.`,
-              'No run starts or goes on meanwhile. Its store may be full or away: look at the log of the Temporal server.',
+              'No run can start or continue. The store of Temporal may be full or away: read the log of the Temporal server.',
             ),
           ]
         : []),
@@ -129,7 +129,7 @@ function describeDays(seconds: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** Describes which search attributes are missing among those that the namespace has; undefined: they cannot be listed. */
+/** Describes the search attributes missing in the namespace. `undefined`: the attributes could not be listed. */
 export function describeAttributes(names: string[] | undefined): Result[] {
   if (names === undefined)
     return [

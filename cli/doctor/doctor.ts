@@ -1,4 +1,4 @@
-// `weir doctor`: looks at everything that the service depends on, as it is configured here, and says how to mend what is wrong.
+// `weir doctor`: checks each dependency of the service under this configuration, and describes how to fix problems.
 import type { Command } from 'commander';
 import { type CommandResult, printed } from '../terminal/print.ts';
 import type { Finding } from './finding.ts';
@@ -11,7 +11,7 @@ const INDENT = 17;
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('look at what the service needs, and say what is wrong and how to mend it')
+    .description('check the dependencies of the service, and show how to fix problems')
     .addHelpText(
       'after',
       '\nIt reads the variables of the service, else the state of a local npm start, and\n' +

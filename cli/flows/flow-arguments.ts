@@ -31,7 +31,7 @@ function isFlowPath(text: string): boolean {
 }
 
 /**
- * Finds the flows that the arguments name, and reads those that are files. Throws NOT_FOUND for unknown paths, and UsageError for
+ * Finds the flows named by the arguments, and reads flow files. Throws NOT_FOUND for unknown paths, and UsageError for
  * an argument that is neither a path nor a file or folder; where it is a number, that hints at the command's `versionOption`.
  */
 export async function getFlows(
@@ -89,7 +89,7 @@ export function requireExisting(named: NamedFlow): ExistingFlow {
 
 // An unfinished flow may be pushed, but neither published nor tested.
 
-/** Throws INVALID_TREE with what is missing in the files of all flows, by line. */
+/** Throws INVALID_TREE if files are incomplete, with the problems of all files by line. */
 export function requireFinished(flows: NamedFlow[]): void {
   const problems = flows.flatMap(({ path, local }) =>
     local && local.missing.length > 0

@@ -63,7 +63,7 @@ function describeChange({ step_id, field, from, to }: Change): string {
   return `  ${place}: ${show(from)} → ${show(to)}`;
 }
 
-/** Lists the lines between the first and the last that differ, as those that go and those that come. */
+/** Lists removed and added lines, from the first to the last difference. */
 function differingLines(from: string[], to: string[]): string[] {
   const isEqual = (at: number, fromEnd = 0) => (fromEnd ? from.at(-at) === to.at(-at) : from[at] === to[at]);
   const shortest = Math.min(from.length, to.length);

@@ -27,7 +27,7 @@ export type LocalFlow = { file: string; flow: FlowContent; missing: FileProblem[
  */
 export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
   const files = (await Promise.all(sources.map(listFlowFiles))).flat();
-  if (files.length === 0) throw new UsageError(`There is no flow file in ${sources.join(', ')}.`);
+  if (files.length === 0) throw new UsageError(`No flow file found in ${sources.join(', ')}.`);
   const flows: LocalFlow[] = [];
   const problems: string[] = [];
   await withSchemaCheck(async (check) => {
@@ -50,8 +50,8 @@ export async function readFlowFiles(sources: string[]): Promise<LocalFlow[]> {
 }
 
 /**
- * Lists the flow files in a folder, and in those inside it; a file is itself. Links, and what is neither file nor folder, are
- * passed over. Throws UsageError for too many files.
+ * Lists the flow files in a folder and its subfolders. The path of a file lists only this file. Links and special files are
+ * skipped. Throws UsageError for too many files.
  */
 export async function listFlowFiles(source: string): Promise<string[]> {
   const found = await stat(source).catch(() => undefined);
@@ -94,7 +94,7 @@ async function readFlowFile(file: string, check: CheckSchema): Promise<LocalFlow
   return { file, flow, missing, ...(tests && { tests }) };
 }
 
-/** Reads the test cases beside a flow file; undefined when there is no such file. */
+/** Reads the test cases beside a flow file; undefined without a file of test cases. */
 async function readTestCases(file: string): Promise<TestCase[] | undefined> {
   const beside = testCasesFile(file);
   const found = await stat(beside).catch(() => undefined);

@@ -61,7 +61,7 @@ async function memoryOf(file: string, place: string): Promise<string> {
   return path.join(state, 'weir/drafts', name);
 }
 
-/** Runs git in the folder of a file; answers undefined where there is no git, no repository, or no such thing in it. */
+/** Runs git in the folder of a file; returns undefined without git, without a repository, or if git fails. */
 async function git(file: string, ...args: string[]): Promise<string | undefined> {
   const options = { cwd: path.dirname(file), maxBuffer: OUTPUT_MAX_BYTES, encoding: 'utf8' } as const;
   return run('git', args, options).then(

@@ -32,7 +32,7 @@ import { flowsUrl, readDraft, readSide, readTestCases } from './service-flow.ts'
 
 export type PullOptions = { version?: number | undefined; force?: boolean | undefined };
 
-/** Writes the draft, or a version, into a file; `-` prints it. A file that holds what is kept nowhere else is not replaced. */
+/** Writes the draft or a version to a file; `-` prints it. Does not overwrite a file with unsaved content. */
 export async function pull(
   path: string,
   file: string | undefined,

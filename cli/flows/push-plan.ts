@@ -28,7 +28,7 @@ export type PushPlan = {
   /** From the service to the file. */
   changes: Change[];
   testChanges: Change[];
-  /** The test cases of the service; [] where there is no file of them. */
+  /** The test cases in the service; [] without a file of test cases. */
   tests: SavedTestCase[];
   /** The parts that differ on the service and that the file never held. */
   unknown: ('flow' | 'tests')[];
@@ -68,7 +68,7 @@ async function hasHeld(file: string, path: string, isIt: (text: string) => boole
     try {
       if (isIt(text)) return true;
     } catch (error) {
-      // An earlier text may have been wrong, and then was never pushed.
+      // An invalid earlier text was never pushed.
       if (!(error instanceof ServiceError)) throw error;
     }
   return false;

@@ -135,8 +135,8 @@ function toJson({ path, local, changes, testChanges }: PushPlan) {
 }
 
 /**
- * Creates, replaces and deletes test cases until they are those of the file. Unless `force`, throws PRECONDITION_FAILED or
- * NOT_FOUND where a case is no longer the one that was compared.
+ * Creates, replaces and deletes test cases to match the file. Unless `force`, throws PRECONDITION_FAILED or NOT_FOUND if a
+ * case has changed since the comparison.
  */
 export async function pushTestCases(
   flow: Flow,

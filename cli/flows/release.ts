@@ -1,4 +1,4 @@
-// `weir flow publish` and `weir flow promote`: a draft becomes a version, and a version the one that callers run.
+// `weir flow publish` turns a draft into a version; `weir flow promote` makes a version the production version.
 import { ServiceError } from '../../flow/errors.ts';
 import { callApi } from '../api/call-api.ts';
 import type { Flow } from '../api/get-resource.ts';
@@ -84,7 +84,7 @@ async function chooseVersion(named: ExistingFlow, version: number | undefined): 
   return flow.latestVersion;
 }
 
-/** Throws CONFLICT unless the file, where there is one, has the steps of what is there. */
+/** Throws CONFLICT if the file exists and its steps differ from the steps in the service. */
 function requireSame({ path, local, flow }: ExistingFlow, side: string, content: FlowContent): void {
   if (!local || isSameFlow(local.flow, content)) return;
   const changes = describeChanges(findFlowChanges(content, local.flow));

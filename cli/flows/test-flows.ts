@@ -67,7 +67,7 @@ async function testFlows(
   // A file that cannot be written is said before the tests are run and charged.
   if (junit !== undefined) await writeText(junit, formatJUnit([]));
   const tested: TestedFlow[] = [];
-  // A flow whose tests cannot be run keeps none of the others' results from being shown.
+  // A failure to run one flow's tests does not hide the results of the others.
   const errors: unknown[] = [];
   for (const named of flows)
     try {

@@ -57,7 +57,7 @@ async function receive({ forwardTo, secret, ...options }: ListenOptions, command
 }
 
 // `weir listen --forward-to`: receives the deliveries of a local service over a stream, hands them to a receiver on this
-// machine, and tells the service what that answered.
+// machine, and reports the response to the service.
 
 /** Forwards until the process ends; connects again when the service was away. Throws when it is refused. */
 async function forwardDeliveries(to: URL, json: boolean): Promise<void> {

@@ -38,7 +38,7 @@ export function addReceiveOptions(command: Command): Command {
     .option('--http', 'listen without TLS, behind a tunnel that has a certificate');
 }
 
-/** Starts a server that answers 204 to what is signed with the secret, and 401 to anything else, until the process ends. */
+/** Starts a server that answers 204 to requests signed with the secret and 401 to all others, until the process ends. */
 export async function receiveWebhooks(readSecret: ReadSecret, options: ReceiveOptions): Promise<void> {
   const receive = (request: IncomingMessage, response: ServerResponse) =>
     void answer(request, response, readSecret, options.json === true);
@@ -55,7 +55,7 @@ export async function receiveWebhooks(readSecret: ReadSecret, options: ReceiveOp
   WEIR_TEST_DIAL_MAP='{"${LISTEN_HOST}":"127.0.0.1:${port}"}' WEIR_WEBHOOK_CA_FILE=${certificate.file} npm start`);
 }
 
-/** Answers 204 to what is from Weir, 401 to anything else. */
+/** Answers 204 to requests signed by Weir, and 401 to all others. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,

@@ -45,8 +45,8 @@ export function secretsKeys(): Config['secretsKeys'] {
 }
 
 /**
- * Returns the variables of the service: those that are set, and in a checkout where npm start has run, those that it gave. They
- * are what runs there, whatever is set here, unless DATABASE_URL is: then the variables may be those of another service.
+ * Returns the environment variables of the service: the variables of this process and, in a checkout where npm start has run,
+ * the variables of that start. The latter take precedence, unless DATABASE_URL is set and may name another service.
  */
 export function serviceEnvironment(): NodeJS.ProcessEnv {
   const local = findStartOfDatabase();

@@ -45,7 +45,7 @@ export function addOrganizationCommands(program: Command): void {
     .action(onDatabase(setQuota));
   org
     .command('suspend')
-    .description('refuse whatever begins or continues runs of an organization, until it is resumed')
+    .description('refuse to start or continue runs of an organization until it is resumed')
     .argument('<slug>', 'slug of the organization')
     .option('--reason <text>', 'why; callers are told', parseReason)
     .action(onDatabase(suspend));
@@ -142,7 +142,7 @@ function describeOrganization(row: OrganizationRow) {
   return { ...toOrganization(row), suspendedAt, suspensionReason };
 }
 
-/** Stops an organization from beginning and continuing runs, from its next request on. What is under way goes on. */
+/** Suspends an organization: its next requests cannot start or continue runs. Runs under way continue. */
 async function suspend(db: Db, slug: string, { reason }: { reason?: string }): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
   await inTransaction(db, async (tx) => {

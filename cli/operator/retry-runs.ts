@@ -22,10 +22,10 @@ const TOLD_AFTER = 25;
 const OF_ORGANIZATION: ErrorCode[] = ['INSUFFICIENT_CREDITS', 'FORBIDDEN', 'RATE_LIMITED'];
 
 type RetryFilter = Scope & { errorCode?: string; since?: Date; until?: Date };
-/** The runs to retry: these, or those that a filter finds. */
+/** The runs to retry, by id or by filter. */
 type Asked = { executionIds: string[] } | RetryFilter;
 
-/** Retries runs, each once, up to `limit` of them, and says what came of each. Asks first where these are many. */
+/** Retries up to `limit` runs, each once, and reports each outcome. Asks for confirmation if there are many. */
 export async function retryRuns(
   db: Db,
   asked: Asked,
@@ -66,7 +66,7 @@ async function sortOutNamed(db: Db, executionIds: string[]): Promise<Found> {
   const { matching, refused } = await sortOutRetries({ db }, runs, { named: true });
   const unknown = ids
     .filter((id) => !known.has(id))
-    .map((id) => ({ executionId: id, code: 'RUN_NOT_FOUND', errorMessage: 'There is no such run.' }));
+    .map((id) => ({ executionId: id, code: 'RUN_NOT_FOUND', errorMessage: 'The run does not exist.' }));
   return { matching, refused: [...refused, ...unknown] };
 }
 

@@ -27,7 +27,7 @@ export function addScopeOptions(command: Command, which: string): Command {
     .option('--since <time>', 'only runs started at this time or later, e.g. 2030-01-31', parseTime)
     .option('--until <time>', 'only runs started before this time', parseTime)
     .option('--dry-run', 'list matching runs without changing them')
-    .option('--yes', `do not ask, also where these are more than ${FEW} runs`);
+    .option('--yes', `do not ask for confirmation of more than ${FEW} runs`);
 }
 
 /**

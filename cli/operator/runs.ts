@@ -71,14 +71,14 @@ export function addRunsCommands(program: Command): void {
       .addOption(
         new Option('--error-code <code>', 'only runs that failed with this code').argParser(parseErrorCode),
       )
-      .option('--limit <number>', 'no more runs than this, the newest', parseWholeNumber(1, RETRY_MAX)),
+      .option('--limit <number>', 'maximum number of runs, newest first', parseWholeNumber(1, RETRY_MAX)),
     'failed runs',
   ).action(onDatabase(retrySome));
   addScopeOptions(
     runs
       .command('cancel')
       .description(
-        'cancel a run, or all runs and test runs that the options find and that have not ended, those that wait for their caller included; they end while a worker runs',
+        'cancel one run, or all unfinished runs and test runs that match, including runs that wait for their caller; they end while a worker runs',
       )
       .argument('[executionId]', 'id of the run', parseRunId)
       .addOption(
@@ -116,7 +116,7 @@ async function list(
   return { json: runs, text: runTable(rows) };
 }
 
-/** `isSummary`: beside what a command does to the run, which needs no request; one that cannot be read is null. */
+/** Shows a run. `isSummary`: leaves out the request, for use beside the outcome of a command. */
 async function show(db: Db, executionId: string, options: { full?: boolean; isSummary?: true }) {
   const row = await findListedRun(db, executionId);
   if (!row) throw new ServiceError('RUN_NOT_FOUND', `Run ${executionId} does not exist.`);

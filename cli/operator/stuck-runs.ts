@@ -51,16 +51,16 @@ type Begun = { version: string | undefined; isBegun: boolean };
 
 const QUIET_SECONDS = 120;
 const PAGE = 500;
-/** The engine is asked no longer than this, whatever is under way. */
+/** The maximum time of all requests to the engine. */
 const ENGINE_MAX_MS = 20_000;
 
 const MEND: { [reason in Stuck['reason']]: string } = {
-  parked: 'lost its workers again and again: weir operator runs resume <id>, or runs cancel <id>',
-  retrying: 'a block is refused again and again: see its error; it goes on by itself, or runs cancel <id>',
+  parked: 'lost its workers repeatedly: weir operator runs resume <id>, or runs cancel <id>',
+  retrying: 'a block is refused repeatedly: see its error; it is retried automatically, or runs cancel <id>',
   cancelling:
     'is cancelled, and no worker of its task queue has ended it: any worker of this service does so after 5 minutes',
   'task fails':
-    'its workflow task fails, and the log of a worker says why: deploy workers whose code and keys fit its history; it goes on by itself',
+    'its workflow task fails, and the log of a worker says why: deploy workers whose code and keys fit its history; it then continues automatically',
   'loses workers': `workers are lost under it: look at their logs and memory; it is parked after ${LOST_WORKERS_MAX} losses`,
   'no workflow':
     'its workflow is missing: a worker starts it within a minute; look at the reconciler in the log',
@@ -75,7 +75,7 @@ const MEND: { [reason in Stuck['reason']]: string } = {
 
 const LAST_ERROR_MAX = 80;
 
-/** Lists up to `limit` stuck runs, those that wait longest first. What only Temporal knows is left out while it is away. */
+/** Lists up to `limit` stuck runs, longest stuck first. Without Temporal, lists only what the database shows. */
 export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
   const found = new Map<string, Stuck>();
   const add = (stuck: Stuck[]) => {
@@ -193,7 +193,7 @@ export async function findReasons(
   const unserved = listUnserved(polled).map(({ state }) => state);
   const reasons = new Map(all(missing, 'no workflow'));
   for (const [id, { version, isBegun }] of versions) {
-    // What workers without a version have begun goes on with the current one.
+    // Runs of unversioned workers continue on the current version.
     const lacking = unserved.find((state) => state === 'current' || !isBegun);
     if (version === undefined && lacking) reasons.set(id, `no ${lacking} worker`);
     else if (version !== undefined && !seen.some((worker) => worker.version === version))

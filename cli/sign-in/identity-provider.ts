@@ -38,7 +38,7 @@ const metadata = z.object({
   scopes_supported: z.array(z.string()).default([]),
 });
 
-/** Gets the identity provider of the service at `url`. Throws a ServiceError that says what is missing, and where. */
+/** Gets the identity provider of the service at `url`. Throws a ServiceError that names the missing setting and its place. */
 export async function getProvider(url: string): Promise<Provider> {
   requireTls('service', url);
   const { resource, authorization_servers, weir_audience, weir_cli_client_id, scopes_supported } =
@@ -63,7 +63,7 @@ export async function getProvider(url: string): Promise<Provider> {
   return { configuration: await discover(session), scope: scopes_supported.join(' '), session };
 }
 
-/** Reads the provider's own metadata (OpenID Connect Discovery), whose issuer must be the one that was named. */
+/** Reads the provider's metadata (OpenID Connect Discovery). The issuer in the metadata must be the configured issuer. */
 export async function discover(
   { issuer, clientId }: Provider['session'],
   secret?: string,

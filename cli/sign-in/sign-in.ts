@@ -1,4 +1,4 @@
-// Sign-in with a browser on this machine (RFC 8252: a code with PKCE comes back to a loopback port) or by device code (RFC 8628).
+// Sign-in with a browser on this machine (RFC 8252: code with PKCE, loopback redirect) or by device code (RFC 8628).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,18 +40,22 @@ export async function browserSignIn(provider: Provider): Promise<Session | undef
   const callback = new Promise<Callback>((resolve) => {
     server.on('request', (request, page) => {
       const url = URL.parse(request.url ?? '/', `http://${HOST}:${(server.address() as AddressInfo).port}`);
-      if (url?.pathname !== '/callback') void answerPage(page, 404, 'There is nothing here.');
+      if (url?.pathname !== '/callback') void answerPage(page, 404, 'Not found.');
       else if (url.searchParams.get('state') !== state)
-        void answerPage(page, 400, 'This belongs to another sign-in than the one that weir login waits for.');
+        void answerPage(
+          page,
+          400,
+          'This page belongs to another sign-in. Use the link that weir login printed last.',
+        );
       else if (cameBack)
-        void answerPage(page, 409, 'This sign-in has come back already: the terminal says how it ended.');
+        void answerPage(page, 409, 'This sign-in is already complete: see the terminal for the outcome.');
       else {
         cameBack = true;
         resolve({ url, page });
       }
     });
   });
-  server.on('error', (error) => note(`The browser could not come back: ${error.message}`));
+  server.on('error', (error) => note(`The browser could not return to weir login: ${error.message}`));
   server.listen(0, HOST);
   await once(server, 'listening');
   try {

@@ -4,7 +4,7 @@ import type { CommandResult } from './print.ts';
 /** The id of what was deleted, and how much of what was under way in it was cancelled. */
 export type Deletion = { id: string; cancelled: { runs: number; testRuns: number; deliveries: number } };
 
-/** Throws UsageError unless the name of what is to be deleted was given twice. */
+/** Throws UsageError unless `--confirm` repeats the name of the resource to delete. */
 export function requireConfirmation(slug: string, confirm: string): void {
   if (confirm !== slug) throw new UsageError(`Nothing was deleted: --confirm must be ${slug}.`);
 }

@@ -12,7 +12,7 @@ const UNWRITABLE: { [code: string]: string } = {
   EROFS: 'nothing can be written there',
 };
 
-/** Reads a file as UTF-8 text; `-` is standard input. Throws a VALIDATION_ERROR that says what is wrong. */
+/** Reads a file as UTF-8 text; `-` is standard input. Throws VALIDATION_ERROR with the cause. */
 export async function readSource(source: string): Promise<string> {
   const bytes =
     source === '-' ? await buffer(process.stdin) : await readFile(source).catch(unreadable(source));
@@ -45,7 +45,7 @@ function unreadable(source: string) {
   };
 }
 
-/** Writes a file, in a folder that it makes where there is none. Throws a VALIDATION_ERROR that says what is wrong. */
+/** Writes a file, and creates its folder if missing. Throws VALIDATION_ERROR with the cause. */
 export async function writeText(file: string, text: string): Promise<void> {
   try {
     await mkdir(path.dirname(file), { recursive: true });

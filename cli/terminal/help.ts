@@ -17,7 +17,7 @@ async function getCommand(program: Command, names: string[]): Promise<Command> {
   for (const [index, name] of names.entries()) {
     const child = command.commands.find((one) => one.name() === name || one.aliases().includes(name));
     if (!child && command.commands.length > 0) await command.parseAsync([name], { from: 'user' });
-    if (!child) throw new UsageError(`There is no command weir ${names.slice(0, index + 1).join(' ')}.`);
+    if (!child) throw new UsageError(`Unknown command: weir ${names.slice(0, index + 1).join(' ')}.`);
     command = child;
   }
   return command;

@@ -39,7 +39,7 @@ export function formatTable(header: string[], rows: Cell[][], empty: string): st
   return [line(header.map((title) => title.toUpperCase())), ...cells.map(line)].join('\n');
 }
 
-/** Makes text that others chose safe to print: replaces control characters, including those that reverse text. */
+/** Makes untrusted text safe to print: replaces control characters, including bidirectional overrides. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\u{fffd}');
 }

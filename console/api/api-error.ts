@@ -38,7 +38,7 @@ export async function toApiError(response: Response): Promise<ApiError> {
       { ...detail, code: detail.code, message: detail.message },
       requestId,
     );
-  const message = `The service answered with status ${response.status}. Try again; if it happens again, tell its operator.`;
+  const message = `The service answered with status ${response.status}. Try again. If the problem persists, contact the operator of the service.`;
   return new ApiError(response.status, { code: 'UNKNOWN', message }, requestId);
 }
 

@@ -138,9 +138,9 @@ function DeletedFlow({ steps }: { steps: Step[] }) {
     >
       <div role="alert">
         <Note tone="warn">
-          What you change here is no longer saved, and nothing brings a deleted flow back. Its draft as it was
-          here is below, with your last changes: download it to keep it. <code>weir flow push</code> makes a
-          new flow of it.
+          Changes here are no longer saved, and a deleted flow cannot be restored. The draft below includes
+          your last changes: download the file to keep them. <code>weir flow push</code> creates a new flow
+          from the file.
         </Note>
       </div>
       <FlowFilePanel name={`${flow.slug}.yaml`} steps={steps} />

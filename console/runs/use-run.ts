@@ -98,7 +98,7 @@ async function fetchBlocks(path: RunPath, max: number, signal: AbortSignal) {
   return { blocks, hasMore: Boolean(cursor), fetchedAt };
 }
 
-/** Returns the block executions under way, and those that have ended but are not in the list of ended ones yet. */
+/** Returns the block executions under way, and ended block executions not yet in the list. */
 function useUnderWay(
   { executionId }: RunPath,
   { data, dataUpdatedAt: at }: { data: Run | undefined; dataUpdatedAt: number },

@@ -64,7 +64,7 @@ export function OrganizationPage() {
               onClose={() => setDeleting(false)}
               onConfirm={() => api.DELETE(PATH, { params: { path: { org_id: mine.id } } })}
               onDeleted={async () => {
-                // Stays on a page without an organization until the deletion has been loaded.
+                // Stays on a page without an organization until the deletion is loaded.
                 await navigate({ to: '/account' });
                 await invalidateMe();
                 await navigate({ to: '/', replace: true });

@@ -18,9 +18,7 @@ export function RunLink({ organization, executionId }: Props) {
       });
       const run = data?.runs[0];
       if (!run)
-        throw new Error(
-          'The run is not among those that are kept: it was deleted, or is one call of a longer run.',
-        );
+        throw new Error('The run was not found: it was deleted, or the id is one call of a longer run.');
       await navigate({
         to: '/orgs/$org/projects/$project/flows/$flow/runs/$executionId',
         params: { org: organization.slug, project: run.project, flow: run.flow, executionId },

@@ -170,7 +170,7 @@ function Outcome({ attempt: { responseStatus, durationMs } }: { attempt: Attempt
 
 /** The body of a delivery, byte for byte as it is sent and signed. */
 function RequestBody({ body }: { body: string | null }) {
-  if (body === null) return <p>There is no body yet: it is made when the delivery is first sent.</p>;
+  if (body === null) return <p>No body yet: the body is created when the delivery is first sent.</p>;
   if (body.length <= SHOWN_MAX_CHARS) return <CodeBlock label="the body" text={body} isWrapped />;
   return (
     <>

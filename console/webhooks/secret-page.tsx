@@ -171,7 +171,7 @@ function VerifyPanel() {
     >
       <ul className={style.list}>
         <li>Verify the signature over the bytes as they arrived, before parsing them.</li>
-        <li>Refuse what is older than five minutes.</li>
+        <li>Refuse requests older than five minutes.</li>
         <li>
           Answer 2xx within 20 seconds, and work afterwards. 408, 429 and 5xx are retried; another 3xx or 4xx
           is final.

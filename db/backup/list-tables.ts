@@ -4,7 +4,7 @@ import type pg from 'pg';
 /** A table by its name, with the columns that hold data. A partitioned table stands for its partitions. */
 export type Table = { name: string; columns: string[] };
 
-/** The tables that last. Left out are those that PostgreSQL itself would empty after a crash, and Kysely's own. */
+/** Selects the tables of a backup: all except unlogged tables, which a crash empties, and Kysely's own tables. */
 const TABLES = `
   select c.relname as name, array(
     select attname::text from pg_attribute

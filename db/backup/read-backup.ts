@@ -7,7 +7,7 @@ import { readTarEntries, type TarEntry } from './tar-entries.ts';
 /** The rows of a table, in the text form of COPY; those of one table come one after the other. */
 type Rows = { table: string; rows: Buffer };
 
-/** Reads a backup to its end. Throws an Error that says what is wrong unless it is whole and undamaged. */
+/** Reads a backup to its end. Throws an Error with the cause if the backup is incomplete or damaged. */
 export async function checkBackup(file: string): Promise<{ manifest: Manifest; end: End }> {
   let manifest: Manifest | undefined;
   let end: End | undefined;

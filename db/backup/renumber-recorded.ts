@@ -1,10 +1,9 @@
 import type pg from 'pg';
 
 /**
- * Gives the block executions of runs that may go on new values of `recorded`, in the order of the old ones, all of them below
- * what this server will give. The old ones count the transactions of the server of the backup; a new server begins near 750, so
- * whoever has read up to one of them would find nothing recorded later. Runs that are over keep theirs, so that only a small
- * part of the largest table is written again.
+ * Renumbers `recorded` of the block executions of unfinished runs, in the old order and below all future values of this server.
+ * Old values are transaction ids of the backed-up server. A new server begins near 750, so a reader at an old value would miss
+ * all later block executions. Ended runs keep their values, so that only a small part of the largest table is rewritten.
  */
 export async function renumberRecorded(client: pg.ClientBase): Promise<void> {
   await client.query(`

@@ -1,7 +1,7 @@
 // Entries of a tar archive (POSIX ustar), so that any tar opens a backup. Written and read whole: entries are some megabytes.
 const BLOCK_BYTES = 512;
 const MODE = '0000600';
-/** The longest entry that is read: many times what is written, but for a row of that size. */
+/** Maximum size of an entry in bytes: many times the usual size, to allow for one huge row. */
 const ENTRY_MAX_BYTES = 1024 ** 3;
 /** Fields of a header: where each begins, and how many bytes it has. */
 const NAME = [0, 100] as const;

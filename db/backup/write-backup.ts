@@ -32,7 +32,7 @@ const SEQUENCES = `
   where c.relnamespace = current_schema()::regnamespace and not c.relispartition and s.schemaname = current_schema()`;
 
 type Append = (name: string, body: Buffer) => Promise<void>;
-/** Hears how many bytes of a table have been written so far, uncompressed. */
+/** Receives the number of uncompressed bytes of a table written so far. */
 export type Progress = (table: string, bytes: number) => void;
 
 /**

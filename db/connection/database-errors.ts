@@ -29,10 +29,10 @@ const REFUSALS: { [sqlState: string]: string } = {
 const NO_TLS = 'The server does not support SSL connections';
 
 /**
- * The kind of outage. `unreachable`: no connection could be opened, and nothing was sent. `lost`: the connection was
- * lost during a statement, which may have been executed. `silent`: no response in time; the statement may still be
- * executed. `slow`: one statement took too long while others get responses; it was cancelled, and may have been
- * executed. `refused`: the database cannot serve at the moment, and did nothing.
+ * The kind of outage. `unreachable`: no connection was opened, and nothing was sent. `lost`: the connection broke during
+ * a statement, with an unknown outcome. `silent`: no response in time; the statement may still run. `slow`: one statement
+ * took too long and was cancelled, with an unknown outcome; other statements get responses. `refused`: the database
+ * cannot serve now, and did nothing.
  */
 type ConnectionFailure = 'unreachable' | 'lost' | 'silent' | 'slow' | 'refused';
 
@@ -45,7 +45,7 @@ export class ConnectionFailed extends Error {
   readonly failure: ConnectionFailure;
   /** Whether the database rejects writes but may serve reads. */
   readonly refusesWrites: boolean;
-  /** Whether the statement may have been executed. */
+  /** Whether the outcome of the statement is unknown. */
   readonly mayBeCarriedOut: boolean;
 
   constructor(failure: ConnectionFailure, cause: unknown) {
@@ -145,9 +145,9 @@ export function isUnstorableValue(error: unknown): boolean {
 }
 
 /**
- * Repeats an idempotent write whose connection was lost or that PostgreSQL rolled back. A lost write may have been
- * executed, so repeating it must change nothing. Does not wait for an outage; the pool has done that. Only for writes
- * that nothing else repeats.
+ * Repeats an idempotent write after a lost connection or a rollback by PostgreSQL. The lost write may be executed, so a
+ * repeat must change nothing. Does not wait for the end of an outage; the pool waits. Only for writes without another
+ * retry.
  */
 export async function repeatLostWrite<T>(write: () => Promise<T>): Promise<T> {
   for (const delay of DELAYS_MS) {

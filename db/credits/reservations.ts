@@ -51,11 +51,10 @@ type ModelCallBegun = { sent: boolean; secret: string | null; again: boolean | n
 export class BlockRecorded extends Error {}
 
 /**
- * Begins a request to a model of `provider` (a prefix). Finds whether its call sent a key for it (`sent`), otherwise
- * the stored key of the organization, encrypted, otherwise reserves credits as `reserveCredits` does. Throws the same
- * errors, the recorded error of a block that failed after a response, whoever paid, and BlockRecorded. `again`:
- * whether the block already had a reservation, from an earlier attempt or from this request when its statement is
- * repeated after a lost connection.
+ * Begins a request to a model of `provider` (a prefix). Uses the key that the call sent (`sent`), else the encrypted
+ * stored key of the organization, else reserves credits like `reserveCredits`. Throws the errors of `reserveCredits`, the
+ * recorded error of a block that failed after a response, and BlockRecorded. `again`: whether the block already had a
+ * reservation, from an earlier attempt or from a first execution of this statement before a lost connection.
  */
 export async function beginModelCall(
   db: Db,

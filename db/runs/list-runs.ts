@@ -6,7 +6,7 @@ import { readableJson } from '../stored-values/find-brought-outputs.ts';
 import { costOfRun, hasParkedCall, statusOfRun, versionOfRun, withoutEarlierEnd } from './run-columns.ts';
 import { type RunFilter, selectRunPage } from './select-run-page.ts';
 
-/** How many runs are looked through for one page where no index finds those that match. */
+/** Maximum number of runs scanned for one page when no index finds the matching runs. */
 export const LOOKED_THROUGH_MAX = 500;
 
 /** After so many block executions, whose costs are added up, no further run is looked at. */

@@ -1,4 +1,4 @@
-// Parked runs: those that lost their workers again and again wait until an operator unparks them.
+// Parked runs: runs that lost their workers repeatedly, and wait until an operator resumes them.
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { CALL_IDS, isCallOf } from './run-columns.ts';

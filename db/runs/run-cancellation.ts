@@ -123,7 +123,7 @@ export function listMarkedUnderWay(db: Db, limit: number) {
     .execute();
 }
 
-/** Filters these runs to those that have not ended and were not cancelled. */
+/** Returns the runs that are neither ended nor cancelled. */
 export async function findCancellable(db: Db, executionIds: string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('run')

@@ -10,7 +10,7 @@ export const CALL_IDS = [
   sql<string>`coalesce(run.continues, run.execution_id)`.as('executionId'),
 ] as const;
 
-/** Whether a row of `run` is a call of the run with this id: the first one, or one that continues it. */
+/** Whether a row of `run` is the first or a later call of the run with this id. */
 export function isCallOf(executionId: string) {
   return sql<boolean>`(run.execution_id = ${executionId} or run.continues = ${executionId})`;
 }

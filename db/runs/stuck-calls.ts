@@ -1,5 +1,4 @@
-// Stuck calls, as far as the database can tell: calls without progress that no worker has parked, cancelled or
-// continued.
+// Stuck calls according to the database: calls without progress that no worker has parked, cancelled or continued.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isUnderWay } from './blocks-under-way.ts';
@@ -10,7 +9,7 @@ const QUIET = sql`now() - interval '2 minutes'`;
 const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 /** Blocks sometimes need several attempts without being stuck. */
 const ATTEMPTS_MIN = 4;
-/** Calls are looked at for one list, those that started first. */
+/** Maximum number of calls scanned for one list, oldest first. */
 export const LOOKED_AT_MAX = 5_000;
 
 export type StuckRun = {

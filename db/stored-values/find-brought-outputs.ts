@@ -9,7 +9,7 @@ const LOOKED_THROUGH_BYTES = 128 * 1024 * 1024;
 /** Minimum size charged per input, so that at most 2,000 are searched. */
 const INPUT_MIN_BYTES = 64 * 1024;
 
-/** A key with an escape becomes one that no step has. */
+/** A key with an escape becomes a key that matches no step. */
 const READABLE = readableJson('run.input');
 
 /**

@@ -71,7 +71,7 @@ async function readStoredInput(db: Db, callId: string, object: StoredObject | nu
     return await readObject(db, object);
   } catch (error) {
     if (!(error instanceof ObjectLost)) throw error;
-    // The input of a session is replaced when its first step runs again, and a run may have been deleted just now.
+    // A repeated first step replaces the input of a session, and the run may just be deleted.
     if (await isReplaced(db, callId, object)) return readInputText(db, callId);
     log.error({ execution_id: callId, location: object?.location, err: error }, 'A stored input is lost.');
     throw new ServiceError('INTERNAL_ERROR', `The stored input of the run is lost (reference ${callId}).`);

@@ -41,7 +41,7 @@ export async function readStoredOutput(
     return await readObject(db, object);
   } catch (error) {
     if (!(error instanceof ObjectLost)) throw error;
-    // Its run may have been deleted just now.
+    // The run may just be deleted.
     if (!(await isLinked(db, callId, blockKey))) throw outputNotFound(callId, blockKey);
     const fields = { execution_id: callId, block: blockKey, location: object.location };
     log.error({ ...fields, err: error }, 'A stored output is lost.');

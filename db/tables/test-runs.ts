@@ -11,7 +11,7 @@ export interface TestCaseTable {
   expectation: JSONColumnType<Expectation>;
   created_at: Now;
   updated_at: Now;
-  /** The case's run in its latest test run; its result may have been deleted. */
+  /** The case's run in its latest test run; the result may be deleted already. */
   last_execution_id: string | null;
 }
 

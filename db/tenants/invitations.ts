@@ -10,7 +10,7 @@ export const ALREADY_INVITED =
   'This address is invited already: to change the role, revoke that invitation first.';
 const ADDRESS_OF_MEMBER = 'A member of the organization has this address already.';
 export const VALID_DAYS = 7;
-/** How long an invitation that has expired still tells so. */
+/** Days for which an expired invitation is kept, to report its expiry. */
 const EXPIRED_KEPT_DAYS = 30;
 const COLUMNS = ['id', 'organization_id', 'email', 'role', 'invited_by', 'created_at', 'expires_at'] as const;
 

@@ -54,8 +54,8 @@ function toTexts({ input, expectation }: SavedTestCase) {
 }
 
 /**
- * Counts and measures the cases of a flow without the one that a write replaces, and measures that one; null without
- * one.
+ * Counts and measures the cases of a flow, except the replaced case. Also measures the replaced case; null without a
+ * replaced case.
  */
 function measureCases(tx: Tx, flowId: string, isReplaced: RawBuilder<unknown>) {
   return tx

@@ -2,15 +2,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
-/** The cost of a `test_result`, its judge's included, in microcredits: as its verdict recorded it, else as its blocks add up so far. */
+/** The cost of a `test_result` with its judge, in microcredits: the recorded cost, or the sum of its blocks so far. */
 export const COST_OF_TEST = sql<number>`coalesce(test_result.cost_microcredits, (
   select sum(block.cost_microcredits) from block_run as block
   where block.execution_id in (test_result.execution_id, test_result.judge_execution_id)
 ), 0)::bigint`;
 
-/**
- * Lists the results of a test run in the order of its cases, with its status. Throws when there is no such test run.
- */
+/** Lists the results of a test run in the order of its cases, with its status. Throws for an unknown test run. */
 export async function listTestResults(db: Db, testRunId: string) {
   const { status } = await db
     .selectFrom('test_run')

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../connect.ts';
 
 const PREFIX = 'Duties of ';
-/** No claim is as long as this: one that is due later was made before the clock was set back. */
+/** Longer than any claim. A claim that ends later was made before the clock was set back. */
 const CLAIM_MAX = sql`interval '15 minutes'`;
 
 /**

@@ -13,9 +13,8 @@ const IS_DELETED = sql`flow.deleted_at < now() - ${sql.lit(KEPT_MINUTES)} * inte
 const DRAFT_MIN_BYTES = 32;
 
 /**
- * Deletes what is left of flows that were deleted ten minutes ago: drafts, test cases, and versions and snapshots
- * that no run or test run refers to, up to `limit` of each. Returns whether there may be more. Several processes may
- * do this.
+ * Deletes the remains of flows ten minutes after their deletion: drafts, test cases, and unused versions and snapshots, up
+ * to `limit` rows of each. Returns whether there may be more. Several processes may do this at once.
  */
 export async function deleteDefinitions(db: Db, limit: number): Promise<boolean> {
   const drafts = await sql`

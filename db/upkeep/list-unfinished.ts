@@ -47,9 +47,8 @@ export async function listUnfinished(
 }
 
 /**
- * Finds for how long the most overdue delivery has been due, and the number of parked runs and of reservations.
- * Deliveries and runs each cost an index lookup, whatever their number. There are as many reservations as blocks in
- * flight.
+ * Returns the age of the most overdue delivery, and the numbers of parked runs and reservations. Deliveries and runs cost
+ * one index lookup each. Each block in flight has one reservation.
  */
 export async function findBacklog(db: Db): Promise<Backlog> {
   const { rows } = await sql<{ late: number | null; parked: number; reserved: number }>`

@@ -65,7 +65,7 @@ export function identityClients(scriptSecret: string, consoleUrls: string[]): Cl
   return clients.filter((client) => client !== false);
 }
 
-/** Tells whether a web page at `origin` may call the endpoints of a client: where the client's users come back to. */
+/** Whether a web page at `origin` may call the endpoints of a client: the origin of a redirect URI. */
 export function isOriginOf(
   client: { clientId: string; redirectUris?: readonly string[] | undefined },
   origin: string,

@@ -8,7 +8,7 @@ const SECRET_BYTES = 32;
 const LIFETIME_MS = 10 * 60_000;
 
 export type OneTimeLink = {
-  /** Makes the secret; the one before it, if any, is no longer valid. */
+  /** Creates a secret, and invalidates the previous secret. */
   issue(): string;
   /** Uses the secret up, of which the digest is given; false when it is wrong, too old, or was used. */
   redeem(digest: string): boolean;

@@ -70,7 +70,7 @@ const ALLOWS: { [scope: string]: string } = {
   'flows:publish': 'publish versions of flows, choose those in production and delete flows',
 } satisfies { [scope in McpScope | typeof MANAGEMENT_SCOPE]: string };
 
-/** Describes access to MCP without a scope: MCP tells the client which scope a tool needs. */
+/** Describes access to MCP without a scope: MCP answers which scope a tool needs. */
 const NOTHING_YET = 'nothing yet; it asks you again for what it needs';
 
 /** Names the checkbox with which a user allows a scope at a resource. */

@@ -1,4 +1,4 @@
-// Ends processes of a local start, also those that an earlier, crashed start left behind.
+// Ends the processes of a local start, including processes of an earlier, crashed start.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ export type ProcessRecord = {
   name: string;
   pid: number;
   startTime: string;
-  /** Processes are ended in ascending order: those that need others first. */
+  /** Processes end in ascending order: dependents before their dependencies. */
   order: number;
   stopSignal: NodeJS.Signals;
   /** How long after `stopSignal` the process is killed. */

@@ -10,7 +10,7 @@ const API_PORT = 8787;
 const LOOPBACK = '127.0.0.1';
 const NEIGHBOURS = 100;
 
-/** Finds a free port on loopback: `preferred`, or one that the system picks. */
+/** Finds a free port on loopback: `preferred`, or a port picked by the system. */
 export async function findFreePort(preferred?: number): Promise<number> {
   return preferred && (await isPortFree(preferred, LOOPBACK)) ? preferred : findAnyFreePort();
 }

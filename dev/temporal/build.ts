@@ -14,7 +14,7 @@ const MAIN_PACKAGES = {
   server: 'go.temporal.io/server/cmd/server',
   schemaTool: 'go.temporal.io/server/cmd/tools/sql',
 };
-/** The first release that fetches the newer toolchain named in go.mod by itself. */
+/** The first Go release that downloads the toolchain named in go.mod. */
 const OLDEST_GO = { major: 1, minor: 21 };
 
 /** Builds one of the programs into `target` and returns that path; takes minutes. Throws an Error with the end of Go's output. */

@@ -28,7 +28,7 @@ export function beginDatabase(file: string): void {
   if (!existsSync(file)) writeFileSync(marker, '', { mode: 0o600 });
 }
 
-/** Has SQLite write its log into a new `file`, which it does by itself once that has 4 MB, and says that the file is complete. */
+/** Makes SQLite write its log into a new `file` and complete the file. SQLite alone does so only at 4 MB of log. */
 export function completeDatabase(file: string): void {
   const marker = markerOf(file);
   if (!existsSync(marker)) return;

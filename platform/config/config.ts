@@ -163,7 +163,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
   };
 }
 
-/** Reads what the service tells its console. */
+/** Reads the settings of the console. */
 function readConsole(values: Values): Console {
   return {
     clientId: values.WEIR_CONSOLE_CLIENT_ID,

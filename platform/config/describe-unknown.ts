@@ -19,7 +19,7 @@ const KNOWN = [
 /** Kubernetes gives containers the addresses of all services: those of `weir-api` are WEIR_API_SERVICE_HOST, WEIR_API_PORT, … */
 const OF_SERVICE = '_SERVICE_HOST';
 
-/** Describes each variable that is called WEIR_… and that nothing reads, with the one that was probably meant. */
+/** Describes each unknown WEIR_… variable, with the variable that was probably meant. */
 export function describeUnknown(env: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(env)
     .filter((name) => name.startsWith(PREFIX))

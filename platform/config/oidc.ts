@@ -21,7 +21,7 @@ type OidcVariables = Parameters<typeof readAudiences>[0] & {
   NODE_ENV: string;
 };
 
-/** Reads the issuer whose JWTs are accepted; undefined when there is none. Throws an Error that says what is wrong. */
+/** Reads the issuer whose JWTs are accepted; undefined without an issuer. Throws an Error with the problem. */
 export function readOidc(values: OidcVariables, baseUrl: string): Oidc | undefined {
   const issuer = values.WEIR_OIDC_ISSUER;
   if (!issuer) return undefined;

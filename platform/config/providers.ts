@@ -50,7 +50,7 @@ export function readProviders(env: NodeJS.ProcessEnv): Record<string, Provider> 
   return providers;
 }
 
-/** Finds what is wrong with the variables of a provider, without repeating them. */
+/** Lists the problems of a provider's variables, without their values. */
 function findProblems(env: NodeJS.ProcessEnv, name: string): string[] {
   const { [`${name}_BASE_URL`]: url, [`${name}_API_KEY`]: key } = env;
   const problems: string[] = [];

@@ -18,7 +18,7 @@ const DEFAULT_NAMESPACE = 'default';
 /** The options of the SDK's `Connection.connect`, and the namespace. An absent address is DEFAULT_ADDRESS. */
 export type TemporalConnection = ReturnType<typeof loadClientConnectConfig> & { namespace: string };
 
-/** Reads TEMPORAL_ADDRESS and the others. Throws an Error that names those that are set, when they cannot be used. */
+/** Reads the TEMPORAL_… variables. Throws an Error that names unusable variables. */
 export function readTemporal(env: NodeJS.ProcessEnv): TemporalConnection {
   const file = env.TEMPORAL_CONFIG_FILE;
   // The SDK would go on without it.

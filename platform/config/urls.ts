@@ -31,8 +31,8 @@ export function loopbackUrls(url: string): [string, ...string[]] {
 }
 
 /**
- * Adds PGPASSWORD to the address of the database, unless that has a password: `pg` would find the variable by itself, but
- * not when its value comes from a file.
+ * Adds PGPASSWORD to the address of the database, unless the address has a password. `pg` reads the variable, but not a
+ * value from a file.
  */
 export function withPassword(databaseUrl: string, password: string | undefined): string {
   if (password === undefined) return databaseUrl;

@@ -34,7 +34,7 @@ function url(protocol: RegExp, problem: string) {
 }
 
 export const postgresUrl = url(/^postgres(ql)?$/, 'is not a postgres:// address');
-/** The problem of a URL that `hasUserInfo`: requests to it would fail, and messages that repeat it would tell the password. */
+/** The problem of a URL that `hasUserInfo`: requests would fail, and error messages would expose the password. */
 export const USER_INFO = 'must not contain a user name or password';
 export const httpUrl = url(/^https?$/, 'is not an http:// or https:// URL').refine(
   (text) => !hasUserInfo(text),

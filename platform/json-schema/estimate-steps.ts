@@ -43,8 +43,8 @@ const WITHIN = [
 const APART = ['properties', 'prefixItems', 'items'];
 
 /**
- * Counts the most schemas that are applied along one path into a value, up to `maximum`. Recursion is not counted, since its
- * cost depends on the depth of the value; one that stays at the same value never ends, and counts as Infinity.
+ * Counts the schemas applied along the longest path into a value, up to `maximum`. Recursion into deeper values is not counted,
+ * since its cost depends on the value. Recursion at the same value never ends, and counts as Infinity.
  */
 export function estimateSteps(schema: Json, maximum: number): number {
   const resources = findResources(schema);
@@ -77,7 +77,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
 
   const most = (value: Json | undefined): number => Math.max(0, ...children(value).map(steps));
 
-  /** Returns the schema of a keyword, or the one that it refers to. */
+  /** Returns the schema of a keyword, or the target of its reference. */
   function follow(node: Node, keyword: string): Json | undefined {
     const value = node[keyword];
     if (!keyword.startsWith('$') || typeof value !== 'string') return value;
@@ -109,7 +109,7 @@ export function estimateSteps(schema: Json, maximum: number): number {
   return listEnding([...known.keys()], listApplied).size < known.size ? Number.POSITIVE_INFINITY : total;
 }
 
-/** Lists the schemas whose application to a value ends for some value: those that are applied with it end, each in its turn. */
+/** Lists the schemas whose evaluation ends for some value, because all schemas applied with them end. */
 function listEnding(
   nodes: Node[],
   listApplied: (node: Node) => { all: (Json | undefined)[]; either: (Json | undefined)[] },

@@ -21,7 +21,7 @@ type SlowSchemas = {
 
 /** The validator as one organization uses it, in turn with others. */
 export type OrganizationValidator = {
-  /** Throws SCHEMA_INVALID with what is wrong and where (`extra.path`, a JSON Pointer into the schema). */
+  /** Throws SCHEMA_INVALID with the problem and its place (`extra.path`, a JSON Pointer into the schema). */
   requireValidSchema(schema: JsonSchema): Promise<void>;
   /**
    * [] when the value, or JSON text as bytes, is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over
@@ -90,7 +90,7 @@ function toText(value: Json | Buffer): string {
   }
 }
 
-/** Says what is wrong in a value that does not match its JSON Schema, and where. */
+/** Describes a mismatch between a value and its JSON Schema, with its place. */
 export function describeMismatch({ path, message }: SchemaProblem): string {
   return `${path || 'the value'} ${message}`;
 }

@@ -40,13 +40,13 @@ export type Registry = {
   costMicrocredits(model: string, usage: TokenUsage): number;
 };
 
-/** A list from an operator; `name` tells in errors where it comes from. */
+/** A list from an operator. Errors show `name` as the source of the list. */
 type ModelList = { name: string; content: unknown };
 
 /**
- * Reads the model list once. An entry takes what it leaves out from its provider's `*` entry, which also stands
- * for the provider's unlisted models. `file` and `fetched` have the shape of models.json; each wins over what is before
- * it, field by field. Throws an Error that names the list and each wrong entry.
+ * Reads the model list once. An entry takes missing fields from its provider's `*` entry, which also describes the
+ * provider's unlisted models. `file` and `fetched` have the shape of models.json. Each overrides the earlier lists, field
+ * by field. Throws an Error that names the list and each wrong entry.
  */
 export function createRegistry(
   options: { file?: string | undefined; fetched?: ModelList | undefined } = {},

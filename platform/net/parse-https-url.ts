@@ -7,7 +7,7 @@ const SHORT_ENOUGH = new RegExp(`^.{0,${URL_MAX_LENGTH}}$`, 'su');
 /** Why a URL is refused: not https, too long, or malformed or ambiguous. */
 type UrlProblem = 'scheme' | 'too_long' | 'malformed';
 
-/** The parsed URL, to be used instead of the text; or what is wrong with it, in words that follow its name. */
+/** The parsed URL, or its problem as a phrase that follows the name of the field. */
 type CheckedUrl =
   | { url: URL; problem?: never; message?: never }
   | { url?: never; problem: UrlProblem; message: string };

@@ -229,7 +229,7 @@ function withHeader(name: string, value: string) {
     };
 }
 
-/** Collects the bytes of an object. Rejects with ObjectLost when they are not those that were written. */
+/** Collects the bytes of an object. Rejects with ObjectLost if the bytes differ from the written bytes. */
 async function readBody(body: Readable, { bytes, sha256 }: StoredObject): Promise<Buffer> {
   const collected = Buffer.allocUnsafeSlow(bytes);
   let length = 0;

@@ -68,7 +68,7 @@ export function redirectLog(other: Write): () => void {
   };
 }
 
-/** Makes a line of the log readable, as on a terminal; what is not one stays as it is. */
+/** Formats a line of the log for a terminal. Returns other lines unchanged. */
 export function readableLine(line: string, { color = false }: { color?: boolean } = {}): string {
   pretty ??= createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const options = { ignore: 'pid', translateTime: 'SYS:HH:MM:ss.l', singleLine: true };

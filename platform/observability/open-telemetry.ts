@@ -21,7 +21,7 @@ const WAIT_MAX_MS = 5_000;
 /** Without an id of its own, a process's metrics are taken for those of all processes with the same service name. */
 const INSTANCE_ID = randomUUID();
 
-/** OpenTelemetry's own detector of the host also tells the id of the machine, which is confidential (machine-id(5)). */
+/** Detects the host name only. OpenTelemetry's detector also reports the confidential machine id (machine-id(5)). */
 const hostDetector: ResourceDetector = { detect: () => ({ attributes: { 'host.name': hostname() } }) };
 
 /** Variables may name the service and the process: what a detector finds is stronger, the last one's most of all. */

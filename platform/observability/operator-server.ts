@@ -23,7 +23,7 @@ export async function serveOperators(
     { headersTimeout: REQUEST_MAX_MS, requestTimeout: REQUEST_MAX_MS, connectionsCheckingInterval: 1_000 },
     (request, response) => {
       response.on('error', () => undefined);
-      // Nothing here has a body: one that is sent is not waited for.
+      // No endpoint here reads a body, so a body is discarded.
       request.on('error', () => undefined).resume();
       const path = request.url?.split('?', 1)[0] ?? '';
       const answer = Object.hasOwn(answers, path) ? answers[path] : undefined;

@@ -45,7 +45,7 @@ export function createOutageLog(part: string, now: () => number = () => performa
       outage ??= { since: at, lastFailure: at, quietUntil: at, failures: 0, inPart };
       outage.lastFailure = at;
       outage.failures += 1;
-      // What lost its connections may come back as a part that works in part only, for a reason of its own.
+      // After a lost connection, a dependency may work only in part, for another reason.
       const isOther = inPart && !outage.inPart;
       outage.inPart ||= inPart;
       if (at < outage.quietUntil && !isOther) return;

@@ -24,7 +24,7 @@ type SpanOptions = {
   attributes?: Attributes;
   /** The span to continue from instead of the current one. */
   parent?: TraceContext;
-  /** The headers of a request, with which a trace begins, or goes on. */
+  /** The headers of a request that starts or continues a trace. */
   request?: { [name: string]: string | string[] | undefined };
   id?: string;
   startTime?: Date;

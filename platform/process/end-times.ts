@@ -1,5 +1,5 @@
-// How long the parts of a process may take to end. Each time outlasts those that it names; an operator's supervisor outlasts the
-// last (docs/operating/shutdown-and-health.md).
+// The maximum times for parts of a process to end. Each time exceeds the times that it names. An operator's supervisor waits
+// longer than the last (docs/operating/shutdown-and-health.md).
 
 /** For blocks under way. Longer than a model usually takes, so that a deploy does not pay for the same answer twice. */
 export const BLOCKS_GRACE_MS = 30_000;

@@ -5,8 +5,8 @@ import { log } from '../observability/log.ts';
 /** Connections to the engine, providers and collectors, pipes, and the files of Node.js. */
 const OTHERS = 100;
 /**
- * Connections of a process to PostgreSQL besides its pool: one that listens, two that look whether the database answers, one of
- * a worker that prepares partitions.
+ * Connections of a process to PostgreSQL besides its pool: one for LISTEN, two for health checks, and one to prepare
+ * partitions.
  */
 export const CONNECTIONS_BESIDES_POOL = 4;
 /** Pipes to a sandbox process. */

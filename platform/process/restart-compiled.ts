@@ -1,8 +1,8 @@
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
 
 /**
- * If RESTART_COMPILED is set and this process had to compile its TypeScript, replaces it by one that need not: the compiler keeps
- * some 10 MB.
+ * Restarts this process with compiled code, if RESTART_COMPILED is set and the process compiled its TypeScript. This frees the
+ * compiler's 10 MB.
  */
 export function restartCompiled(): void {
   const { RESTART_COMPILED: isAsked, ...env } = process.env;

@@ -71,12 +71,15 @@ describe('weir backup and weir restore where npm start has run', () => {
     writeState(folder, 'secrets.json', { ...secrets, secretsKeys: SECRETS_KEYS });
     const own = await weir('restore', file, '--replace');
     assert.doesNotMatch(own.stderr, MISFIT);
-    assert.match(own.stdout, /npm start goes on from there, with an empty Temporal\.\n$/);
+    assert.match(own.stdout, /npm start continues from there, with an empty Temporal\.\n$/);
     writeState(folder, 'secrets.json', secrets);
     leave({ given: ['TEMPORAL_ADDRESS', 'WEIR_SECRETS_KEYS'], temporal: {} });
     const given = await weir('restore', file, '--replace');
     assert.doesNotMatch(given.stderr, MISFIT);
-    assert.match(given.stdout, /goes on from there; give it a Temporal namespace without its workflows\.\n$/);
+    assert.match(
+      given.stdout,
+      /continues from there; give it a Temporal namespace without its workflows\.\n$/,
+    );
   });
 
   it('say that secrets.json is of another cluster, and what to move away, not to delete', async () => {

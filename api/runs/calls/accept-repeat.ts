@@ -121,7 +121,7 @@ export function requireRepeatable(
   if (mode === 'step')
     throw new ServiceError(
       'CONFLICT',
-      'A session goes on with …/step, also after a failure; …/fork forks it.',
+      'Continue a session with …/step, also after a failure; fork it with …/fork.',
     );
   const instead =
     status === 'tool_calls_required'

@@ -175,7 +175,7 @@ async function resume(
   if (body.resumeState !== undefined)
     await requireState(deps.config.apiKeyPepper, body.resumeState, {
       executionId,
-      // The flow may have been published again since the pause.
+      // The flow may have a newer version since the pause.
       flowVersionId: undefined,
       step_id,
       iterations: pause.iterations,

@@ -160,6 +160,6 @@ function areSame(sent: ReturnType<typeof readUnresolved>, stored: Attachment[]):
 function differs(field: string): Error {
   return invalidField(
     field,
-    'is not what the run was started with, which holds for all of it: leave it out, or start another run',
+    'differs from the start of the run and cannot change: omit this field, or start another run',
   );
 }

@@ -20,14 +20,14 @@ import { invalidField } from '../../http/request-errors.ts';
 type ForkedRun = { execution_id: string; version: number; flow_version_id: string };
 
 /**
- * The calls of a run that are searched for outputs, the last one first. `brought`: the steps whose outputs the caller
- * sent, null when only the input tells; `bytes`: the size of the input. `isAll`: whether the run has no other calls.
+ * The calls of a run to search for outputs, newest first. `brought`: the steps whose outputs the caller sent; null if only
+ * the stored input lists them. `bytes`: the size of the input. `isAll`: whether the run has no other calls.
  */
 type Calls = {
   calls: (Awaited<ReturnType<typeof listCalls>>[number] & { bytes: number; brought: string[] | null })[];
   isAll: boolean;
 };
-/** The position of a step's latest output: made by the call, or sent by its caller when there is no `value`. */
+/** The location of a step's latest output. `value`: the call produced the output; absent: the caller sent it. */
 type Source = { callId: string; value?: Value | undefined };
 
 /** Finds the calls of a run that may have outputs of these steps. */

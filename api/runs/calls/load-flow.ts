@@ -111,9 +111,8 @@ async function findProblems(
 }
 
 /**
- * Loads the ids of the flow in the path, for requests about its runs: the flow may be unpublished. Throws the same
- * errors as `loadFlow` for unknown flows and for drafts. With `deletedToo`, the flow of the path's run may have been
- * deleted.
+ * Loads the ids of the flow in the path, for requests about its runs. The flow may be unpublished. Throws the same
+ * errors as `loadFlow` for unknown flows and for drafts. `deletedToo`: accepts the deleted flow of the run in the path.
  */
 export function loadFlowIds({ db }: ApiDeps, { deletedToo = false } = {}): ApiMiddleware {
   return async function loadFlowIds(ctx, next) {
@@ -139,7 +138,7 @@ function queryOf({ org: organization = '', project = '', flow = '' }: FlowPath, 
 
 /** The error for a flow that a caller cannot reach or that has no such version. The message does not say which. */
 export function flowNotFound(version?: number | 'production'): ServiceError {
-  const none = 'There is no such flow for this caller';
+  const none = 'The flow does not exist, or this caller may not see it';
   if (version === undefined) return new ServiceError('FLOW_NOT_FOUND', `${none}.`);
   const missing =
     version === 'production'

@@ -11,9 +11,9 @@ export const LOOK_UPS_MAX = 20;
 const lookUps = createOwnerLimit(LOOK_UPS_MAX);
 
 /**
- * Makes the dependencies of a request whose organization has at most so many hosts looked up by this process at a time; resolving
- * one throws RATE_LIMITED when its turn does not come. A turn at large work is left meanwhile, since whoever has a host's name
- * chooses how long that takes.
+ * Returns the dependencies of a request with a limit on concurrent DNS lookups of the organization in this process. A lookup
+ * throws RATE_LIMITED without a permit in time. Releases the permit for large work during a lookup, since the owner of a host
+ * name controls its duration.
  */
 export function lookUpInTurn<Deps extends { resolvePublic: ResolvePublic }>(
   deps: Deps,

@@ -102,9 +102,9 @@ export const runState = z
       description: 'The key_id of the API key that started the run; null when a user or a test case did.',
     }),
     traceId,
-    repeats: z.uuid().nullable().meta({ description: 'The run that this one does again; usually null.' }),
+    repeats: z.uuid().nullable().meta({ description: 'The run that this run repeats; usually null.' }),
     startedAt: z.iso.datetime(),
-    finishedAt: z.iso.datetime().nullable().meta({ description: 'null while the run goes on.' }),
+    finishedAt: z.iso.datetime().nullable().meta({ description: 'null until the run ends.' }),
     durationMs: count.nullable(),
     cost: z.number().meta({ description: 'Credits spent so far.' }),
     stuck: stuck.optional(),
@@ -136,7 +136,7 @@ export const jobState = z
     stateOf('JobStarted', 'started', {
       blocksUnderWay: z
         .array(blockUnderWay)
-        .meta({ description: 'The blocks that take longer than a second, or were refused.' }),
+        .meta({ description: 'Blocks that take longer than one second, or were refused.' }),
     }),
     stateOf('JobCompleted', 'completed', { result, deliveries }),
     stateOf('JobFailed', 'failed', { ...failure, deliveries }),

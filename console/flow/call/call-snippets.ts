@@ -7,7 +7,7 @@ export type Language = 'curl' | 'typescript' | 'python';
 export type Call = {
   /** The flow's URL, such as `https://weir.example/api/v1/seq/acme/shop/sort`, with the version when it is pinned. */
   url: string;
-  /** Fields of the first request, in addition to those that the way needs. */
+  /** Additional fields of the first request. */
   message: string;
   parameters: string[];
   callbackUrl: string;
@@ -36,7 +36,7 @@ const curl = ({ apiKey }: Call, options: string, url: string, body?: object) =>
   curlCommand(url, { options, apiKey, ...(body && { body }) });
 
 const waitInBash = (call: Call) => `
-# The run goes on by itself. Ask for it: the answer comes when it has ended, or after 60 seconds.
+# The run continues in the background. This request waits up to 60 seconds for the end of the run.
 id=$(printf '%s' "$run" | sed -E 's/.*"executionId":"([^"]+)".*/\\1/')
 while :; do
   run=$(${curl(call, ' --fail-with-body', `"${call.url}/jobs/$id?wait=60"`).replaceAll('\n', '\n  ')})
@@ -102,7 +102,7 @@ console.log(run.result);
 `,
     jobs: (call, body) => `${typescript(call)}
 let run = await (await call('/jobs', ${json(body)})).json();
-// The run goes on by itself. Each answer comes when it has ended, or after 60 seconds.
+// The run continues in the background. Each request waits up to 60 seconds for the end of the run.
 do run = await (await call(\`/jobs/\${run.executionId}?wait=60\`)).json();
 while (run.status === 'started');
 if (run.status === 'failed') throw new Error(run.errorMessage);
@@ -149,7 +149,7 @@ print(json.dumps(run["result"], indent=2))
     jobs: (call, body) => `${python(call)}
 
 run = json.load(call("/jobs", ${py(body)}))
-# The run goes on by itself. Each answer comes when it has ended, or after 60 seconds.
+# The run continues in the background. Each request waits up to 60 seconds for the end of the run.
 while run["status"] == "started":
     run = json.load(call(f"/jobs/{run['executionId']}?wait=60"))
 if run["status"] == "failed":

@@ -18,7 +18,7 @@ export function insertStep(steps: Step[], place: Place, step: Step): Step[] {
   return mapLists(steps, (list, at) => (isSameList(at, place) ? list.toSpliced(place.index, 0, step) : list));
 }
 
-/** Returns the place before (0) or after (1) a step; the end of the flow when there is no such step. */
+/** Returns the place before (0) or after (1) a step; the end of the flow for an unknown step. */
 export function placeBeside(steps: Step[], stepId: string | undefined, offset: 0 | 1): Place {
   const found = findStep(steps, stepId);
   if (!found) return { parent: null, index: steps.length };

@@ -2,7 +2,7 @@ import type { Step } from './steps.ts';
 
 type Entry = { label: string; steps: Step[] };
 
-/** The drafts before each change, and those that were undone. */
+/** The drafts before each change, and the undone drafts. */
 export type History = {
   past: Entry[];
   future: Entry[];

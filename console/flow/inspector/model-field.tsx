@@ -65,7 +65,7 @@ function ModelFacts({ model, org, wantsSchema }: { model: Model; org: string; wa
       )}
       {key === null && (
         <p className={style.help}>
-          There is no key for this provider: calls fail unless the caller sends one.{' '}
+          No key is set for this provider: calls fail unless the caller sends a key.{' '}
           <Link to="/orgs/$org/settings/model-keys" params={{ org }}>
             Add a model key
           </Link>

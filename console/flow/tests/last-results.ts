@@ -7,7 +7,7 @@ export function isAnyPending(cases: readonly Case[] = []): boolean {
   return cases.some(({ last_result: last }) => last?.status === 'pending');
 }
 
-/** Summarizes the last results of the test cases, with the time of the latest; undefined when none has been run. */
+/** Summarizes the last results of the test cases, with the time of the latest; undefined before the first test run. */
 export function sumUpResults(cases: readonly Case[]) {
   const results = cases.flatMap(({ last_result: last }) => last ?? []);
   const latest = results

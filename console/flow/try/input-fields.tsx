@@ -45,7 +45,7 @@ type ParametersFieldProps = {
   steps: Step[];
 };
 
-/** Edits the parameters of a run: a field for each one that the flow uses, and all of them as JSON. */
+/** Edits the parameters of a run: one field per parameter that the flow uses, and JSON for all. */
 export function ParametersField({ value, onChange, error, steps }: ParametersFieldProps) {
   const used = parametersUsed(steps);
   const parameters = useMemo(() => readObject(value), [value]);

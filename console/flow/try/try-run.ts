@@ -144,7 +144,7 @@ export function statusesOf(run: TryRun, steps: Step[]): Map<string, StepStatus> 
     });
   }
   const { stepId: latestId } = run.blocks.at(-1) ?? {};
-  // An enclosing step can fail by itself: a loop without an array, or outputs that are too large together.
+  // An enclosing step can fail without a failed block: a loop without an array, or outputs that are too large in total.
   const failedId = run.status === 'failed' ? run.failure?.stepId : undefined;
   for (const { step, parents } of eachStep(steps)) {
     if (step.step_id === failedId) statuses.set(failedId, { ...statuses.get(failedId), status: 'failed' });

@@ -66,7 +66,7 @@ export function topStepIndex(steps: Step[], stepId: string): number | undefined 
   return undefined;
 }
 
-/** Whether a run failed inside a block, as far as is known: a loop or a parallel step may fail by itself. */
+/** Whether a run failed inside a block, as far as is known: a loop or parallel step may fail without a failed block. */
 export function failedInBlock({ code, step_id }: Failed, steps: Step[] | undefined): boolean {
   // A run with too many block executions fails before the block that it names.
   if (code === 'LOOP_LIMIT_EXCEEDED') return false;

@@ -98,7 +98,7 @@ export function buildSpans(
   setReady(root, root.start);
   return root;
 
-  /** Adds a span for a loop or parallel step that failed by itself, such as a loop whose input is not an array. */
+  /** Adds a span for a loop or parallel step that failed without a failed block, such as a loop over a non-array. */
   function markFailedGroup(): void {
     const { step_id: stepId, finishedAt } = run;
     if (run.status !== 'failed' || stepId === undefined || !finishedAt) return;

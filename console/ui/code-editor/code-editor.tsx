@@ -113,7 +113,7 @@ export function CodeEditor(props: Props) {
       <span id={`${id}-label`} className={props.hideLabel ? 'visually-hidden' : (field.label as string)}>
         {label}
       </span>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: keeps a key of the editor from what is around it */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: hides the editor's keys from outer elements */}
       <div
         ref={host}
         onKeyDown={keepEscape}
@@ -151,7 +151,7 @@ export function CodeEditor(props: Props) {
   );
 }
 
-/** Returns a text once it has been the same for `ms`. */
+/** Returns the text after `ms` milliseconds without a change. */
 function useDebounced(text: string, ms: number): string {
   const [debounced, setDebounced] = useState(text);
   useEffect(() => {

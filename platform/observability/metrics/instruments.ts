@@ -6,9 +6,9 @@ import type { Meter } from '@opentelemetry/api';
 type Labels<Label extends string> = { [label in Label]?: string | number };
 
 type Definition<Label extends string> = {
-  /** By the conventions of OpenTelemetry; what is our own begins with `weir.`. */
+  /** A name from the conventions of OpenTelemetry, or a name of ours, with the prefix `weir.`. */
   name: string;
-  /** In UCUM notation: `s`, `By`, or what is counted in braces. */
+  /** In UCUM notation: `s`, `By`, or the counted thing in braces. */
   unit: string;
   description: string;
   labels?: readonly Label[];
@@ -18,7 +18,7 @@ type Bindable = { bind(meter: Meter | undefined): void };
 const all = new Set<Bindable>();
 let meter: Meter | undefined;
 
-/** Has all instruments measure with `given`, those that are loaded later too; with undefined, they stop. */
+/** Binds all instruments, including later ones, to a meter. `undefined` stops all measurements. */
 export function bindInstruments(given: Meter | undefined): void {
   meter = given;
   for (const instrument of all) instrument.bind(given);

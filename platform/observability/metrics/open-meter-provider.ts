@@ -92,8 +92,8 @@ function serve(scraped: MetricReader, { enginePort, ...address }: Served): Promi
 }
 
 /**
- * Stops reading a gauge that is no longer observed. Otherwise a reader merges each reading with earlier ones, and repeats
- * the last one as long as the process lives.
+ * Drops gauges without a new observation. Otherwise a reader merges each reading with earlier readings, and repeats the
+ * last value until the process ends.
  */
 export function onlyWhatIsObserved(
   otherwise?: AggregationTemporalitySelector,

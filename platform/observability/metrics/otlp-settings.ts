@@ -10,7 +10,7 @@ export function hasOtlp(env: Env): boolean {
   return Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT);
 }
 
-/** Reads the protocol; one that is not known counts as `http/protobuf`, the default. */
+/** Reads the protocol. An unknown protocol counts as `http/protobuf`, the default. */
 export function otlpProtocol(env: Env): OtlpProtocol {
   const given = (env.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL)?.trim();
   return given === 'grpc' || given === 'http/json' ? given : 'http/protobuf';

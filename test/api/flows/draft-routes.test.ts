@@ -109,11 +109,11 @@ describe('a draft over HTTP', () => {
     const notes = body.notes.join('\n');
     assert.match(
       notes,
-      /\nfour would fail: there is no key for anthropic\/claude, unless callers send their own\./,
+      /\nfour would fail: no key is set for anthropic\/claude, unless callers send their own\./,
     );
     assert.match(
       notes,
-      /\nsix would fail: there is no key for ollama\/x\. Models .*\nfive is a pass.*: prompt\.$/,
+      /\nsix would fail: no key is set for ollama\/x\. Models .*\nfive is a pass.*: prompt\.$/,
     );
     assert.deepEqual((await read()).body, body);
   });

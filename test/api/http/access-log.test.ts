@@ -55,8 +55,8 @@ describe('the line of a request in the log', () => {
   it('says why an API key was refused, which its caller is not told', async () => {
     const [prefix, environment, keyId, secret] = tenant.key.split('_');
     for (const [key, reason] of [
-      [`${prefix}_${environment}_${keyId}_${'A'.repeat(32)}`, /secret is another, or WEIR_API_KEY_PEPPER is/],
-      [`${prefix}_${environment}_AAAAAAAA_${secret}`, /no such key/],
+      [`${prefix}_${environment}_${keyId}_${'A'.repeat(32)}`, /secret or WEIR_API_KEY_PEPPER is wrong/],
+      [`${prefix}_${environment}_AAAAAAAA_${secret}`, /the key does not exist/],
       [`${prefix}_test_${keyId}_${secret}`, /another environment/],
       [`${tenant.key}x`, /not have the form of an API key/],
     ] as const) {

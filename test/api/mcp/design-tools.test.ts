@@ -29,7 +29,7 @@ describe('MCP tools', () => {
     const added = await add(flow_id, 'Ask', { processor_type: 'llm', prompt: '{{message}}' });
     assert.match(added.notes[0], /^ask needs a model\. Those that work here: .*demo\/…/);
     const noted = await ask('update_block', { flow_id, step_id: 'ask', model: 'anthropic/claude-sonnet-5' });
-    assert.match(noted.notes[0], /^ask would fail: there is no key for anthropic\/claude-sonnet-5.*demo\/…/);
+    assert.match(noted.notes[0], /^ask would fail: no key is set for anthropic\/claude-sonnet-5.*demo\/…/);
     const works = await ask('update_block', { flow_id, step_id: 'ask', model: 'demo/echo' });
     assert.deepEqual(works.notes, []);
     const vain = await add(flow_id, 'Pass', { processor_type: 'passthrough', prompt: '{{message}}' });

@@ -84,7 +84,7 @@ describe('weir runs', () => {
       const { executionId } = await weir.startHeld(flow);
       const { code: exit, stdout } = await run('cancel', '3f1c1c9e-6f0a-4b8e-9d55-0c6b2a2f7a11', executionId);
       assert.equal(exit, 1);
-      assert.match(stdout, /Not cancelled: There is no run 3f1c1c9e/);
+      assert.match(stdout, /Not cancelled: The run 3f1c1c9e\S+ does not exist/);
       assert.match(stdout, new RegExp(`${executionId} {2}The run is being cancelled`));
       await weir.finish(flow, executionId, weir.tenant.key);
     });

@@ -46,7 +46,7 @@ describe('weir invitation, over HTTP alone', () => {
     assert.equal(revoked.code, 0, revoked.stderr);
     const cleo = await provider.token('cleo', { email, email_verified: true });
     const refused = await fail(1, as(cleo, 'invitation', 'accept', id));
-    assert.match(refused, /no such invitation for cleo@example\.com/);
+    assert.match(refused, /No such invitation exists for cleo@example\.com/);
     const nobody = await provider.token('dan', { email: 'dan@example.com' });
     assert.match(await fail(1, as(nobody, 'invitation', 'accept', id)), /verify it there and sign in again/);
   });

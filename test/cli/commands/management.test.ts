@@ -40,7 +40,7 @@ describe('weir on a laptop that has a token and nothing else', () => {
     );
     assert.match(
       await fail(1, run('project', 'delete', 'acme/gone', '--confirm', 'gone')),
-      /^There is no project acme\/gone that you can reach/,
+      /^The project acme\/gone does not exist, or you cannot access it/,
     );
     assert.match(await fail(1, run('org', 'create', 'acme')), /slug acme.* \(CONFLICT, request /);
     await succeed('org', 'create', 'brief');
@@ -57,7 +57,7 @@ describe('weir on a laptop that has a token and nothing else', () => {
 
   it('knows no organization of others, under the same words as one that does not exist', async () => {
     const { organization } = await weir.createTenant();
-    const unknown = (slug: string) => `There is no organization ${slug} that you can reach.`;
+    const unknown = (slug: string) => `The organization ${slug} does not exist, or you cannot access it.`;
     for (const slug of [organization, 'nobody'])
       assert.ok((await fail(1, run('member', 'list', slug))).startsWith(unknown(slug)));
   });

@@ -200,7 +200,7 @@ describe('weir', () => {
     it('never sends the local key to a service named in WEIR_URL', async () => {
       const elsewhere = { ...env(), WEIR_URL: 'http://127.0.0.1:9' };
       const stderr = await fail(1, weirIn(elsewhere, ['run', 'o/p/f', '--message', 'hi']));
-      assert.match(stderr, /^There is no credential for the service at http:\/\/127\.0\.0\.1:9\. Sign in/);
+      assert.match(stderr, /^You are not signed in to the service at http:\/\/127\.0\.0\.1:9\. Sign in/);
     });
 
     it('says what to do about a service that cannot be reached, and about a wrong path', async () => {

@@ -67,7 +67,10 @@ describe('weir runs', () => {
     const shown = await succeed(['runs', 'show', executionId], asAnn);
     assert.match(shown, /^second +second +completed /m);
     assert.match(shown, /^Result: 2$/m);
-    assert.match(await fail(1, weirIn(byKey(), ['runs', 'show', randomUUID()])), /^There is no run /);
+    assert.match(
+      await fail(1, weirIn(byKey(), ['runs', 'show', randomUUID()])),
+      /^The run \S+ does not exist/,
+    );
     assert.match(
       await fail(2, weirIn(byKey(), ['runs', 'show', '123'])),
       /Give the id of a run as runs list/,
@@ -148,7 +151,7 @@ describe('weir runs', () => {
     const { code, stdout } = await weirIn(byKey(), ['runs', 'rerun', executionId, unknown, '--json']);
     const [started, refused] = JSON.parse(stdout);
     assert.deepEqual([code, started.repeats, refused.repeats], [1, executionId, unknown]);
-    assert.match(refused.error, /^There is no run /);
+    assert.match(refused.error, /^The run \S+ does not exist/);
     const { body } = await weir.finish(flow, started.executionId, tenant.key);
     assert.equal(body.status, 'completed');
   });

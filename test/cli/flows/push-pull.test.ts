@@ -124,7 +124,7 @@ describe('weir flow push', () => {
     await write('wrong.tests.yaml', '- name: x\n  mesage: y\n');
     await write('other.yaml', flowFile('todo'));
     const why = await refused('push', at('wrong.yaml'), at('todo.yaml'), at('other.yaml'));
-    assert.match(why, /wrong\.yaml:\nline 4: steps\[0\]\.promt: There is no such field here/);
+    assert.match(why, /wrong\.yaml:\nline 4: steps\[0\]\.promt: This field is not allowed here/);
     assert.match(why, /other\.yaml:\nIt has the slug of .*todo\.yaml/);
     await write('wrong.yaml', flowFile('wrong'));
     assert.match(await refused('push', at('wrong.yaml')), /wrong\.tests\.yaml: line 1: \[0\]\.message: /);

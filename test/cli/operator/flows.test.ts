@@ -97,7 +97,7 @@ describe('weir operator', () => {
       const shape = await fail(1, weirIn(cli.env, import_, wrong));
       assert.match(
         shape,
-        /^line 4: steps\[0\]\.promt: There is no such field here\. Did you mean prompt\?$/m,
+        /^line 4: steps\[0\]\.promt: This field is not allowed here\. Did you mean prompt\?$/m,
       );
       const tree = await fail(1, weirIn(cli.env, import_, wrong.replace('promt', 'prompt')));
       assert.match(tree, /^line 4: steps\[0\]\.model: An llm block needs a model/m);

@@ -113,7 +113,7 @@ describe('weir operator runs retry', () => {
     assert.equal(code, 1);
     assert.match(stdout, new RegExp(`^${cancelled}  retried as [0-9a-f-]{36}$`, 'm'));
     assert.match(stdout, new RegExp(`^${completed}  passed over: Only a failed run can be retried`, 'm'));
-    assert.match(stdout, new RegExp(`^${unknown}  passed over: There is no such run\\.$`, 'm'));
+    assert.match(stdout, new RegExp(`^${unknown}  passed over: The run does not exist\\.$`, 'm'));
     assert.match(stdout, /^1 run retried, 2 passed over\.\nWorkers start them within a minute\.$/m);
   });
 

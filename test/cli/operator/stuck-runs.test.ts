@@ -69,7 +69,7 @@ describe('weir operator runs list --stuck', () => {
     assert.deepEqual(await listStuck(weir), { [executionId]: 'retrying' });
     const { stdout } = await operatorRuns(weir, 'list', '--stuck');
     assert.match(stdout, new RegExp(`^${executionId} .* retrying .*attempt 4: .*is unavailable`, 'm'));
-    assert.match(stdout, /^retrying: a block is refused again and again/m);
+    assert.match(stdout, /^retrying: a block is refused repeatedly/m);
     await end(executionId);
   });
 

@@ -50,7 +50,7 @@ describe('weir whoami, with nothing in its environment but the service and a cre
 
   it('says what is missing without a service, and without a credential', async () => {
     assert.match(await fail(1, whoami({ WEIR_URL: '' })), /^No service is known\. /);
-    assert.match(await fail(1, whoami({})), /^There is no credential for the service at http/);
+    assert.match(await fail(1, whoami({})), /^You are not signed in to the service at http/);
     assert.match(
       await fail(1, whoami({ WEIR_URL: 'weir.example' })),
       /^WEIR_URL must be an http or https URL/,

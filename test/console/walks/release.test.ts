@@ -120,7 +120,7 @@ describeWalks('a flow that is released', (walk, walkApart) => {
       weir.db.updateTable('flow').set({ deleted_at: new Date() }).where('id', '=', flow.id).execute(),
     );
     await nameField(page).fill('Not saved');
-    await page.getByText('nothing brings a deleted flow back').waitFor();
+    await page.getByText('a deleted flow cannot be restored').waitFor();
     await page.getByText('name: Not saved').waitFor();
     const offered = page.getByRole('main').getByRole('button', { name: /Undo|Publish|Try|More about/ });
     assert.equal(await offered.count(), 0);
