@@ -141,7 +141,7 @@ interface UsageTable {
   version: number;
   /** The key_id of the API key; empty for users. */
   key_id: string;
-  /** What is counted: runs, requests rejected by a rate limit, code with costs, or calls of this model. */
+  /** The subject: runs, requests rejected by a rate limit, code with costs, or calls of this model. */
   subject: string;
   /** The class of latencies (db/usage/count-usage.ts); -1 without a measurement. */
   latency: number;

@@ -95,8 +95,8 @@ async function waitAtEngine(
 }
 
 /**
- * Waits until a workflow has ended; gives up at most 20 s after `signal` aborts. A request to the engine cannot be withdrawn, so all
- * who wait for a workflow share one, and callers who disconnect and return add none. Rejects when the engine is away.
+ * Waits until a workflow has ended. Gives up at most 20 s after `signal` aborts. A request to the engine cannot be
+ * withdrawn, so all callers of a workflow share one. Rejects when the engine is away.
  */
 export async function untilClosed(client: Client, workflowId: string, signal: AbortSignal): Promise<void> {
   const asked = questions.get(client) ?? new Map<string, Promise<boolean>>();

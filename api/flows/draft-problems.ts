@@ -116,8 +116,9 @@ function cut(segment: PathSegment): PathSegment {
 }
 
 /**
- * Finds the JSON Schemas of a stored definition that are refused. Those of a flow may take a second together, so they are looked at for some milliseconds at a time, in the owner's turns at large work. Throws
- * RATE_LIMITED when a turn does not come, and REQUEST_TIMEOUT when the signal that `gone` makes aborts first.
+ * Finds the refused JSON Schemas of a stored definition. The check may take a second, so it works some milliseconds at a
+ * time, in the owner's turns at large work. Throws RATE_LIMITED when a turn does not come, and REQUEST_TIMEOUT when the
+ * signal that `gone` makes aborts first.
  */
 export async function findRefusedSchemas(
   work: LargeWork,

@@ -11,7 +11,7 @@ import {
 import { valuesKept } from '../../platform/observability/metrics/run-metrics.ts';
 import type { Db } from '../connect.ts';
 
-/** What a value belongs to: its columns in stored_object, and `name`, the beginning of the object's name. */
+/** The owner of a value: its columns in stored_object, and `name`, the beginning of the object's name. */
 type Owner = { organizationId: string; callId: string; blockKey: string; name: string };
 
 /**
