@@ -9,6 +9,7 @@ const GRACE_MS = 20_000;
 fc.configureGlobal({ numRuns: propertyRuns(100) });
 
 let began = 0;
+let environment: NodeJS.ProcessEnv;
 let file: string | undefined;
 
 /** mocha runs these for each file where files run side by side, else once for all. */
@@ -16,11 +17,15 @@ export const mochaHooks = {
   beforeAll(): void {
     began = performance.now();
     file = undefined;
+    environment = { ...process.env };
   },
   beforeEach(this: Context): void {
     file ??= this.currentTest?.file;
   },
   afterAll(): void {
+    // What a file sets, such as the NODE_ENV of a build, ends with the file.
+    for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+    Object.assign(process.env, environment);
     const { TEST_DURATIONS } = process.env;
     const ms = Math.round(performance.now() - began);
     if (TEST_DURATIONS && file) appendFileSync(TEST_DURATIONS, `${JSON.stringify({ file, ms })}\n`);

@@ -24,7 +24,7 @@ const JOBS = Math.min(availableParallelism() + 1, 4);
 /** For what never comes: what a test waits for comes, however slow the machine is. */
 const TIMEOUT_MS = 180_000;
 const ROOT = path.dirname(import.meta.dirname);
-/** How long each file took, in milliseconds, when WEIR_RECORD_DURATIONS=1 was last set. Files start longest first. */
+/** How long each file took, in milliseconds, when RECORD_DURATIONS=1 was last set. Files start longest first. */
 const DURATIONS = path.join(ROOT, 'test/durations.json');
 const RESULTS = path.join(ROOT, 'test-results');
 
@@ -114,7 +114,7 @@ function plan(args: string[], system: boolean): string[] {
 
 /** Reads the durations that `hooks.ts` has noted, and records them where that was asked for. */
 function recordDurations(noted: string): void {
-  if (!existsSync(noted) || process.env.WEIR_RECORD_DURATIONS !== '1') return;
+  if (!existsSync(noted) || process.env.RECORD_DURATIONS !== '1') return;
   const files = readFileSync(noted, 'utf8')
     .trim()
     .split('\n')

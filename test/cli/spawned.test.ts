@@ -23,7 +23,7 @@ describe('weir as a program', () => {
   const groups: [group: string, run: () => ReturnType<typeof spawnWeir>, output: RegExp][] = [
     ['that need no service', () => spawnWeir({}, ['--version']), /^\d+\.\d+\.\d+/],
     ['of flows', () => spawnWeir(asMember(), ['flow', 'list', project()]), /flow/],
-    ['of runs', () => spawnWeir(asMember(), ['run', flow, '--message', 'hi', '--json']), /"completed"/],
+    ['of runs', () => spawnWeir(asMember(), ['run', flow, '--message', 'hi', '--json']), /"executionId"/],
     ['of organizations', () => spawnWeir(asMember(), ['project', 'list', acme.organization]), /project/],
     ['of signing in', () => spawnWeir(asMember(), ['whoami']), /^User member-of-/],
     ['of operators', () => spawnWeir(cli.env, ['operator', 'org', 'list']), /acme/],

@@ -6,7 +6,7 @@ import { operatorRuns } from './list-stuck.ts';
 describe('weir operator runs cancel, of test runs', () => {
   let tests: TestsWeir;
   before(async () => {
-    tests = await startTestsWeir();
+    tests = await startTestsWeir({});
   });
   beforeEach(() => tests.models.forget());
   after(() => tests.stop());
