@@ -9,7 +9,7 @@ import { refusal, yaml } from './flow-file-fixture.ts';
 describe('parseFlowFile', () => {
   const pass = 'processor_type: passthrough';
   const refused: [what: string, text: string, path: string, line: number, message: RegExp][] = [
-    ['an unknown field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /no such field/],
+    ['an unknown field', yaml(`  - ${pass}\n    promt: x`), 'steps[0].promt', 5, /not allowed here/],
     [
       'code outside the prompt of its block',
       yaml('  - processor_type: code\n    processor_config:\n      code: return 1'),

@@ -58,7 +58,7 @@ describe('weir runs', () => {
     assert.deepEqual(await succeedJson('runs', 'list', flow, '--status', 'failed'), []);
     assert.match(
       await fail(1, weirIn(byKey(), ['runs', 'list', `${tenant.organization}/mian`])),
-      /no project \S+\/mian/,
+      /The project \S+\/mian does not exist/,
     );
     for (const env of [byKey(), asAnn])
       assert.match(await fail(1, weirIn(env, ['runs', 'list', `${flow}-typo`])), /_NOT_FOUND, request /);

@@ -49,7 +49,7 @@ describe('weir flow', () => {
     await write('todo.yaml', 'name: T\nslug: todo\nsteps:\n  - processor_type: llm\n    prompt: x\n');
     const ofFile = /\/todo is not finished \(.*todo\.yaml\), .*:\nline 4: steps\[0\]\.model: /;
     assert.match(await refused('push', at('todo.yaml'), '--production'), ofFile);
-    assert.match(await refused('versions', flowOf('todo')), /There is no flow/);
+    assert.match(await refused('versions', flowOf('todo')), /The flow \S+ does not exist/);
     await succeed('push', at('todo.yaml'));
     assert.match(await refused('publish', at('todo.yaml'), '--note', 'x'), ofFile);
     const ofPath = /\/todo is not finished, .*:\n[\s\S]*^steps\[0\]\.model: /m;
@@ -81,6 +81,6 @@ describe('weir flow', () => {
       /--confirm must be made/,
     );
     assert.match(await refused('delete', flowOf('made'), '--confirm', 'made'), /admin/);
-    assert.match(await refused('versions', flowOf('nothing')), /There is no flow .*nothing/);
+    assert.match(await refused('versions', flowOf('nothing')), /The flow \S+nothing does not exist/);
   });
 });
