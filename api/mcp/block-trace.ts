@@ -31,7 +31,7 @@ export const blockTrace = z.strictObject({
   input: parsedJson.meta({ description: 'The input of the block.' }),
   sent: parsedJson.meta({
     description:
-      'llm: the messages to the model, without requests to repair an answer. code: the source. passthrough: null.',
+      'llm: the messages to the model, without repair requests. code: the source. passthrough: null.',
   }),
   output: parsedJson.meta({ description: 'The output of the block; null when it failed.' }),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),

@@ -54,7 +54,7 @@ describe('weir without a service', () => {
       for (const line of items.split('\n').filter((one) => one.startsWith('  ') && !isTerm(one)))
         assert.ok(line.length <= 40, `${command.name()}: ${line}`);
     }
-    assert.match(helpOf(createProgram(), 40), /^ {2}doctor \[options\]\n {6}look at .*\n {6}\S.*\n/m);
+    assert.match(helpOf(createProgram(), 40), /^ {2}doctor \[options\]\n {6}check the .*\n {6}\S.*\n/m);
   });
 
   it('says of an option that it is required', async () => {
