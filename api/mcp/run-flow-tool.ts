@@ -74,7 +74,7 @@ export const runFlowTool = defineTool({
     message: z.string(),
     parameters: z.record(z.string(), parsedJson).optional(),
     version: z.int().min(1).optional().meta({ description: 'The production version when absent.' }),
-    max_credits: maxCredits.meta({ description: 'The most the run may cost, in credits.' }),
+    max_credits: maxCredits.meta({ description: 'Maximum cost in credits.' }),
     idempotency_key: idempotencyKey.meta({
       description: 'Calls with the same key get one run, for 24 hours.',
     }),
