@@ -42,7 +42,7 @@ describeWalks('the first minute in the console', (walk, walkApart) => {
     });
     await open('orgs/demo/projects/demo');
     const panels = page.getByRole('table');
-    await page.getByRole('table', { name: 'Recent runs' }).waitFor();
+    for (const name of ['Flows', 'Recent runs']) await page.getByRole('table', { name }).waitFor();
     const places = () => Promise.all([0, 1].map((index) => panels.nth(index).boundingBox()));
     const before = await places();
     known.resolve();

@@ -11,7 +11,7 @@ import { describeWalks } from './describe-walks.ts';
 
 const PROJECT = 'orgs/demo/projects/demo';
 
-describeWalks('what the console shows while data changes', (walk) => {
+describeWalks('what the console shows while data changes', (walk, walkApart) => {
   walk("of a flow's last run is cancelled, not failed", 'member', async (tour) => {
     const { page, weir, open } = tour;
     const flow = await createFlow(weir, 'was-cancelled', [code('a', 'return 1')]);
@@ -80,7 +80,7 @@ describeWalks('what the console shows while data changes', (walk) => {
     },
   );
 
-  walk('of an organization is the typed text, whoever saves meanwhile', 'owner', async (tour) => {
+  walkApart('of an organization is the typed text, whoever saves meanwhile', 'owner', async (tour) => {
     const { page, weir, open } = tour;
     const change = (names: { name: string } | { description: string }) =>
       weir.db
@@ -88,12 +88,15 @@ describeWalks('what the console shows while data changes', (walk) => {
         .set({ ...names, updated_at: sql`now()` })
         .where('id', '=', weir.organizationId)
         .execute();
-    const showsIn = (field: Locator, value: string) =>
-      waitUntil(async () => {
-        // As when the reader comes back to the page.
+    const showsIn = async (field: Locator, value: string) => {
+      // As when the reader returns to the page: data older than ten seconds is fetched again.
+      await page.clock.fastForward(10_000);
+      await waitUntil(async () => {
         await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
         return (await field.inputValue()) === value;
       });
+    };
+    await page.clock.install();
     await open('orgs/demo/settings');
     const [name, description] = [
       page.getByLabel('Name', { exact: true }),
