@@ -28,7 +28,8 @@ export const mochaHooks = {
     Object.assign(process.env, environment);
     const { TEST_DURATIONS } = process.env;
     const ms = Math.round(performance.now() - began);
-    if (TEST_DURATIONS && file) appendFileSync(TEST_DURATIONS, `${JSON.stringify({ file, ms })}\n`);
+    if (TEST_DURATIONS && file)
+      appendFileSync(TEST_DURATIONS, `${JSON.stringify({ file, ms, pid: process.pid })}\n`);
   },
 };
 

@@ -7,15 +7,22 @@ import { startGuest } from '../../../activities/code/guest-process.ts';
 import type { Sandbox } from '../../../activities/code/sandbox.ts';
 import { captureLog } from '../../capture-log.ts';
 import { copySandbox } from './copy-sandbox.ts';
-import { call, guestsOf } from './guests.ts';
+import { call, watchGuests } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 describe('the program of guest processes (on Linux: they are looked at through /proc)', () => {
   let folder: string;
   let sandbox: Sandbox;
-  const commands = () => guestsOf(process.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  let guests: () => number[];
+  /** Checks that there are guests, and that each runs this file. */
+  const assertGuestsRun = (file: string) => {
+    const commands = guests().map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    assert.notEqual(commands.length, 0);
+    for (const line of commands) assert(line.includes(file), line);
+  };
   beforeEach(function () {
     if (process.platform !== 'linux') this.skip();
+    guests = watchGuests();
     folder = mkdtempSync(join(tmpdir(), 'weir-'));
   });
   afterEach(async () => {
@@ -27,7 +34,7 @@ describe('the program of guest processes (on Linux: they are looked at through /
     sandbox = await copySandbox(folder);
     assert.equal((await runInTurn(sandbox, call('return 5'))).output, 5);
     const [copy = ''] = readdirSync(join(folder, 'dist'));
-    assert(commands().every((line) => line.includes(join(folder, 'dist', copy, 'sandbox/guest.js'))));
+    assertGuestsRun(join(folder, 'dist', copy, 'sandbox/guest.js'));
     assert(!readFileSync(join(folder, 'dist', copy, 'sandbox/guest.js'), 'utf8').includes('import type'));
   });
 
@@ -45,7 +52,7 @@ describe('the program of guest processes (on Linux: they are looked at through /
     assert.deepEqual(lines, [
       'No copy of the sandbox program can be kept in dist/: each sandbox process takes twice the time to start.',
     ]);
-    assert(commands().every((line) => line.includes(join(folder, 'activities/code/guest.ts'))));
+    assertGuestsRun(join(folder, 'activities/code/guest.ts'));
   });
 
   it('is told in the log, once, to run as root where it cannot become nobody', async function () {
@@ -73,6 +80,6 @@ describe('the program of guest processes (on Linux: they are looked at through /
         'The code used more than 10 ms of processor time: make it cheaper, or raise processor_config.timeout_ms.',
     });
     assert.equal((await runInTurn(sandbox, call('return 6'))).output, 6);
-    assert(commands().every((line) => line.includes(join(folder, 'activities/code/guest.ts'))));
+    assertGuestsRun(join(folder, 'activities/code/guest.ts'));
   });
 });

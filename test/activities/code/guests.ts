@@ -21,7 +21,14 @@ export function guestsOf(parent: number): number[] {
   return children.filter((pid) => pid !== '' && isAlive(pid) && guestLine(pid)).map(Number);
 }
 
-const guestLine = (pid: string): boolean => read(`/proc/${pid}/cmdline`).includes('sandbox/guest.');
+/** Finds those that this process starts from now on: the shared Weir may have some already. Linux only. */
+export function watchGuests(): () => number[] {
+  const others = new Set(guestsOf(process.pid));
+  return () => guestsOf(process.pid).filter((pid) => !others.has(pid));
+}
+
+const guestLine = (pid: string): boolean =>
+  /\/(sandbox|code)\/guest\.[jt]s/.test(read(`/proc/${pid}/cmdline`));
 
 /** Answers whether a process or thread exists and is not a zombie; Linux only. */
 export const isAlive = (pid: number | string): boolean =>

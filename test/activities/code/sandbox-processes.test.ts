@@ -13,7 +13,7 @@ import { SandboxUnavailable } from '../../../activities/code/sandbox-errors.ts';
 import { createLargeJson } from '../../../platform/large-values/large-json.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { copySandbox } from './copy-sandbox.ts';
-import { call, guestsOf, isAlive } from './guests.ts';
+import { call, guestsOf, isAlive, watchGuests } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -21,9 +21,10 @@ const linux = process.platform === 'linux';
 
 describe('sandbox processes (on Linux: they are looked at through /proc)', () => {
   let sandbox: Sandbox;
-  const guests = () => guestsOf(process.pid);
+  let guests: () => number[];
   beforeEach(async function () {
     if (!linux) this.skip();
+    guests = watchGuests();
     sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
     await runInTurn(sandbox, call('return 1'));
   });

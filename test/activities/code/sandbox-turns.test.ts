@@ -5,7 +5,7 @@ import { workerShutdown } from '../../../activities/attempts/worker-shutdown.ts'
 import { createSandbox, type Sandbox } from '../../../activities/code/sandbox.ts';
 import { createLargeJson, LARGE_JSON_BYTES } from '../../../platform/large-values/large-json.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { call, guestsOf } from './guests.ts';
+import { call, watchGuests } from './guests.ts';
 import { runInTurn } from './run-in-turn.ts';
 
 const ENDLESS = 'for (;;);';
@@ -13,7 +13,9 @@ const ENDLESS = 'for (;;);';
 describe('code of several organizations', () => {
   let sandbox: Sandbox;
   let ending: AbortController;
+  let guests: () => number[];
   beforeEach(() => {
+    if (process.platform === 'linux') guests = watchGuests();
     sandbox = createSandbox({ processes: 2, reserve: 2, largeJson: createLargeJson() });
     ending = new AbortController();
   });
@@ -123,7 +125,7 @@ describe('code of several organizations', () => {
 
   it('runs at a lower priority once it takes long (on Linux)', async function () {
     if (process.platform !== 'linux') this.skip();
-    const priorities = () => guestsOf(process.pid).map((pid) => getPriority(pid));
+    const priorities = () => guests().map((pid) => getPriority(pid));
     await occupy('hostile', 1, 1);
     await waitUntil(() => priorities().some((priority) => priority > getPriority()));
   });

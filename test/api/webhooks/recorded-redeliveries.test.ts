@@ -63,12 +63,21 @@ describe('the recovery of deliveries', () => {
         return (await weir.call('POST', path, { key, body })).body;
       };
       const deadLetters = () =>
-        weir.db.selectFrom('webhook_delivery').select('id').where('status', '=', 'dead_letter').execute();
+        weir.db
+          .selectFrom('webhook_delivery')
+          .select('id')
+          .where('organization_id', '=', organizationId)
+          .where('status', '=', 'dead_letter')
+          .execute();
       const { nextCursor, ...first } = await recover();
       assert.deepEqual(first, { recovered: 1_000, hasMore: true });
       assert.deepEqual(await deadLetters(), [{ id: rows.at(-1)?.id }]);
       // All fail again.
-      await weir.db.updateTable('webhook_delivery').set({ status: 'dead_letter' }).execute();
+      await weir.db
+        .updateTable('webhook_delivery')
+        .set({ status: 'dead_letter' })
+        .where('organization_id', '=', organizationId)
+        .execute();
       assert.deepEqual(await recover(nextCursor), { recovered: 1, hasMore: false, nextCursor: null });
       assert.equal((await deadLetters()).length, 1_000);
       assert(!(await deadLetters()).some(({ id }) => id === rows.at(-1)?.id));
