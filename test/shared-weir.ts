@@ -29,6 +29,8 @@ async function start(): Promise<SharedWeir> {
     ...weir,
     models,
     provider,
+    startWorker: refuse,
+    stopWorker: refuse,
     /** Ends what a file has left unfinished. The next file uses the same Weir. */
     async stop() {
       const { rows } = await sql<{
@@ -42,4 +44,8 @@ async function start(): Promise<SharedWeir> {
       models.reset();
     },
   };
+}
+
+async function refuse(): Promise<never> {
+  throw new Error('Other files share this worker: start a Weir of your own with startWeir.');
 }

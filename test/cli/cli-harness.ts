@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { forgetMe } from '../../cli/api/get-resource.ts';
 import { runCommand } from '../../cli/run-command.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
@@ -37,6 +38,7 @@ async function runHere(env: Environment, args: string[], stdin: string): Promise
     const [stdout, stderr] = output.map((stream) => stream.text());
     return { code: Number(process.exitCode ?? 0), stdout: stdout ?? '', stderr: stderr ?? '' };
   } finally {
+    forgetMe();
     for (const stream of output) stream.restore();
     Object.defineProperty(process, 'stdin', { value: ownStdin, configurable: true });
     process.env = ownEnv;

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
-import type { Flow } from '../../../cli/api/get-resource.ts';
+import { type Flow, forgetMe } from '../../../cli/api/get-resource.ts';
 import { getFlowsOfFiles } from '../../../cli/flows/flow-arguments.ts';
 import { testCasesFile } from '../../../cli/flows/flow-files.ts';
 import { pull } from '../../../cli/flows/pull.ts';
@@ -32,6 +32,7 @@ describe('a draft that several edit at once', () => {
   });
   after(async () => {
     for (const name of ['WEIR_URL', 'WEIR_TOKEN', 'XDG_STATE_HOME']) delete process.env[name];
+    forgetMe();
     await rm(folder, { recursive: true });
     await mcp.stop();
   });

@@ -11,7 +11,7 @@ import { assertCancelled, type JobsWeir, startJobsWeir } from './jobs-harness.ts
 describe('POST …/jobs/{executionId}/cancel', () => {
   let weir: JobsWeir;
   before(async () => {
-    weir = await startJobsWeir();
+    weir = await startJobsWeir({ own: true });
   });
   after(() => weir.stop());
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { type FakeModelServer, hang } from '../../fakes/model-server.ts';
-import type { Answer, Tenant, Weir } from '../../harness.ts';
+import { type FakeModelServer, hang, startFakeModelServer } from '../../fakes/model-server.ts';
+import { type Answer, startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
 
 export type JobsWeir = Weir & {
@@ -20,9 +20,9 @@ export type JobsWeir = Weir & {
   charges(executionId: string): Promise<number>;
 };
 
-export async function startJobsWeir(): Promise<JobsWeir> {
-  const weir = await getSharedWeir();
-  const { models } = weir;
+/** `own`: for tests that look at all runs of a Weir, or stop its worker. */
+export async function startJobsWeir({ own = false } = {}): Promise<JobsWeir> {
+  const { models, ...weir } = own ? await startOwn() : await getSharedWeir();
   const tenant = await weir.createTenant();
   const { key } = tenant;
   const start = async (flow: string): Promise<string> =>
@@ -47,10 +47,13 @@ export async function startJobsWeir(): Promise<JobsWeir> {
         .execute();
       return rows.length;
     },
-    async stop() {
-      await weir.stop();
-    },
   };
+}
+
+async function startOwn(): Promise<Weir & { models: FakeModelServer }> {
+  const models = await startFakeModelServer();
+  const weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl } });
+  return { ...weir, models, stop: () => weir.stop().finally(() => models.close()) };
 }
 
 /** Asserts that a run's body, as `GET …/jobs/{executionId}` has it, says that its caller has cancelled it. */

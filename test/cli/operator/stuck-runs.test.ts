@@ -18,7 +18,7 @@ describe('weir operator runs list --stuck', () => {
   let weir: JobsWeir;
   let flow: string;
   before(async () => {
-    weir = await startJobsWeir();
+    weir = await startJobsWeir({ own: true });
     flow = await weir.createFlow(weir.tenant, [llm('ask', 'x', 'demo/chat')]);
   });
   after(() => weir.stop());
