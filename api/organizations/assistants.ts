@@ -17,7 +17,7 @@ import { assistantList } from './schemas.ts';
 import { toAssistant } from './to-records.ts';
 
 const ASSISTANTS_PATH = '/api/v1/assistants';
-// Client ids may be empty, and an empty cursor means none, so the cursor is the assistant's id.
+// The cursor is not the client id, which may be empty: an empty cursor means the first page.
 const listQuery = pageQuery(z.string().regex(UUID_PATTERN, 'must be a nextCursor of this list'));
 const common = { tags: ['Assistants'], security: USERS_ONLY };
 
@@ -30,7 +30,7 @@ export function assistantRoutes(deps: ApiDeps): Route[] {
       operation: {
         ...common,
         operationId: 'listAssistants',
-        summary: 'List the assistants that are connected to you over MCP, by client id',
+        summary: 'List your assistants connected over MCP, in order of client id',
         requestParams: { query: listQuery },
         responses: {
           200: answer('A page of assistants.', assistantList, { page: assistantPage }),
@@ -48,7 +48,7 @@ export function assistantRoutes(deps: ApiDeps): Route[] {
         operationId: 'disconnectAssistant',
         summary: 'Disconnect an assistant',
         description:
-          'MCP refuses the tokens of the assistant at once. Later tokens without a new consent are refused too, if the identity provider states the time of consent in its tokens (`consented_at`). Each of your organizations records the disconnection in its audit log.',
+          'MCP refuses the tokens of the assistant at once. If tokens have the claim `consented_at`, MCP also refuses later tokens until you consent again. Each of your organizations records the disconnection in its audit log.',
         responses: { 204: done('The assistant is disconnected.'), ...ASSISTANT_ERRORS },
       },
       handlers: [...first, disconnectOne(deps)],

@@ -5,7 +5,7 @@ import { userIdSchema } from '../auth/user-identifiers.ts';
 import { descriptionSchema, nameSchema, slugSchema } from '../flows/written-flow.ts';
 import { pageOf } from '../http/page.ts';
 
-/** Limits the work of checking the list. */
+/** Bounds the work of checking one list, which may repeat a scope. */
 const SCOPES_MAX = 20;
 
 const name = nameSchema;
@@ -25,7 +25,7 @@ const person = {
   emailVerified: z.boolean().meta({ description: 'Whether the identity provider has verified the address.' }),
 };
 
-/** The body of a PUT. Omitted fields stay as they are. */
+/** The body of a PUT. Omitted fields keep their values. */
 const named = z
   .strictObject({ name: name.optional(), description: description.optional() })
   .refine((fields) => Object.keys(fields).length > 0, {
@@ -45,7 +45,7 @@ export const organizationRecord = z
     description: z.string(),
     role: role.meta({ description: 'Your role.' }),
     credits: z.number().min(0).meta({
-      description: 'Its balance, which pays for runs: `GET …/credits` has more about it.',
+      description: 'The balance, which pays for runs. `GET …/credits` has details.',
     }),
     createdAt: time,
     updatedAt: time,
@@ -83,7 +83,10 @@ export const projectRecord = z
     slug: z.string(),
     description: z.string(),
     organizationId: z.uuid(),
-    userId: z.string().nullable().meta({ description: 'The user who created it; null if an operator did.' }),
+    userId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The user who created the project; null if an operator did.' }),
     createdAt: time,
     updatedAt: time,
   })
@@ -99,7 +102,7 @@ export const createApiKeyRequest = z
       .max(SCOPES_MAX)
       .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope)))
       .optional()
-      .meta({ description: `What the key may do; without it, ${DEFAULT_KEY_SCOPES.join(' and ')}.` }),
+      .meta({ description: `What the key may do. Without this field: ${DEFAULT_KEY_SCOPES.join(' and ')}.` }),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time with its offset, such as 2030-01-31T12:00:00Z' })
       .transform((text) => new Date(text))
@@ -117,7 +120,10 @@ export const apiKeyRecord = z
     name: z.string(),
     scopes: z.array(z.enum(KEY_SCOPES)).meta({ description: 'What the key may do.' }),
     state: z.enum(['active', 'expired', 'revoked']),
-    createdBy: z.string().nullable().meta({ description: 'A user id; null if an operator did.' }),
+    createdBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'The id of a user; null if an operator created the key.' }),
     createdAt: time,
     expiresAt: time.nullable(),
     revokedAt: time.nullable(),
@@ -129,7 +135,7 @@ export const newApiKey = apiKeyRecord
   .meta({ id: 'NewApiKey' });
 export const apiKeyList = z.object({ apiKeys: z.array(apiKeyRecord) }).meta({
   id: 'ApiKeyList',
-  description: 'Keys that are not revoked come first, then the newest; at most 200.',
+  description: 'At most 200 keys. Revoked keys come last; newer keys come before older ones.',
 });
 
 const auditEntry = z
@@ -137,15 +143,18 @@ const auditEntry = z
     at: time,
     actor: z.string().meta({ description: 'A user id, `api_key/` and a key id, `operator`, or `service`.' }),
     actorName: z.string().nullable().meta({
-      description: 'The user’s name, as the identity provider told it last to this organization.',
+      description: 'The user’s name, from the newest token used in this organization.',
     }),
-    actorEmail: z.string().nullable().meta({ description: 'Likewise, the user’s e-mail address.' }),
+    actorEmail: z
+      .string()
+      .nullable()
+      .meta({ description: 'The user’s e-mail address, from the same token.' }),
     action: z.string().meta({ description: '`resource.verb`' }),
     resourceId: z.string(),
     details: z.record(z.string(), z.unknown()).meta({ description: 'What was changed; never a secret.' }),
-    requestId: z.string().meta({ description: 'The X-Request-Id of the request’s answer.' }),
+    requestId: z.string().meta({ description: 'The X-Request-Id of the response.' }),
     traceId: z.string().optional().meta({
-      description: 'The trace of the request; absent while the service makes no traces.',
+      description: 'The trace of the request; absent while traces are off.',
     }),
   })
   .meta({ id: 'AuditEntry' });
@@ -155,16 +164,12 @@ const assistantRecord = z
     id: z.uuid(),
     clientId: z.string().nullable().meta({
       description:
-        'The client id at the identity provider. null for all clients together that their tokens do not name.',
+        'The client id at the identity provider. null: all clients whose tokens have no client id.',
     }),
-    name: z
-      .string()
-      .nullable()
-      .meta({ description: 'The name of the client, if the token has one (`client_name`).' }),
+    name: z.string().nullable().meta({ description: 'The claim `client_name` of the token, if any.' }),
     scopes: z.array(z.string()).meta({ description: 'The scopes of the token used last.' }),
     consentedAt: time.meta({
-      description:
-        'When you consented to it; when its newest token was issued if the identity provider does not say (`consented_at`).',
+      description: 'When you consented. Without the claim `consented_at`: when the newest token was issued.',
     }),
     firstUsedAt: time,
     lastUsedAt: time.meta({ description: 'Accurate to the minute.' }),

@@ -1,4 +1,4 @@
-// Test runs in responses.
+// Schemas and conversions of test runs in responses.
 import { z } from 'zod';
 import type { VisibleFlow } from '../../db/flows/find-flow.ts';
 import { TEST_RUN_STATUSES } from '../../db/tables/test-runs.ts';
@@ -22,7 +22,7 @@ export const testRun = z.strictObject({
   flow_id: z.guid(),
   status: z.enum(TEST_RUN_STATUSES).meta({
     description:
-      'started: some cases have not ended; to see the others, call get_test_run_trace with the test_run_id as flow_run_id.',
+      'started: some cases have not ended. To poll, call get_test_run_trace with the test_run_id as flow_run_id.',
   }),
   total: count,
   passed: count,
@@ -48,26 +48,26 @@ export const testRun = z.strictObject({
       cost: z.number(),
       answer: parsedJson.optional().meta({
         description:
-          'The answer of the flow, only when one case ran; a long answer is cut. get_test_run_trace shows the whole answer.',
+          'The answer of the flow, if only one case ran. A long answer is cut: get_test_run_trace shows all of it.',
       }),
     }),
   ),
 });
 export type TestRun = z.input<typeof testRun>;
 
-/** A test run in a list. */
+/** The schema of a test run in a list. */
 export const listedTestRun = testRun
   .omit({ results: true })
   .extend({
     started_by: z.string().nullable().meta({
-      description: 'A user id, `api_key/` and a key id, or `operator`; null where it is not known.',
+      description: 'A user id, `api_key/` and a key id, or `operator`; null if unknown.',
     }),
     started_at: z.iso.datetime(),
     finished_at: z.iso.datetime().nullable(),
   })
   .meta({ id: 'ListedTestRun' });
 
-/** Describes a test run in a list. */
+/** Converts the row of a test run to an entry of a list. */
 export function toListedTestRun(row: TestRunRow, flowId: string): z.input<typeof listedTestRun> {
   return {
     test_run_id: row.id,
@@ -85,7 +85,7 @@ export function toListedTestRun(row: TestRunRow, flowId: string): z.input<typeof
   };
 }
 
-/** Describes the last result of a case. */
+/** Converts the last result of a case to its field in responses; null without a result. */
 export function toLastResult(row: Awaited<ReturnType<typeof listResultsOf>>[number] | undefined) {
   return row
     ? {
@@ -105,9 +105,9 @@ function msOf({ started_at, finished_at }: Pick<TestResultRow, 'started_at' | 'f
 }
 
 /**
- * Describes the state of a test run; of one case with its response. Throws RATE_LIMITED when the memory to read that
- * does not come in time, and REQUEST_TIMEOUT when `gone` aborts first. Leaves out a response that cannot be read,
- * unless it is required.
+ * Describes the state of a test run, with the answer of the flow if the test run has one case. Throws RATE_LIMITED when
+ * no memory for the answer is free in time, and REQUEST_TIMEOUT when `gone` aborts first. Unless `needsAnswer`, omits an
+ * answer that cannot be read.
  */
 export async function describeTestRun(
   deps: Pick<ApiDeps, 'db' | 'largeValues'>,

@@ -24,7 +24,7 @@ const listed = stored
       .nullable()
       .meta({
         description:
-          'The result in the last test run of the case. The case may have changed since. null if the case never ran, or if retention has deleted the result.',
+          'The result of the last test run of the case. The case may have changed since. null if the case never ran, or if retention has deleted the result.',
       }),
   })
   .meta({ id: 'ListedTestCase' });
@@ -32,13 +32,18 @@ export const testCaseRecord = stored
   .extend({
     message: z.string(),
     parameters: z.record(z.string(), z.unknown()),
-    expectation: z.unknown().meta({ description: 'As it was sent; a judge has its model.' }),
+    expectation: z.unknown().meta({
+      description: 'The expectation as sent. A judge sent without a model has the model of the service.',
+    }),
   })
   .meta({ id: 'TestCase' });
 export const testCaseList = pageOf('TestCaseList', 'test_cases', listed);
 
 export const testRunRequest = z
   .strictObject({
-    test_case_id: z.guid().optional().meta({ description: 'The case to run; all of the flow when absent.' }),
+    test_case_id: z
+      .guid()
+      .optional()
+      .meta({ description: 'The case to run. Without it, all cases of the flow run.' }),
   })
   .meta({ id: 'RunTests' });
