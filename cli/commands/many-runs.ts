@@ -1,4 +1,4 @@
-// `weir runs list`, and `weir runs retry` and `cancel` for all runs that a filter finds, page by page.
+// `weir runs list`, and `weir runs retry` and `cancel` with a filter, page by page.
 
 import type { z } from 'zod';
 import type { bulkAnswer } from '../../api/runs/run-list-query.ts';
@@ -11,7 +11,7 @@ import { splitScope, UsageError } from '../terminal/parse-argument.ts';
 import { type CommandResult, formatTable, formatTime, note, oneLine } from '../terminal/print.ts';
 import { runTable } from '../terminal/tables.ts';
 
-/** So few that a page is carried out well within the time that a request may take. */
+/** Runs in one request: few enough to finish well before the request times out. */
 const PAGE = 25;
 
 export type BulkOptions = FilterOptions & {
@@ -19,7 +19,7 @@ export type BulkOptions = FilterOptions & {
   flow?: string;
   errorCode?: string;
   dryRun?: boolean;
-  /** Commander's; the service does not know it. */
+  /** Set by Commander, and not sent to the service. */
   json?: boolean;
 };
 
@@ -33,11 +33,12 @@ type Page = z.output<typeof bulkAnswer> & {
 type Reason = NonNullable<ListedRun['stuck']>['reason'];
 
 const MEND: { [reason in Reason]: string } = {
-  parked: 'its workers were lost repeatedly; ask the operator of the service, or cancel it',
-  cancelling: 'it was cancelled, and no worker has ended it; ask the operator of the service',
-  retrying: 'a block is refused repeatedly: see the last error; it is retried automatically, or cancel it',
-  losing_workers: 'workers are lost under a block; ask the operator of the service, or cancel it',
-  waiting: 'no worker has begun its next block; workers are busy, away or lost; it continues automatically',
+  parked: 'it lost its workers repeatedly; ask the operator of the service, or cancel it',
+  cancelling: 'it was cancelled, but has not ended; ask the operator of the service',
+  retrying: 'a block fails repeatedly: see the last error; wait for its next attempt, or cancel the run',
+  losing_workers: 'a block lost its workers repeatedly; ask the operator of the service, or cancel the run',
+  waiting:
+    'no worker has started its next block, because workers are busy or down; it continues automatically',
 };
 
 const ERROR_MAX_CHARS = 80;
@@ -60,7 +61,7 @@ type ListOptions = FilterOptions & {
   limit: number;
 };
 
-/** Lists runs, newest first, of an organization, project or flow, or of all that the caller can reach. */
+/** Lists the runs of an organization, project or flow, newest first. Without a path, lists all runs that the caller can see. */
 export async function list(
   path: string | undefined,
   { limit, ...options }: ListOptions,
@@ -75,14 +76,14 @@ export async function list(
   return { json: runs, text: stuck ? stuckTable(runs) : runTable(runs) };
 }
 
-/** Throws NOT_FOUND where the path names a flow that does not exist: the list of a project's runs is empty then. */
+/** Throws NOT_FOUND if the path names a flow that does not exist. The project's list of runs is only empty then. */
 async function requireFlow(path: string): Promise<void> {
   const names = path.split('/').map(encodeURIComponent);
   if (names.length === 3)
     await callApi('GET', `/api/v1/seq/${names.join('/')}/runs`, { query: { limit: 1 } });
 }
 
-/** Finds the lists that hold the runs of a path, all of them without one. Throws for a misspelled path. */
+/** Finds the URLs of the lists with the runs of a path; without a path, of all lists. Throws for a misspelled path. */
 async function placesOf(path: string | undefined): Promise<{ url: string; flow?: string }[]> {
   if (path === undefined) return (await runListPaths()).map((url) => ({ url }));
   const { organization = '', project, flow } = splitScope(path);
@@ -92,7 +93,7 @@ async function placesOf(path: string | undefined): Promise<{ url: string; flow?:
   return [{ url: `/api/v1/projects/${id}/runs`, ...(flow !== undefined && { flow }) }];
 }
 
-/** Formats one row per run that makes no progress, and below what to do about each reason. */
+/** Formats a table with one row for each stuck run, and advice for each reason below the table. */
 function stuckTable(runs: ListedRun[]): string {
   const reasons = new Set(runs.flatMap(({ stuck }) => stuck?.reason ?? []));
   return [
@@ -113,8 +114,8 @@ function stuckTable(runs: ListedRun[]): string {
 }
 
 /**
- * Carries out `how` for the runs that the options find, as they are when it begins. It may be cut off and repeated: the service
- * retries and cancels no run twice.
+ * Retries or cancels the runs that the options select, except runs that start later. Can be interrupted and repeated: the
+ * service retries and cancels no run twice.
  */
 export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions): Promise<CommandResult> {
   const { project, flow, ...filter } = options;
@@ -149,7 +150,7 @@ export async function changeRuns(how: 'retry' | 'cancel', options: BulkOptions):
   };
 }
 
-/** Gets the project, and the flow in it, that the options name; an API key's own project need not be named. */
+/** Gets the project and flow that the options name, by default the project of the API key. Throws UsageError without a project. */
 async function getProjectAndFlow(project?: string, path = '') {
   const at = path.lastIndexOf('/');
   const [ofFlow, slug] = [path.slice(0, Math.max(at, 0)), path.slice(at + 1)];
@@ -160,5 +161,5 @@ async function getProjectAndFlow(project?: string, path = '') {
   if (within) return { projectId: (await getProject(within)).id, flow };
   const me = await getMe();
   if (me.kind === 'api_key') return { projectId: me.project.id, flow };
-  throw new UsageError('Say in which project: --project org/project, or --flow org/project/flow.');
+  throw new UsageError('Name the project: --project org/project, or --flow org/project/flow.');
 }

@@ -63,19 +63,19 @@ export async function examine(): Promise<Finding[]> {
 
 function describeUnset(names: string[]): Result {
   return warning(
-    `npm start was given variables that are not set here: ${names.join(', ')}. What follows may not be true of it.`,
-    'Set them to the same for weir doctor, and repeat it.',
+    `npm start was given variables that are not set here: ${names.join(', ')}. The following checks may not apply to it.`,
+    'Set them to the same values for weir doctor, and repeat it.',
   );
 }
 
-/** Says that the local `npm start`, with its database and all else, does not run, or not yet; `local` has what one left. */
+/** Finds out whether the local `npm start` is down or still starting. `local`: the folder with the state of its last run. */
 function findAway(local: string | undefined): Result | undefined {
   const start = findStart(stateFolder());
   if (start && start.url === undefined)
     return failure('npm start is still starting.', 'Repeat weir doctor when it says that Weir is ready.');
   if (start || !local) return undefined;
   return failure(
-    `npm start does not run; ${local} has the state of the last one.`,
-    'Run npm start, or set DATABASE_URL and the other variables of the service that is meant.',
+    `npm start is not running; ${local} has the state of its last run.`,
+    'Run npm start, or set DATABASE_URL and the other variables of your service.',
   );
 }

@@ -1,4 +1,4 @@
-// The configuration of the operator's commands: the service's own variables, else those of a local `npm start`.
+// The configuration of operator commands: the variables of the service, otherwise those of a local `npm start`.
 import { z } from 'zod';
 import { findStart } from '../../dev/processes/process-lock.ts';
 import type { LocalEnvironment } from '../../dev/state-folder.ts';
@@ -11,22 +11,25 @@ import { variables } from '../../platform/config/variables.ts';
 import { createResolvePublic } from '../../platform/net/resolve-public.ts';
 import { findLocalStart, requireStarted, stateFolder } from '../api/local-start.ts';
 
-/** A listener's address fails like a receiver that is away where the service takes no listeners. */
+/** Accepts addresses of `weir listen`. Where the service has no listeners, such deliveries fail like unreachable receivers. */
 export const WEBHOOK_RULES = { resolvePublic: createResolvePublic(), config: { webhookListeners: true } };
 
-/** Returns what DATABASE_URL says, else the database of the `npm start` that runs: a copied state folder has another's address. */
+/**
+ * Returns DATABASE_URL, otherwise the address of the database of `npm start`. Throws CONFLICT when npm start is not
+ * running: a copied state folder has the address of another database.
+ */
 export function databaseUrl(): string {
   if (hasDatabaseUrl()) return readDatabaseUrl();
   const url = findLocalStart()?.DATABASE_URL || missing('DATABASE_URL');
   if (findStart(stateFolder())) return url;
   throw new ServiceError(
     'CONFLICT',
-    `npm start does not run; ${stateFolder()} has the state of the last one. Run npm start, or set DATABASE_URL and the other ` +
-      'variables of the service that is meant.',
+    `npm start is not running; ${stateFolder()} has the state of its last run. Run npm start, or set DATABASE_URL and the other ` +
+      'variables of your service.',
   );
 }
 
-/** Finds what npm start wrote; where DATABASE_URL is set, only that of a start which runs with the same database. */
+/** Finds the variables that npm start stored. If DATABASE_URL is set, npm start must be running on the same database. */
 function findStartOfDatabase(): LocalEnvironment | undefined {
   const local = findLocalStart();
   if (!local || !hasDatabaseUrl()) return local;
@@ -70,7 +73,7 @@ export function serviceEnvironment(): NodeJS.ProcessEnv {
   };
   const set = readEnvironment(process.env);
   if (hasDatabaseUrl()) return { ...ofStart, ...set };
-  // What is set here for another service would be taken for this one's.
+  // Variables of this process may be meant for another service.
   const isOther = (name: string) => isServiceVariable(name) && local.given?.includes(name) === false;
   const ofThis = Object.entries(set).filter(([name]) => !isOther(name));
   return { ...Object.fromEntries(ofThis), ...ofStart };
@@ -81,12 +84,12 @@ export function findUnsetOfStart(env: NodeJS.ProcessEnv): string[] {
   return (findStartOfDatabase()?.given ?? []).filter((name) => env[name] === undefined);
 }
 
-/** Reads where large requests and outputs are stored. */
+/** Reads the configuration of the object store. */
 export function objectStore(): Config['objectStore'] {
   return readObjectStore(readVariables(objectStoreVariables));
 }
 
-/** Reads what bears on the acceptance of runs: their quota, and the list of models. */
+/** Reads the configuration for accepting runs: their quota, and the list of models. */
 export function acceptanceConfig() {
   const { WEIR_RUNS_UNDER_WAY_MAX, WEIR_MODELS_FILE, WEIR_MODELS_URL, WEIR_MODELS_REFRESH } = variables.shape;
   const ofModels = { WEIR_MODELS_FILE, WEIR_MODELS_URL, WEIR_MODELS_REFRESH };
@@ -122,12 +125,12 @@ function missing(name: string): never {
   if (hasDatabaseUrl())
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `${name} is not set. Set the one of the service whose DATABASE_URL you gave: that of npm start is for its own database.`,
+      `${name} is not set. Set the value of the service that uses this DATABASE_URL. The value of npm start is only for its own database.`,
     );
   requireStarted();
   throw new ServiceError(
     'VALIDATION_ERROR',
     `${name} is not set, and ${stateFolder()} has no state of npm start. Set ${name}, or run npm start first ` +
-      '(if it ran with another folder, set WEIR_STATE_DIR to that).',
+      '(if npm start uses another folder, set WEIR_STATE_DIR).',
   );
 }

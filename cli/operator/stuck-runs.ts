@@ -1,4 +1,4 @@
-// `weir operator runs list --stuck`: runs that make no progress, with the reason, since when, and what to do about it.
+// `weir operator runs list --stuck`: runs that make no progress, with reason, time and advice.
 import { Client, Connection } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { type CertainlyStuckRun, findPathsOfRuns, listStuckRuns } from '../../db/runs/stuck-calls.ts';
@@ -21,7 +21,7 @@ import { findEndedWorkflows } from '../../worker/duties/find-ended-workflows.ts'
 import { type CommandResult, formatTable, formatTime, note, oneLine } from '../terminal/print.ts';
 import { serviceEnvironment } from './environment.ts';
 
-/** A run that makes no progress. `since` is when it began, as far as is known. */
+/** A run that makes no progress. `since`: the start of the problem if known, otherwise the start of the run. */
 type Stuck = {
   executionId: string;
   reason:
@@ -46,30 +46,30 @@ const REASONS = [
   ['WorkflowTaskTimedOut', 'loses workers'],
 ] as const;
 
-/** The version of a workflow, if any, and whether a worker has begun it: only then the engine lists its build ids. */
+/** The worker version of a workflow, if any. `isBegun`: Temporal lists build ids only once a worker has begun the workflow. */
 type Begun = { version: string | undefined; isBegun: boolean };
 
 const QUIET_SECONDS = 120;
 const PAGE = 500;
-/** The maximum time of all requests to the engine. */
+/** Limits all requests to Temporal together. */
 const ENGINE_MAX_MS = 20_000;
 
 const MEND: { [reason in Stuck['reason']]: string } = {
   parked: 'lost its workers repeatedly: weir operator runs resume <id>, or runs cancel <id>',
-  retrying: 'a block is refused repeatedly: see its error; it is retried automatically, or runs cancel <id>',
+  retrying: 'a block fails repeatedly: see its error; wait for its next attempt, or runs cancel <id>',
   cancelling:
-    'is cancelled, and no worker of its task queue has ended it: any worker of this service does so after 5 minutes',
+    'was cancelled, and no worker of its task queue has ended it: any worker of this service terminates it after 5 minutes',
   'task fails':
-    'its workflow task fails, and the log of a worker says why: deploy workers whose code and keys fit its history; it then continues automatically',
-  'loses workers': `workers are lost under it: look at their logs and memory; it is parked after ${LOST_WORKERS_MAX} losses`,
+    'its workflow task fails: see the reason in the logs of workers; deploy workers whose code and keys fit its history; it then continues automatically',
+  'loses workers': `its workers die: check their logs and memory; it is parked after ${LOST_WORKERS_MAX} losses`,
   'no workflow':
-    'its workflow is missing: a worker starts it within a minute; look at the reconciler in the log',
+    'its workflow is missing: a worker starts it within a minute; otherwise check the reconciler in the log',
   'no current worker':
-    'no worker of the current version polls: set the version of the running workers as current, or start workers of the current one (docs/operating/worker-versions.md)',
+    'no worker of the current version polls: set the version of the running workers as current, or start workers of the current version (docs/operating/worker-versions.md)',
   'no ramping worker':
-    'no worker of the ramping version polls, which gets a share of the new runs: start workers of it, or end its ramp (docs/operating/worker-versions.md)',
+    'no worker of the ramping version polls, which gets a share of the new runs: start workers of this version, or end its ramp (docs/operating/worker-versions.md)',
   'no worker of its version':
-    'no worker of the version that began it polls: start them again, or move its runs to the current version (docs/operating/worker-versions.md)',
+    'no worker of the version that began it polls: start such workers, or move its runs to the current version (docs/operating/worker-versions.md)',
   'no worker': 'no worker polls the task queue: start workers with this WEIR_TASK_QUEUE',
 };
 
@@ -84,9 +84,9 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
   add((await listStuckRuns(db, limit)).map(describeStuck));
   let none = 'No run is stuck.';
   await askTemporal(db, limit, add).catch((error: unknown) => {
-    none = 'No run is stuck as far as the database knows.';
+    none = 'The database shows no stuck run.';
     note(
-      `Temporal could not be asked: ${describeEngineError(error)}. Runs that only it knows to be stuck are left out.`,
+      `Temporal did not answer: ${describeEngineError(error)}. Runs that only Temporal reports as stuck are missing.`,
     );
   });
   const stuck = [...found.values()]
@@ -120,7 +120,7 @@ export async function listStuck(db: Db, limit: number): Promise<CommandResult> {
   };
 }
 
-/** Says in `lastError` what came of the block that was tried again and again. */
+/** Converts a row to a stuck run. `lastError` names the block that failed repeatedly, with its attempts or losses. */
 function describeStuck({ executionId, reason, since, block, attempts, lastError }: CertainlyStuckRun): Stuck {
   switch (reason) {
     case 'retrying':
@@ -169,7 +169,7 @@ async function askTemporal(db: Db, limit: number, add: (stuck: Stuck[]) => void)
       after = rows.at(-1);
       if (rows.length < PAGE) return;
     }
-    if (signal.aborted) note(`Not all runs were looked at within ${ENGINE_MAX_MS / 1_000} s.`);
+    if (signal.aborted) note(`Not all runs were checked within ${ENGINE_MAX_MS / 1_000} s.`);
   } finally {
     connection.close().catch(() => undefined);
   }
@@ -179,7 +179,7 @@ function shortenError(text: string): string {
   return text.length > LAST_ERROR_MAX ? `${text.slice(0, LAST_ERROR_MAX - 1)}…` : text;
 }
 
-/** Finds out which of these workflows cannot go on, and why, by the workers that poll. */
+/** Finds the workflows that cannot continue: missing ones, and those without a suitable worker among `polled`. */
 export async function findReasons(
   client: Client,
   workflowIds: string[],
@@ -221,7 +221,7 @@ async function listVersions(client: Client, workflowIds: string[]): Promise<Map<
   });
 }
 
-/** Lists runs whose workflow task fails or is lost with its worker again and again; none where the engine does not report it. */
+/** Lists runs whose workflow task fails or loses its worker repeatedly; none if Temporal does not report such problems. */
 async function listFailingTasks(
   client: Client,
   { taskQueue, limit, signal }: { taskQueue: string; limit: number; signal: AbortSignal },
@@ -242,7 +242,7 @@ async function listFailingTasks(
   return found;
 }
 
-/** Says how often the workflow task was tried. */
+/** Describes the attempt of the pending workflow task. Returns null without one, or if Temporal does not answer. */
 async function describeAttempts(client: Client, workflowId: string): Promise<string | null> {
   const { raw } = await askEngine(client, () => client.workflow.getHandle(workflowId).describe()).catch(
     () => ({ raw: undefined }),

@@ -18,11 +18,11 @@ import { note, oneLine } from '../terminal/print.ts';
 import { explain, type Provider, toSession, wanted } from './identity-provider.ts';
 import type { Session } from './session-store.ts';
 
-/** However long a provider says: timers of Node end at 24 days. */
+/** Caps the time that a provider allows: a timer of Node cannot exceed 24 days. */
 const WAIT_MAX_SECONDS = 24 * 60 * 60;
 const INTERVAL_MAX_SECONDS = 60;
 
-/** A program that still runs after this long has opened the page, and stays in the foreground. */
+/** A program that has not failed within this time has opened the page. Some browsers stay in the foreground. */
 const FAILURE_MS = 3_000;
 
 const HOST = '127.0.0.1';
@@ -30,7 +30,10 @@ const TIMEOUT_MINUTES = 10;
 
 type Callback = { url: URL; page: ServerResponse };
 
-/** Signs a user in; undefined when no browser can be opened. Throws when the user refuses, or does nothing for ten minutes. */
+/**
+ * Signs a user in with a browser on this machine. Returns undefined when no browser can be opened. Throws when the user
+ * refuses, or does not finish within ten minutes.
+ */
 export async function browserSignIn(provider: Provider): Promise<Session | undefined> {
   const { configuration, scope, session } = provider;
   const state = randomState();
@@ -74,7 +77,11 @@ export async function browserSignIn(provider: Provider): Promise<Session | undef
       await answerPage(page, 200, 'You are signed in to Weir. You can close this page.');
       return signedIn;
     } catch (error) {
-      await answerPage(page, 400, 'You are not signed in: the terminal says why. You can close this page.');
+      await answerPage(
+        page,
+        400,
+        'You are not signed in: see the terminal for the reason. You can close this page.',
+      );
       return explain(session.issuer)(error);
     }
   } finally {
@@ -104,7 +111,7 @@ async function within(callback: Promise<Callback>): Promise<Callback> {
   return Promise.race([callback, late]).finally(() => clearTimeout(timer));
 }
 
-/** Sends a page; resolves once it is sent, or its connection is gone. */
+/** Sends a page. Resolves when it is sent or its connection has closed. */
 async function answerPage(page: ServerResponse, status: number, text: string): Promise<void> {
   page
     .writeHead(status, { 'content-type': 'text/html; charset=utf-8', connection: 'close' })
@@ -112,7 +119,7 @@ async function answerPage(page: ServerResponse, status: number, text: string): P
   if (!page.closed) await once(page, 'close');
 }
 
-/** Opens a page in the user's browser; answers false where there is none. The command to open it may be in BROWSER. */
+/** Opens a page in the user's browser, with the program in BROWSER if set. Returns false when no browser can be opened. */
 async function openBrowser(url: string): Promise<boolean> {
   const program = findProgram(process.env);
   if (program === undefined) return false;
@@ -136,7 +143,10 @@ function findProgram(env: NodeJS.ProcessEnv): string | undefined {
   return env.DISPLAY || env.WAYLAND_DISPLAY ? 'xdg-open' : undefined;
 }
 
-/** Signs a user in with a browser on any machine (RFC 8628): says what to open, and waits until that is done. */
+/**
+ * Signs a user in with a browser on any machine (RFC 8628): prints an address and a code, and waits for the sign-in.
+ * Throws CONFLICT if the provider has no device codes, UNAUTHENTICATED if the code expires.
+ */
 export async function deviceSignIn({ configuration, scope, session }: Provider): Promise<Session> {
   if (!configuration.serverMetadata().device_authorization_endpoint)
     throw new ServiceError(

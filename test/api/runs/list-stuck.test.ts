@@ -110,7 +110,7 @@ describe('GET …/runs?stuck=true', () => {
     );
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(`${executionId} .* retrying .*is unavailable`));
-    assert.match(stdout, /^retrying: a block is refused repeatedly/m);
+    assert.match(stdout, /^retrying: a block fails repeatedly/m);
     await end(executionId);
   });
 

@@ -100,7 +100,7 @@ describe('weir doctor', () => {
     assert.equal(code, 1);
     assert.deepEqual(
       errors.map(({ message }) => message),
-      [`npm start does not run; ${folder} has the state of the last one.`],
+      [`npm start is not running; ${folder} has the state of its last run.`],
     );
     await rm(folder, { recursive: true });
   });

@@ -222,7 +222,7 @@ describe('weir operator', () => {
       await writeFile(path.join(local, 'env.json'), JSON.stringify({ DATABASE_URL: cli.database.url }));
       // The state may have been copied from the folder of a start that runs there.
       const stopped = await fail(1, weirIn(bare, ['operator', 'org', 'list']));
-      assert.match(stopped, /^npm start does not run; \S+ has the state of the last one\./);
+      assert.match(stopped, /^npm start is not running; \S+ has the state of its last run\./);
       const lock = takeStartLock(local);
       const { stdout } = await weirIn(bare, ['operator', 'org', 'list', '--json']);
       lock.release();

@@ -12,8 +12,8 @@ const AGO = sql<Date>`now() - interval '3 minutes'`;
 const change = (weir: Weir, id: string, values: object) =>
   weir.db.updateTable('run').set(values).where('execution_id', '=', id).execute();
 
-// That a workflow task fails, or is lost, takes the engine minutes to say: see tell-failing-workflow-tasks.test.ts and
-// lost-under-block.test.ts.
+// Temporal reports a failing or lost workflow task only after minutes: tell-failing-workflow-tasks.system.test.ts and
+// lost-under-block.test.ts test that.
 describe('weir operator runs list --stuck', () => {
   let weir: JobsWeir;
   let flow: string;
@@ -69,7 +69,7 @@ describe('weir operator runs list --stuck', () => {
     assert.deepEqual(await listStuck(weir), { [executionId]: 'retrying' });
     const { stdout } = await operatorRuns(weir, 'list', '--stuck');
     assert.match(stdout, new RegExp(`^${executionId} .* retrying .*attempt 4: .*is unavailable`, 'm'));
-    assert.match(stdout, /^retrying: a block is refused repeatedly/m);
+    assert.match(stdout, /^retrying: a block fails repeatedly/m);
     await end(executionId);
   });
 
@@ -86,7 +86,7 @@ describe('weir operator runs list --stuck', () => {
       stdout,
       new RegExp(`^${executionId} .* loses workers .*: its worker was lost 5 times$`, 'm'),
     );
-    assert.match(stdout, /^loses workers: workers are lost under it: look at their logs and memory/m);
+    assert.match(stdout, /^loses workers: its workers die: check their logs and memory/m);
     await end(executionId);
   });
 
@@ -122,7 +122,7 @@ describe('weir operator runs list --stuck where no worker has been', () => {
     const away = { config: { ...weir.config, temporal } };
     const { code, stdout, stderr } = await operatorRuns(away, 'list', '--stuck');
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, 'No run is stuck as far as the database knows.\n');
-    assert.match(stderr, /^Temporal could not be asked: /);
+    assert.equal(stdout, 'The database shows no stuck run.\n');
+    assert.match(stderr, /^Temporal did not answer: /);
   });
 });
