@@ -1,30 +1,30 @@
-// The model keys of requests that one process holds, counted for the organizations whose calls they are of.
+// Model keys that came with requests, in the memory of one process. Bounds their size for each organization.
 
 import type { ModelKeys } from '../db/tenants/model-keys.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { countRefusal } from '../platform/observability/metrics/http-metrics.ts';
 
-/** The bytes that the calls of one organization may hold; with keys of usual length, some 20,000 calls. */
+/** Maximum bytes of one organization: some 20,000 calls with keys of usual length. */
 export const HELD_SHARE_BYTES = 8 * 1024 * 1024;
-/** The bytes of all organizations together. Beyond, those are refused that hold more than an equal share of these. */
+/** Maximum bytes of all organizations together. Beyond it, further keys of an organization over its equal share are rejected. */
 const HELD_MAX_BYTES = 4 * HELD_SHARE_BYTES;
-/** Each call costs about so much beside its keys. */
+/** Estimated bytes of a call besides its keys. */
 export const CALL_BYTES = 256;
 
 type Held = { organizationId: string; keys: ModelKeys; bytes: number; since: number };
 
-/** The keys of calls, by callId, in the order in which the calls came. */
+/** Keys by callId, in the order in which the calls arrived. */
 type HeldModelKeys = {
-  /** Throws RATE_LIMITED or SERVICE_BUSY when the organization cannot hold these keys, too. */
+  /** Throws RATE_LIMITED or SERVICE_BUSY when there is no room for these keys. */
   requireRoom(organizationId: string, callId: string, keys: ModelKeys): void;
-  /** Holds keys, beside others of the same call. */
+  /** Stores keys of a call, besides earlier keys of that call. */
   keep(organizationId: string, callId: string, keys: ModelKeys): void;
   get(callId: string): Held | undefined;
   drop(callId: string): void;
   [Symbol.iterator](): Iterator<[callId: string, Held]>;
 };
 
-/** Creates the store of request model keys of a process. Keys received from other processes are stored without a limit. */
+/** Creates the store of a process. Only `requireRoom` enforces the limits: keys from other processes are stored without it. */
 export function createHeldModelKeys(): HeldModelKeys {
   const held = new Map<string, Held>();
   const bytesOf = new Map<string, number>();
@@ -69,18 +69,18 @@ export function createHeldModelKeys(): HeldModelKeys {
   };
 }
 
-/** Counts the refusal, and makes its error. */
+/** Counts the rejection in the metrics, and creates its error. */
 function tooManyOfOrganization(): ServiceError {
   countRefusal('model_keys');
   return new ServiceError(
     'RATE_LIMITED',
-    `The organization has as many calls with model keys of their own under way as it may have (${HELD_SHARE_BYTES / 1024 / 1024} MiB of keys): try again when some have ended, or store the key for the organization.`,
+    `Unfinished calls of the organization have the maximum of ${HELD_SHARE_BYTES / 1024 / 1024} MiB of model keys of their own. Try again when some have ended, or store the key for the organization.`,
   );
 }
 
 function tooMany(): ServiceError {
   return new ServiceError(
     'SERVICE_BUSY',
-    'Too many calls with model keys of their own are under way. Send the request again.',
+    'Too many unfinished calls have model keys of their own. Send the request again.',
   );
 }

@@ -1,4 +1,4 @@
-// The tables for Kysely; schema.sql is generated from the database and checked in CI.
+// The types of the tables for Kysely. A test compares schema.sql with the migrated database.
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { FlowDefinition, Json, ProcessorType } from '../flow/definition.ts';
 import type { DeliveryStatus, WebhookEvent } from '../flow/delivery.ts';
@@ -334,8 +334,9 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
-  /** When the run was parked for an operator, and when an operator resumed it. */
+  /** When the run was parked, because it had lost too many workers; null while it is not parked. */
   parked_at: Date | null;
+  /** When an operator asked to resume the parked run; null before, and once a worker has resumed it. */
   resume_requested_at: Date | null;
   /**
    * The providers for which its request sent a key. The keys themselves are never stored

@@ -1,4 +1,4 @@
-// The service as a process of a local start: `api/serve-with-worker.ts`, API and worker in one.
+// The service of `npm start`: API and worker in one process, `api/serve-with-worker.ts`.
 
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
@@ -15,16 +15,16 @@ type Asked = { headers?: Record<string, string>; body?: string; timeoutMs: numbe
 
 const ROOT = path.dirname(import.meta.dirname);
 const NODE_FLAGS = [
-  // A small young generation, which costs no time that can be measured (bench/results/2026-11-28-memory.txt).
+  // A small young generation saves memory, and costs no measurable time (bench/results/2026-11-28-memory.txt).
   '--max-semi-space-size=4',
-  // Collects the heap at 1.5 times the live size. The default of V8 is up to four times.
+  // Lets the heap grow to 1.5 times its live size between collections. V8's default is up to four times.
   '--heap-growing-percent=50',
-  // V8 has four helpers, which on fewer processors keep the main thread waiting for one.
+  // V8's default is four helper threads. On fewer processors they delay the main thread.
   `--v8-pool-size=${Math.min(4, availableParallelism())}`,
 ];
 /**
- * Settings of the C library. By itself it keeps memory apart for each thread, of which the service has dozens, and what large
- * blocks have left; neither would be given back.
+ * Settings of the C library, which limit the free memory that it keeps. Its defaults keep free memory for each of dozens of
+ * threads, and that of large freed blocks.
  */
 const MALLOC = {
   MALLOC_ARENA_MAX: '2',
@@ -32,15 +32,15 @@ const MALLOC = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 const READY_TIMEOUT_MS = 120_000;
-/** The service ends within this time; later it is killed. */
+/** Time for the service to stop. Afterwards it is killed. */
 const STOP_TIMEOUT_MS = (SERVE_END_MAX_SECONDS + 5) * 1_000;
 
 type ServiceOptions = { stateFolder: string; env: NodeJS.ProcessEnv; baseUrl: string };
 
-/** Starts the service and waits until it reports that it is ready. Throws an Error with the end of its log. */
+/** Starts the service and waits until `/readyz` is 200. Otherwise throws an Error with the end of the log. */
 export async function startService({ stateFolder, env, baseUrl }: ServiceOptions): Promise<Child> {
   const listeningFile = path.join(stateFolder, 'service-listens');
-  // That of an earlier service may have the same number.
+  // The file of an earlier service may have the same process id.
   rmSync(listeningFile, { force: true });
   const child = startChild({
     stateFolder,
@@ -71,7 +71,7 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
   return child;
 }
 
-/** Whether the service listens: until then, another program may answer at its port. Its file has the number of its process. */
+/** Whether `file` has the process id of the service, which writes it once it listens. Another program may use the port before. */
 function listens(pid: number, file: string): boolean {
   try {
     return Number(readFileSync(file, 'utf8')) === pid;
@@ -88,9 +88,9 @@ async function isReady(baseUrl: string): Promise<boolean> {
   }
 }
 
-// Requests of a start to its own service. `fetch` would do, but takes 6 MB of memory for as long as the start runs.
+// Requests from `npm start` to its service. `fetch` would use 6 MB of memory while `npm start` runs.
 
-/** Sends a GET, or a POST where there is a body. Throws an Error without a complete answer within `timeoutMs`. */
+/** Sends a GET, or a POST if there is a body. Throws an Error without a complete answer within `timeoutMs`. */
 export async function askService(
   url: string,
   { headers = {}, body, timeoutMs }: Asked,
@@ -98,7 +98,7 @@ export async function askService(
   const method = body === undefined ? 'GET' : 'POST';
   const signal = AbortSignal.timeout(timeoutMs);
   const sent = http.request(url, { method, headers, signal });
-  // An answer that is cut off makes `text` fail.
+  // Without a listener, the error would end the process. `once` and `text` reject with it.
   sent.on('error', () => undefined);
   sent.end(body);
   try {

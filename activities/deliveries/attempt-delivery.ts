@@ -1,4 +1,4 @@
-// One attempt of a delivery (docs/webhooks.md).
+// One attempt of a webhook delivery (docs/webhooks.md).
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Db } from '../../db/connect.ts';
@@ -34,19 +34,19 @@ export type DeliveryDeps = {
   largeValues: Pick<LargeValues, 'inputs'>;
   /** Present where `weir listen` may be connected to this process. */
   listeners?: WebhookListeners | undefined;
-  /** Starts the workflow of a delivery whose turn has come, or signals it. Never rejects. */
+  /** Starts or signals the workflow of a delivery that has got a permit. Never rejects. */
   beginTurn(turn: GivenTurn): Promise<void>;
 };
 
 /**
- * `over`: the delivery succeeded, or there was nothing left to do. Otherwise nothing was sent, and `made` attempts were made so
- * far; a delivery that `waits` is signalled when its turn comes, and the next attempt of another may be due in `dueInMs`.
+ * `over`: the delivery succeeded, or needs no attempt. Otherwise nothing was sent. `made`: the number of attempts made so
+ * far. `waits`: the delivery is queued, and is signalled when it gets a permit. `dueInMs`: the time until the next attempt.
  */
 export type AttemptResult = 'over' | { made: number; waits?: true; dueInMs?: number };
 
 /**
- * Makes attempt `number` of a delivery unless the delivery has to wait for its turn or the database is away. Throws a
- * failed attempt as a failure that says when the next attempt is due, or that there is none.
+ * Makes attempt `number` of a delivery, unless the delivery is queued or the database is unavailable. If the attempt fails,
+ * throws an ApplicationFailure with the delay until the next attempt, or a non-retryable one after the last attempt.
  */
 export async function attemptDelivery(
   deps: DeliveryDeps,
@@ -90,10 +90,10 @@ export async function attemptDelivery(
 }
 
 type Prepared = { url: URL; headers: { [name: string]: string }; body: Buffer };
-/** `made` attempts were made already, and the next is due in so many milliseconds. */
+/** Temporal has lost attempts: `made` of them were made, and the next one is due in `dueInMs`. */
 type Forgotten = { made: number; dueInMs: number };
 
-/** Sends the request to the listener that has the host, or to the public address. */
+/** Sends the request to the `weir listen` that has the host, otherwise to the public address. */
 function send(
   { listeners, post }: DeliveryDeps,
   call: DeliveryCall,
@@ -119,7 +119,7 @@ function send(
   });
 }
 
-/** Does everything that can fail before anything is sent; afterwards the row is `in_flight`. */
+/** Prepares the request, and sets the delivery to `in_flight`. What can fail without an attempt is done here. */
 async function prepare(
   { db, encryption, largeValues }: DeliveryDeps,
   call: DeliveryCall,
@@ -143,8 +143,8 @@ async function prepare(
 }
 
 /**
- * Counts the attempts of an open delivery with a known outcome. An attempt in flight may not be sent yet. The database counts,
- * since an engine restored from a backup has lost attempts.
+ * Counts the attempts of an open delivery whose outcome is known. An attempt in flight may not have been sent. The database
+ * counts them, because a Temporal restored from a backup has lost attempts.
  */
 function countMade({ status, attempt }: DeliveryToAttempt): number {
   if (status === 'in_flight') return attempt - 1;
@@ -176,12 +176,12 @@ function judgeFailure(error: unknown): Judgement {
   };
 }
 
-/** Cuts a text chosen by the receiver, and replaces NUL, which a text column does not accept. */
+/** Cuts a text from the receiver, and replaces NUL, which a text column does not accept. */
 function toStorableText(text: string): string {
   return text.slice(0, TEXT_MAX_CHARS).toWellFormed().replaceAll('\0', '\u{fffd}');
 }
 
-/** Returns the failure that operators see in the Temporal Web UI; the engine waits exactly `nextRetryDelay`. */
+/** Creates the failure that operators see in the Temporal Web UI. Temporal waits exactly `nextRetryDelay`. */
 function toFailure(end: AttemptEnd, number: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: end.status,
