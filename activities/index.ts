@@ -1,7 +1,7 @@
-// activities/ is all code that has effects on behalf of a run: model calls, user code, webhooks, the trace and the charge of
-// each block. Workflows call it through Temporal by the names below, which operators read in the Temporal Web UI; values
-// come in and go out as `Value`s (flow/value.ts), and errors for callers as failures whose type is the ErrorCode. attempts/
-// runs an attempt of any activity; providers/ asks models, sandbox/ runs user code, deliveries/ sends webhooks.
+// activities/ has the effects of a run: model calls, user code, webhooks, and the trace and charge of each block. Workflows
+// call activities by the names below, which operators read in the Temporal Web UI. Inputs and outputs are `Value`s
+// (flow/value.ts). An error for a caller is a failure whose type is the ErrorCode. attempts/ runs an attempt of any
+// activity, model/ asks models, code/ runs user code, deliveries/ sends webhooks, values/ reads and checks values.
 
 import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { findOutcome, finishRun } from '../db/runs/runs.ts';

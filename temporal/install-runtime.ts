@@ -13,9 +13,7 @@ const RETRIES = 'temporalio_client::retry';
 
 let installed = false;
 
-/**
- * Sets up the engine's SDK in this process, once. Signals are left to us; engine-log.ts says which of its lines are logged.
- */
+/** Sets up Temporal's SDK in this process, once: it handles no signals, and `createEngineLog` selects its log lines. */
 export function installRuntime(metrics?: EngineMetrics): void {
   if (installed) return;
   installed = true;

@@ -91,7 +91,7 @@ export function listOutputsNamed(source: string): string[] {
   try {
     return listNames(source);
   } catch {
-    // A SyntaxError, which find-code-problem.ts describes, or a RangeError of code that is nested too deep.
+    // A SyntaxError, which `findCodeProblem` describes, or a RangeError of code that is nested too deep.
     return [];
   }
 }
