@@ -74,7 +74,7 @@ ${table(
 
 ## Configuration
 
-A process reads its variables once, when it starts. It names a missing or malformed one and ends. An empty variable
+A process reads its variables once, when it starts. It names a missing or malformed variable and ends. An empty variable
 counts as unset. An unknown \`WEIR_…\` is a warning in the log. An http(s) URL has no user name or password, except in
 \`WEIR_EGRESS_PROXY\`. Temporal's server has settings of its own.
 

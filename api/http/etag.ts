@@ -50,7 +50,7 @@ export const ifNoneMatch = z.object({
   'If-None-Match': z
     .string()
     .optional()
-    .meta({ description: 'An ETag that you were given: 304 while the answer has it.' }),
+    .meta({ description: 'An ETag that you received. The answer is 304 while it is unchanged.' }),
 });
 export const etagHeader = {
   ETag: z.string().optional().meta({ description: 'Send it as If-None-Match the next time.' }),

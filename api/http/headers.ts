@@ -8,7 +8,7 @@ export const rateLimitHeaders = {
   'RateLimit-Limit': header(
     'RateLimit-Limit',
     z.int(),
-    'Requests per minute of the quota that has least left.',
+    'Requests per minute of the quota with the fewest requests left.',
   ),
   'RateLimit-Remaining': header('RateLimit-Remaining', z.int(), 'Requests left in that quota now.'),
   'RateLimit-Reset': header('RateLimit-Reset', z.int(), 'Seconds until that quota is full again.'),

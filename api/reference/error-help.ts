@@ -27,7 +27,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   INVALID_VERSION: {
     where: 'runs',
-    meaning: 'Version 0 is the draft, and so is the run that is to be repeated.',
+    meaning: 'The request names version 0, which is the draft, or repeats a run of a draft.',
     action: 'Publish the draft and run the version, or use the endpoints of the draft.',
   },
   PARAMETER_NAME_RESERVED: {
@@ -95,17 +95,17 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   PAUSED_STEP_INVALID: {
     where: RESUME,
     meaning: '`pausedAtStep` is not a block of the flow that calls tools. `detail.valid_steps` lists them.',
-    action: 'Send back what the pause answered.',
+    action: 'Send back the whole pause.',
   },
   EXECUTION_ID_INVALID: {
     where: RESUME,
     meaning: '`executionId` is not a run that waits for tool results at this step.',
-    action: 'Send back what the pause answered.',
+    action: 'Send back the whole pause.',
   },
   INVALID_RESUME: {
     where: RESUME,
     meaning: '`resumeState` was not issued by this service, or has expired.',
-    action: 'Send back what the pause answered, or start a new run.',
+    action: 'Send back the whole pause, or start a new run.',
   },
   MISSING_MESSAGE: {
     where: STEP,
@@ -173,7 +173,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   TOOLS_REQUIRE_SYNC_EXECUTE: {
     where: '`/jobs`',
-    meaning: 'Nobody would send tool results to a job.',
+    meaning: 'A job has no caller that sends tool results.',
     action: 'Use `/execute` or `/step`.',
   },
   REQUEST_TIMEOUT: {
@@ -204,7 +204,7 @@ export const ERROR_HELP: { [code in ErrorCode]: Help } = {
   },
   BODY_TOO_LARGE: {
     where: ANY,
-    meaning: 'The body, or what the service would have to put into one, is too large.',
+    meaning: 'The body is too large, or the outputs for a retry or fork do not fit into a request.',
     action: 'Send less.',
   },
   MESSAGES_TOO_LARGE: {

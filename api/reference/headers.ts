@@ -1,5 +1,5 @@
-// The headers of requests, responses and webhooks as docs/reference.md shows them. The API document has some of them too: their
-// descriptions are those of its schemas.
+// The headers of requests, responses and webhooks for docs/reference.md. Headers in the API document have the descriptions of
+// its schemas.
 import type { z } from 'zod';
 import { etagHeader, ifNoneMatch } from '../http/etag.ts';
 import { idempotentReplayed, rateLimitHeaders } from '../http/headers.ts';
@@ -47,7 +47,7 @@ export const HEADERS: Header[] = [
   {
     name: 'traceresponse',
     sent: 'response',
-    meaning: 'The trace of the request, where the service makes traces (Trace Context level 2, draft).',
+    meaning: 'The trace of the request, while traces are on (Trace Context level 2, draft).',
   },
   ...describe('response', rateLimitHeaders),
   {
@@ -72,7 +72,7 @@ export const HEADERS: Header[] = [
   {
     name: 'Strict-Transport-Security',
     sent: 'response',
-    meaning: 'Sent where `WEIR_PUBLIC_URL` is https.',
+    meaning: 'Sent if `WEIR_PUBLIC_URL` is https.',
   },
   { name: 'User-Agent', sent: 'webhook', meaning: '`Weir-Webhooks/1.0`.' },
   { name: 'X-Weir-Event', sent: 'webhook', meaning: '`flow.completed` or `flow.failed`.' },
@@ -80,6 +80,6 @@ export const HEADERS: Header[] = [
   {
     name: 'webhook-id, webhook-timestamp, webhook-signature',
     sent: 'webhook',
-    meaning: 'The same as Standard Webhooks has it.',
+    meaning: 'Id, time and signature as in Standard Webhooks.',
   },
 ];

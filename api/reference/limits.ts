@@ -179,7 +179,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Page of runs',
-      most: `${number(PAGE_BLOCKS_MAX)} block executions. With \`minCost\`, with \`key\` and \`version\`, or with \`version\` 0: a look at ${LOOKED_THROUGH_MAX} runs. With \`stuck=true\`: the ${number(LOOKED_AT_MAX)} oldest unfinished runs`,
+      most: `${number(PAGE_BLOCKS_MAX)} block executions. With \`minCost\`, with \`key\` and \`version\`, or with \`version\` 0: ${LOOKED_THROUGH_MAX} examined runs. With \`stuck=true\`: the ${number(LOOKED_AT_MAX)} oldest unfinished runs`,
       beyond: 'The page ends early; `hasMore` is true.',
     },
     {
@@ -190,7 +190,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     {
       subject: 'Value shown with a block or a request',
       most: bytes(SHOWN_MAX_BYTES),
-      beyond: 'It is `null`; an endpoint of its own answers it.',
+      beyond: 'It is `null`; another endpoint returns it.',
     },
     { subject: '`wait` of `GET …/jobs/{executionId}`', most: `${WAIT_MAX_SECONDS} s`, beyond: INVALID },
     { subject: 'Days of a usage report', most: number(DAYS_MAX), beyond: INVALID },
@@ -348,7 +348,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     {
       subject: 'Repetitions of a failed resume',
       most: number(TRIES_MAX),
-      beyond: 'The answer is that of the last failure.',
+      beyond: 'The answer is the last failure.',
     },
     {
       subject: 'Workers that a run may lose under one block',
@@ -519,7 +519,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     {
       subject: '`GET /api/v1/me`',
       most: `${ORGANIZATIONS_SHOWN_MAX} organizations, ${PROJECTS_SHOWN_MAX} projects of each, the ${INVITATIONS_SHOWN_MAX} newest invitations`,
-      beyond: 'The lists of organizations and projects have all of them.',
+      beyond: 'The lists of organizations and projects are complete.',
     },
     {
       subject: 'Tokens',

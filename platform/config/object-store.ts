@@ -57,7 +57,7 @@ export const objectStoreVariables = {
   WEIR_OBJECT_STORE_MIN_BYTES: wholeNumber(MIN_BYTES_LEAST, MIN_BYTES_MOST).default(MIN_BYTES_DEFAULT).meta({
     program: 'API, worker',
     description:
-      'Values of at least so many bytes of JSON go to the store: 16384 to 67108864, which stores nothing new there.',
+      'Values of at least so many bytes of JSON go to the store: 16384 to 67108864. The maximum stores no new values.',
   }),
   WEIR_OBJECT_STORE_ENCRYPTION: encryption.optional().meta({
     program: 'API, worker',

@@ -131,7 +131,7 @@ export const OTHER_VARIABLES: readonly OtherVariable[] = [
     names: ['XDG_STATE_HOME'],
     program: '`weir`',
     byDefault: '`~/.local/state`',
-    description: 'What `weir flow push` and `pull` know of drafts, in `weir/drafts`.',
+    description: 'Where `weir flow push` and `pull` remember drafts, in `weir/drafts`.',
   },
   {
     names: ['BROWSER'],

@@ -175,7 +175,7 @@ const environment = z.object({
   WEIR_MODEL_CONCURRENCY: count.default(200).meta({
     program: 'worker',
     description:
-      'Model calls of one organization that a worker makes at a time. A quarter more, at least 4, are for organizations that have few. Of several providers, one gets three quarters at most.',
+      'Model calls of one organization that a worker makes at a time. A quarter more, at least 4, are for organizations with few calls. With several providers, one gets at most three quarters.',
   }),
   WEIR_WEBHOOK_CONCURRENCY: count.default(500).meta({
     program: 'worker',
@@ -225,7 +225,7 @@ const environment = z.object({
   WEIR_RUNS_UNDER_WAY_MAX: countOrNone.default(0).meta({
     program: 'API',
     description:
-      'Unfinished runs of an organization for which an operator set no number with `weir operator org set-quota` (where `unlimited` is written, not 0). 0: no limit.',
+      'Unfinished runs of an organization, unless an operator sets a number with `weir operator org set-quota` (there, `unlimited` instead of 0). 0: no limit.',
   }),
   // The default is twice the number that may wait for their runs to begin.
   WEIR_OPEN_REQUESTS_MAX: countOrNone.default(2_000).meta({
