@@ -9,8 +9,8 @@ import type { TurnsByKind } from '../platform/limits/turns-by-kind.ts';
 import type { Registry } from '../platform/models/registry.ts';
 import type { Encryption } from '../platform/secrets/encrypt.ts';
 import type { Slots } from './attempts/in-slot.ts';
+import type { Cancellations } from './cancellations.ts';
 import type { Sandbox } from './code/sandbox.ts';
-import type { HeldModelCalls, InTaskTimes } from './held-model-calls.ts';
 import type { InProcessRuns } from './in-process-runs.ts';
 import type { ProviderOutages } from './model/provider-outages.ts';
 import type { RequestModelKeys } from './request-model-keys.ts';
@@ -39,7 +39,8 @@ export type ActivityDeps = {
   /** Bounds the model calls of the process, by provider. */
   modelTurns: TurnsByKind;
   /** Limits on the regular activities of blocks and tests in this process, including queued activities. */
-  slots: { models: Slots; blocks: Slots; testStarts: Slots; verdicts: Slots };
-  heldModelCalls: HeldModelCalls;
-  inTaskTimes?: InTaskTimes | undefined;
+  slots: { models: Slots; testStarts: Slots; verdicts: Slots };
+  cancellations: Cancellations;
+  /** For tests: calls of a model that takes less time on average, in milliseconds, are local activities. */
+  fastModelMs?: number | undefined;
 };

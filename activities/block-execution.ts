@@ -8,7 +8,7 @@ import type { ModelUsage } from './model/ask-model.ts';
 import type { BlockEnd } from './record-block-end.ts';
 
 /** A block execution as the activities are asked for it. */
-export type BlockExecution = Omit<BlockCall, 'executionId' | 'historyLength' | 'next'> & { callId: string };
+export type BlockExecution = Omit<BlockCall, 'executionId'> & { callId: string };
 
 /** A block with this run's overrides, and everything it may read. */
 export type BlockInput = {

@@ -9,13 +9,14 @@ import type { Block } from '../flow/definition.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { applyOverride, overrideOf } from '../flow/overrides.ts';
 import { listBlocks } from '../flow/plan.ts';
-import { type Busy, CANCELLED, ENDED } from '../flow/run.ts';
+import { CANCELLED, ENDED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { weigh } from '../platform/json-text/measure-json.ts';
 import { freeBytes } from '../platform/large-values/free-bytes.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
+import { countLostWorkers } from './attempts/delay-after-lost-workers.ts';
 import { ModelUnavailable } from './attempts/model-unavailable.ts';
 import { readInTime } from './attempts/read-in-time.ts';
 import { type ActivityMemory, reserveInputMemory } from './attempts/reserve-memory.ts';
@@ -36,16 +37,16 @@ type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
 export type BlockExecutor = {
   /**
    * Completes one block execution at most once: a completed one returns its recorded output. It waits for memory for the input
-   * and for turns. An attempt that may not wait returns BUSY, or throws NoRoom.
+   * and for turns. A local attempt throws NoRoom.
    */
-  run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause | Busy>;
+  run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause>;
   /**
    * Finds the block, with this run's overrides, the run's organization, and whether a caller waits for the run's end. Throws
    * NoRoom where an attempt that may not wait would wait for the object store.
    */
-  find(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<Found>;
+  find(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait' | 'begun'>): Promise<Found>;
   /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn; throws as `find`. */
-  hasRoom(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<boolean>;
+  hasRoom(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait' | 'begun'>): Promise<boolean>;
   inspect: InspectValue;
 };
 
@@ -61,7 +62,7 @@ export function createBlockExecutor(
   const loadContext = createRunContexts(deps);
   const { resolve, keep } = createValueResolver(
     db,
-    async (callId) => (await loadContext(callId, { mayWait: true })).input,
+    async (callId) => (await loadContext(callId, { mayWait: true, begun: 1 })).input,
   );
   const outputsRead = createOutputsReader(db, definitions, resolve);
 
@@ -69,7 +70,7 @@ export function createBlockExecutor(
     execution: BlockExecution,
     attempt: Attempt,
     process: Processor,
-  ): Promise<Value | Pause | Busy> {
+  ): Promise<Value | Pause> {
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(execution.callId);
     const context = await loadContext(execution.callId, attempt);
@@ -80,6 +81,7 @@ export function createBlockExecutor(
     if (!context.begun && context.completed.size === 0 && attempt.begun === 1)
       measureBegin(context.mode, context.startedAt);
     context.begun = true;
+    if (!attempt.mayWait) countLostWorkers(attempt, context.lostWorkers.get(execution.blockKey) ?? 0);
     const block = await loadBlock(context, execution.stepId);
     const read = await outputsRead.find(context, execution, block);
     const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;
@@ -216,13 +218,19 @@ export function createBlockExecutor(
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function find({ callId, stepId }: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<Found> {
+  async function find(
+    { callId, stepId }: BlockExecution,
+    attempt: Pick<Attempt, 'mayWait' | 'begun'>,
+  ): Promise<Found> {
     const context = await loadContext(callId, attempt);
     const { organizationId, awaited } = context;
     return { organizationId, awaited, block: await loadBlock(context, stepId) };
   }
 
-  async function hasRoom(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait'>): Promise<boolean> {
+  async function hasRoom(
+    execution: BlockExecution,
+    attempt: Pick<Attempt, 'mayWait' | 'begun'>,
+  ): Promise<boolean> {
     const { organizationId, block } = await find(execution, attempt);
     if (block.inputSchema === undefined && block.outputSchema === undefined) return true;
     return validator.of(organizationId).hasRoom();

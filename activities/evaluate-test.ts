@@ -99,7 +99,7 @@ async function withAnswer<T>(
     case 'completed': {
       const { result } = outcome;
       const bytes = await measureValue(db, executionId, result);
-      // A regular activity waits for memory and never gets BUSY.
+      // A regular activity waits for memory and never throws NoRoom.
       return (await reserveInputMemory(largeValues, organizationId, bytes, attempt, async () =>
         work({ json: await readResult(db, executionId, result), bytes }),
       )) as T;

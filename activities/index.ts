@@ -3,7 +3,6 @@
 // (flow/value.ts). An error for a caller is a failure whose type is the ErrorCode. attempts/ runs an attempt of any
 // activity, model/ asks models, code/ runs user code, deliveries/ sends webhooks, values/ reads and checks values.
 
-import { parkRun, unparkRun } from '../db/runs/parked-runs.ts';
 import { findOutcome, finishRun } from '../db/runs/runs.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
@@ -11,68 +10,55 @@ import { takeTurn } from '../db/webhooks/webhook-turns.ts';
 import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { inspectItems, meets } from '../flow/interpreter.ts';
-import type { ModelBlockCall } from '../flow/model-call.ts';
-import { type BlockCall, type Busy, CANCELLED, type RunOutcome } from '../flow/run.ts';
+import { type BlockCall, CANCELLED, type RunOutcome } from '../flow/run.ts';
 import type { JudgeRun } from '../flow/test-case.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import { addToLogContext } from '../platform/observability/log.ts';
 import { acceptTestInTurn } from './accept-test-in-turn.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { inSlot } from './attempts/in-slot.ts';
-import { orBusy } from './attempts/reserve-memory.ts';
 import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
-import { type BlockExecutor, createBlockExecutor } from './block-executor.ts';
+import { createBlockExecutor } from './block-executor.ts';
 import { evaluateTest, readJudgement } from './evaluate-test.ts';
-import { hasLostWorkersInTask } from './has-lost-workers-in-task.ts';
-import { createLosesWorkers } from './loses-workers.ts';
 import { createModelCaller } from './model-activities.ts';
-import { runAhead } from './run-ahead.ts';
+import { runBlockAttempt } from './run-block-attempt.ts';
 import { runCode } from './run-code.ts';
-import { showRefusal, showUnderWay } from './show-under-way.ts';
+import { showUnderWay } from './show-under-way.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
+
+type BlockWork = (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause>;
 
 /** Creates the activities over their dependencies, which the caller opens and closes. */
 export function createActivities(deps: ActivityDeps) {
   const blocks = createBlockExecutor(deps);
-  const inspect = <T>(callId: string, value: Value, look: (json: Json) => T): Promise<T | Busy> =>
-    runAttempt((attempt) =>
-      inSlot(deps.slots.blocks, attempt, () => blocks.inspect(callId, value, attempt, look)),
+  const inspect = <T>(callId: string, value: Value, look: (json: Json) => T): Promise<T> =>
+    runAttempt((attempt) => blocks.inspect(callId, value, attempt, look));
+  const runBlock = (call: BlockCall, work: BlockWork) =>
+    runBlockAttempt(deps, blocks, call, (execution, attempt) =>
+      showUnderWay(deps.db, blocks, execution, attempt, () => work(execution, attempt)),
     );
-  const { contexts } = deps.inProcessRuns;
-  const runners = {
-    run: {
-      llm: createModelCaller(deps, blocks),
-      code: createBlockRunner(deps, blocks, (execution, attempt) =>
-        runCode(deps, blocks, execution, attempt),
-      ),
-      passthrough: createBlockRunner(deps, blocks, (execution, attempt) =>
-        blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
-      ),
-    },
-    losesWorkers: createLosesWorkers(
-      (callId) => contexts.has(callId),
-      (historyLength) => runAttempt(() => hasLostWorkersInTask(historyLength)),
-    ),
-  };
   return {
     /** Makes the model call (and at most one repair) of an llm block; the block may pause for the caller's tools. */
-    callModel: runAhead<ModelBlockCall>(runners, 'llm'),
+    callModel: createModelCaller(deps, blocks),
 
     /** Runs the JavaScript of a code block in the sandbox. */
-    runCode: runAhead(runners, 'code'),
+    runCode: (call: BlockCall): Promise<Value | Pause> =>
+      runBlock(call, (execution, attempt) => runCode(deps, blocks, execution, attempt)),
 
     /** Returns the input of a passthrough block as its output. */
-    passThrough: runAhead(runners, 'passthrough'),
+    passThrough: (call: BlockCall): Promise<Value | Pause> =>
+      runBlock(call, (execution, attempt) =>
+        blocks.run(execution, attempt, async ({ input }) => ({ output: input })),
+      ),
 
     /** Counts the items of a stored value; undefined when it is not an array. */
-    inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined } | Busy> =>
+    inspectValue: (callId: string, value: Value): Promise<{ items: number | undefined }> =>
       inspect(callId, value, inspectItems),
 
     /** Tells whether a loop's condition holds for a stored value. */
-    checkCondition: (callId: string, condition: LoopCondition, value: Value): Promise<boolean | Busy> =>
+    checkCondition: (callId: string, condition: LoopCondition, value: Value): Promise<boolean> =>
       inspect(callId, value, (json) => meets(condition, json)),
 
     /** Accepts the run of a test case, once. */
@@ -106,12 +92,6 @@ export function createActivities(deps: ActivityDeps) {
         return call && (await takeTurn(deps.db, call)) ? call : undefined;
       }),
 
-    /** Records that a call is parked: it waits for an operator. */
-    parkRun: (callId: string): Promise<void> => runAttempt(() => parkRun(deps.db, callId)),
-
-    /** Records that a call is no longer parked. */
-    unparkRun: (callId: string): Promise<void> => runAttempt(() => unparkRun(deps.db, callId)),
-
     /**
      * Records the end of a call, once; returns what was recorded instead of `outcome`, as after a cancellation, which an attempt
      * whose answer was lost may have recorded.
@@ -126,28 +106,5 @@ export function createActivities(deps: ActivityDeps) {
         deps.inProcessRuns.end(callId, recorded);
         return recorded === outcome ? undefined : recorded;
       }),
-  };
-}
-
-/** Creates the function that runs a block, from its work. */
-function createBlockRunner(
-  { db, slots }: Pick<ActivityDeps, 'db' | 'slots'>,
-  blocks: BlockExecutor,
-  work: (execution: BlockExecution, attempt: Attempt) => Promise<Value | Pause | Busy>,
-): (call: BlockCall) => Promise<Value | Pause | Busy> {
-  return ({ executionId: callId, ...block }) => {
-    const execution = { callId, ...block };
-    return runAttempt(
-      async (attempt) => {
-        addToLogContext({ block: block.blockKey });
-        return inSlot(slots.blocks, attempt, () =>
-          showUnderWay(db, blocks, execution, attempt, () => orBusy(attempt, () => work(execution, attempt))),
-        );
-      },
-      {
-        isBlock: true,
-        onRefusal: (attempt, refusal) => showRefusal(db, blocks, execution, attempt, refusal),
-      },
-    );
   };
 }

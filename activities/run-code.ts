@@ -2,12 +2,11 @@ import { releaseReservation, reserveCredits } from '../db/credits/reservations.t
 import { MICROCREDITS_PER_CREDIT } from '../flow/credit-amount.ts';
 import { ServiceError } from '../flow/errors.ts';
 import { CODE_TIMEOUT_DEFAULT_MS } from '../flow/limits.ts';
-import { BUSY, type Busy } from '../flow/run.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { inSpan } from '../platform/observability/tracing.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { NoRoom } from './attempts/reserve-memory.ts';
+import { NoRoom } from './attempts/no-room.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { Output } from './attempts/serialize-output.ts';
 import type { BlockExecution } from './block-execution.ts';
@@ -21,8 +20,8 @@ const CRASHES_MAX = 3;
 const READING_MAX_MS = 250;
 
 /**
- * Runs the JavaScript of a code block once its organization has a turn at a process; a local activity returns BUSY instead
- * of waiting. A block whose input takes long gives its turn to others, and takes another once it has the input. The cost of its
+ * Runs the JavaScript of a code block once its organization has a turn at a process; a local activity waits briefly, then throws
+ * NoRoom. A block whose input takes long gives its turn to others, and takes another once it has the input. The cost of its
  * processor time is reserved first and charged however the code ends.
  */
 export async function runCode(
@@ -35,16 +34,16 @@ export async function runCode(
   blocks: BlockExecutor,
   execution: BlockExecution,
   attempt: Attempt,
-): Promise<Value | Pause | Busy> {
+): Promise<Value | Pause> {
   const { isLocal, signal } = attempt;
-  if (isLocal && !(await blocks.hasRoom(execution, attempt))) return BUSY;
+  if (isLocal && !(await blocks.hasRoom(execution, attempt))) throw new NoRoom();
   const { organizationId: organization, awaited } = await blocks.find(execution, attempt);
   const takeTurn = (first: boolean) =>
     isLocal
       ? sandbox.waitBriefly(organization, signal, { first })
       : sandbox.wait(organization, signal, { patient: !awaited, first });
   let turn = await takeTurn(false);
-  if (!turn) return BUSY;
+  if (!turn) throw new NoRoom();
   const reading = setTimeout(() => {
     turn?.end();
     turn = undefined;

@@ -1,16 +1,14 @@
 import { releaseReservation } from '../db/credits/reservations.ts';
-import type { Busy } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { measurePrompt } from '../platform/models/prompt-size.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { NoRoom } from './attempts/reserve-memory.ts';
+import { NoRoom } from './attempts/no-room.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockOutput } from './attempts/serialize-output.ts';
 import { beginRequest } from './begin-request.ts';
 import type { BlockExecution, BlockInput } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import { CallForsaken } from './call-forsaken.ts';
 import { askModel } from './model/ask-model.ts';
 import { countRetry } from './model/observe-model-call.ts';
 import { createPromptMemory, type PromptMemory } from './model/prompt-memory.ts';
@@ -29,7 +27,7 @@ export async function runModelBlock(
   execution: BlockExecution,
   attempt: Attempt,
   inTurn: InTurn,
-): Promise<Value | Pause | Busy> {
+): Promise<Value | Pause> {
   const { callId, blockKey } = execution;
   const { signal } = attempt;
   const { organizationId } = await blocks.find(execution, attempt);
@@ -47,7 +45,7 @@ export async function runModelBlock(
       const { provider, again, ...begun } = await beginRequest(deps, attempt, model, reservation);
       reservedAt = begun.reservedAt;
       // An attempt that was lost with its workflow task is known by its reservation alone.
-      if (isFirst && again && attempt.begun === 1) attempt.number += 1;
+      if (isFirst && again && attempt.number === 1) attempt.number = 2;
       if (isFirst && (again || attempt.number > 1)) countRetry(deps.registry, model);
       isFirst = false;
       return provider;
@@ -71,7 +69,7 @@ export async function runModelBlock(
   } catch (error) {
     // An answer that is not recorded yet keeps its reservation. A reservation that is not released now is taken over by the
     // next attempt or released by the reconciler.
-    if (reservedAt && !attempt.kept && !(signal.reason instanceof CallForsaken))
+    if (reservedAt && !attempt.kept)
       await releaseReservation(deps.db, execution, reservedAt).catch(() => undefined);
     throw error;
   } finally {

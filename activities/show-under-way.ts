@@ -5,7 +5,6 @@ import { ModelUnavailable } from './attempts/model-unavailable.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import type { BlockExecutor } from './block-executor.ts';
-import { CallForsaken } from './call-forsaken.ts';
 import { SandboxUnavailable } from './code/sandbox-errors.ts';
 
 /** A shorter block costs no write. */
@@ -39,8 +38,7 @@ export async function showUnderWay<T>(
   try {
     return await work();
   } catch (error) {
-    isRefused =
-      error instanceof ModelUnavailable || (error instanceof SandboxUnavailable && !attempt.isLocal);
+    isRefused = error instanceof ModelUnavailable || error instanceof SandboxUnavailable;
     throw error;
   } finally {
     isOver = true;
@@ -48,7 +46,7 @@ export async function showUnderWay<T>(
     // What is written of the refusal comes after this.
     if (isRefused) await shown;
     // Only now: the row is deleted after its write.
-    else if ((shown || attempt.begun > 1) && !(attempt.signal.reason instanceof CallForsaken))
+    else if (shown || attempt.begun > 1 || attempt.number > 1)
       void Promise.resolve(shown)
         .then(() => hideBlock(db, execution))
         .catch(() => undefined);

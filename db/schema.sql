@@ -227,6 +227,15 @@ AS $function$
       return new;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.notify_call_stopped()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      perform pg_notify('weir_call_stopped', new.execution_id::text);
+      return null;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.organization_within_quota(organization uuid, call uuid, most integer)
  RETURNS uuid
  LANGUAGE plpgsql
@@ -236,7 +245,7 @@ AS $function$
     if (
       select count(*) from (
         select from run
-        where run.organization_id = organization and run.status = 'started' and run.parked_at is null
+        where run.organization_id = organization and run.status = 'started'
         limit most
       ) as under_way
     ) >= most and not exists (select from run where run.execution_id = call) then
@@ -506,7 +515,6 @@ CREATE TABLE block_under_way (
   last_error text,
   next_attempt_at timestamp with time zone,
   recorded xid8 not null default pg_current_xact_id(),
-  held_until timestamp with time zone,
   constraint block_under_way_pkey PRIMARY KEY (execution_id, block_key)
 );
 
@@ -701,8 +709,6 @@ CREATE TABLE run (
   callback_url text,
   callback_events text[],
   model_key_providers text[],
-  parked_at timestamp with time zone,
-  resume_requested_at timestamp with time zone,
   key_id text,
   repeats uuid,
   request_id text,
@@ -906,13 +912,11 @@ CREATE INDEX run_open_by_project ON public.run USING btree (project_id) WHERE (s
 
 CREATE INDEX run_over ON public.run USING btree (COALESCE(finished_at, started_at)) WHERE ((status <> 'started'::text) AND (continues IS NULL));
 
-CREATE INDEX run_parked ON public.run USING btree (execution_id) WHERE (parked_at IS NOT NULL);
-
 CREATE INDEX run_repeats ON public.run USING btree (repeats) WHERE (repeats IS NOT NULL);
 
 CREATE INDEX run_resumed ON public.run USING btree (flow_id) WHERE ((continues IS NOT NULL) AND (status = 'started'::text));
 
-CREATE INDEX run_under_way ON public.run USING btree (organization_id) WHERE ((status = 'started'::text) AND (parked_at IS NULL));
+CREATE INDEX run_under_way ON public.run USING btree (organization_id) WHERE (status = 'started'::text);
 
 CREATE INDEX run_unfinished ON public.run USING btree (started_at, execution_id) WHERE (status = 'started'::text);
 
@@ -1029,6 +1033,8 @@ ALTER TABLE webhook_turn ADD CONSTRAINT webhook_turn_delivery_id_fkey FOREIGN KE
 CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
 
 CREATE TRIGGER balance_is_low AFTER UPDATE OF balance_microcredits ON public.organization FOR EACH ROW WHEN (((old.balance_microcredits >= new.low_balance_microcredits) AND (new.balance_microcredits < new.low_balance_microcredits))) EXECUTE FUNCTION record_low_balance();
+
+CREATE TRIGGER call_stopped AFTER UPDATE OF cancel_requested_at, status ON public.run FOR EACH ROW WHEN (((old.status = 'started'::text) AND ((new.status = 'failed'::text) OR ((old.cancel_requested_at IS NULL) AND (new.cancel_requested_at IS NOT NULL))))) EXECUTE FUNCTION notify_call_stopped();
 
 CREATE TRIGGER flow_draft_digest BEFORE INSERT OR UPDATE OF draft ON public.flow FOR EACH ROW EXECUTE FUNCTION digest_draft();
 

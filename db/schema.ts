@@ -50,8 +50,6 @@ interface BlockUnderWayTable {
   last_error: Generated<string | null>;
   /** When the next attempt is due; null during an attempt. */
   next_attempt_at: Generated<Date | null>;
-  /** Until then, the process that is making a model call is not to be taken for lost; null unless the engine may do so. */
-  held_until: Generated<Date | null>;
   /** The id (xid8) of the transaction that last changed the row. */
   recorded: Generated<string>;
 }
@@ -334,10 +332,6 @@ export interface RunTable {
   started_at: Now;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
-  /** When the run was parked, because it had lost too many workers; null while it is not parked. */
-  parked_at: Date | null;
-  /** When an operator asked to resume the parked run; null before, and once a worker has resumed it. */
-  resume_requested_at: Date | null;
   /**
    * The providers for which its request sent a key. The keys themselves are never stored
    * (activities/request-model-keys.ts).

@@ -61,8 +61,6 @@ export const TOOL_RESULT_MAX_BYTES = 256 * 1024;
 /** toolCallMessages, serialized. */
 export const TOOL_MESSAGES_MAX_BYTES = 1024 * 1024;
 
-/** A run whose worker is lost this many times under one block or workflow task is parked for an operator. */
-export const LOST_WORKERS_MAX = 12;
 /** About a day with a minute between attempts: a failure for the service's own reasons is repeated for that long. */
 export const ATTEMPTS_OF_A_DAY = 1_500;
 /** Such a failure is repeated after this time, which doubles with each attempt, up to a minute. */

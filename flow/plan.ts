@@ -57,20 +57,6 @@ export function listParallelBlocks(steps: PlannedStep[], inParallel = false): Pl
   });
 }
 
-/** Maps each block to the blocks that follow it directly, `max` at most. Those inside parallel steps are left out. */
-export function mapFollowing(steps: PlannedStep[], max: number): Map<PlannedBlock, PlannedBlock[]> {
-  const following = new Map<PlannedBlock, PlannedBlock[]>();
-  for (const [index, step] of steps.entries()) {
-    if (step.type === 'loop')
-      for (const [block, others] of mapFollowing(step.body, max)) following.set(block, others);
-    if (step.type !== 'sequential') continue;
-    const rest = steps.slice(index + 1, index + 1 + max);
-    const end = rest.findIndex((next) => next.type !== 'sequential');
-    following.set(step, (end < 0 ? rest : rest.slice(0, end)) as PlannedBlock[]);
-  }
-  return following;
-}
-
 /** Returns the iterations that a key made by `blockKey` has. */
 export function iterationsOf(key: string): number[] {
   const [, iterations] = key.split('#');

@@ -1,5 +1,4 @@
 // The contract between the API, which starts runs, and the workflow and activities, which carry them out.
-import type { ProcessorType } from './definition.ts';
 import type { ErrorCode } from './errors.ts';
 import type { PlannedStep } from './plan.ts';
 import type { PausePoint } from './tool-calls.ts';
@@ -37,19 +36,6 @@ export function workflowIdOf({ executionId, callId }: CallIds): string {
   return callId === executionId ? executionId : `${executionId}/${callId}`;
 }
 
-/** Returns the task queue of blocks that wait for their organization's turn; it is separate from that of runs. */
-export function blockTaskQueue(taskQueue: string): string {
-  return `${taskQueue}-blocks`;
-}
-
-/** The reply of a block that should run at once but found no free memory or slot. */
-export const BUSY = { busy: true } as const;
-export type Busy = typeof BUSY;
-
-export function isBusy(reply: object): reply is Busy {
-  return 'busy' in reply;
-}
-
 /** Argument of a block activity. `executionId`, so named in histories, is the call's id. */
 export type BlockCall = {
   executionId: string;
@@ -58,13 +44,7 @@ export type BlockCall = {
   input: Value;
   /** Whether the output is the run's result: then the end of the run is recorded with it in one write. */
   ends: boolean;
-  /** The number of events in the workflow's history; only inside the workflow task. */
-  historyLength?: number;
-  /** The blocks that follow this one, which its activity may run too, each on the output of the one before; only there. */
-  next?: NextBlock[];
 };
-
-export type NextBlock = Pick<BlockCall, 'stepId' | 'blockKey' | 'ends'> & { processorType: ProcessorType };
 
 /** The `failureReason` that callers read (docs/webhooks.md). */
 export type FailureReason = 'error' | 'credits_exhausted' | 'byok_rejected';
@@ -100,13 +80,6 @@ export const ENDED = {
   message:
     'The run has ended, and a reset of its workflow runs no block of it again. Fork it instead: GET …/jobs/{executionId}/fork answers the request that goes on from a step.',
 } as const;
-
-/** Failure type of a block that is not retried until an operator asks for it. */
-export const PARKED = 'PARKED';
-/** Name of the signal that unparks a run: its parked blocks run again. */
-export const UNPARK_SIGNAL = 'resume';
-/** Name of the signal that parks a run before its next block that would run inside its workflow task. */
-export const PARK_SIGNAL = 'hold';
 
 /** Custom search attributes of a run in Temporal: name → type. */
 export const SEARCH_ATTRIBUTES = {

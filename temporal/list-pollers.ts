@@ -1,15 +1,6 @@
 // Lists the workers that poll a task queue, for health checks and for operators.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, Connection } from '@temporalio/client';
-import { askEngine } from './ask-engine.ts';
-import { GRPC, grpcCodeOf, UNANSWERED } from './engine-errors.ts';
-
-/** The engine answers in milliseconds when it works; a probe must not wait longer. */
-const TIMEOUT_MS = 1_000;
-
-/** The engine is asked once in this time, however many ask for it. */
-const KEEP_MS = 1_000;
+import type { Connection } from '@temporalio/client';
 
 export const WORKFLOW_TASKS = 1;
 export const ACTIVITY_TASKS = 2;
@@ -77,30 +68,4 @@ function nameVersion(
   version: { deploymentName?: string | null; buildId?: string | null } | null | undefined,
 ): string | undefined {
   return version ? `${version.deploymentName}:${version.buildId}` : undefined;
-}
-
-/** Creates a function that returns whether the engine answers nothing about `taskQueue`. The function never rejects. */
-export function createEngineProbe(
-  client: Client,
-  namespace: string,
-  taskQueue: string,
-): () => Promise<boolean> {
-  let last: { isAway: Promise<boolean>; at: number } | undefined;
-  const describe = () =>
-    client.workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name: taskQueue },
-      taskQueueType: ACTIVITY_TASKS,
-    });
-  return () => {
-    if (last && performance.now() - last.at <= KEEP_MS) return last.isAway;
-    const asked = askEngine(client, describe, TIMEOUT_MS).then(
-      () => false,
-      (error: unknown) => UNANSWERED.includes(grpcCodeOf(error) ?? GRPC.cancelled),
-    );
-    // A connection that was lost is tried again for seconds, whatever the deadline.
-    const isAway = Promise.race([asked, sleep(TIMEOUT_MS, true, { ref: false })]);
-    last = { isAway, at: performance.now() };
-    return isAway;
-  };
 }

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { createWebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
-import type { InTaskTimes } from '../activities/held-model-calls.ts';
 import { createInProcessRuns, type InProcessRuns } from '../activities/in-process-runs.ts';
 import type { RequestModelKeys } from '../activities/request-model-keys.ts';
 import { mintApiKey } from '../api/auth/api-key.ts';
@@ -82,7 +81,7 @@ type Options = {
   drainMs?: number;
   lingerMs?: number;
   countTimeoutMs?: number;
-  inTaskTimes?: InTaskTimes;
+  fastModelMs?: number;
 };
 /** The ends of what was started, the last one first. */
 type Stops = (() => Promise<unknown>)[];
@@ -198,7 +197,7 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
         inProcessRuns,
         enterPlace: api.enterPlace,
         listeners,
-        inTaskTimes: options.inTaskTimes,
+        fastModelMs: options.fastModelMs,
       });
     },
     async stopWorker() {

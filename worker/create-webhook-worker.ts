@@ -3,7 +3,6 @@ import { type Logger, UnexpectedError, Worker } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
-import { HEARTBEAT_INTERVAL_MS } from '../activities/attempts/run-attempt.ts';
 import { createWebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createGuardedPost } from '../platform/net/guarded-post.ts';
@@ -12,7 +11,7 @@ import { DELIVERIES_GRACE_MS } from '../platform/process/end-times.ts';
 import { createEncryption } from '../platform/secrets/encrypt.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { beginTurn } from '../temporal/start-delivery-workflow.ts';
-import { encodeFailures, isPolling, type QueueWorker, shutDown, workerVersion } from './queue-worker.ts';
+import { isPolling, type QueueWorker, shutDown, withSettings, workerVersion } from './queue-worker.ts';
 import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
@@ -50,6 +49,7 @@ class LateThreadWorker extends Worker {
   }
 }
 
+const HEARTBEAT_THROTTLE_MS = 1_000;
 /** Deliveries wait for hours, so few are worth keeping in memory. */
 const CACHED_WORKFLOWS_MAX = 200;
 
@@ -73,7 +73,7 @@ export async function createWebhookWorker({
     interceptors: traceActivities(),
     sinks: createTraceSinks(),
     taskQueue: webhookTaskQueue(config.taskQueue),
-    workflowBundle: await encodeFailures(config, workflowBundle),
+    workflowBundle: await withSettings(config, workflowBundle),
     activities: createWebhookActivities({
       db,
       encryption: createEncryption(config.secretsKeys),
@@ -87,8 +87,8 @@ export async function createWebhookWorker({
       beginTurn: (turn) => beginTurn(engine, turn),
     }),
     maxConcurrentActivityTaskExecutions: config.webhookConcurrency,
-    // The engine takes an attempt for lost after five heartbeats that it misses, rather than after one.
-    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
+    // The answer that an attempt keeps reaches the engine within this time.
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     workflowThreadPoolSize: 1,
     maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
     shutdownGraceTime: DELIVERIES_GRACE_MS,

@@ -1,8 +1,9 @@
+import type { Cancellations } from '../activities/cancellations.ts';
 import { logOutage } from '../db/connection/database-errors.ts';
 import type { Notifications } from '../db/notifications.ts';
-import { CANCELLED_CHANNEL, listMarkedUnderWay } from '../db/runs/run-cancellation.ts';
+import { listMarkedUnderWay, STOPPED_CHANNEL } from '../db/runs/run-cancellation.ts';
 import { log } from '../platform/observability/log.ts';
-import { cancelRunWorkflow, cancelUnderWay } from '../temporal/cancel-workflow.ts';
+import { cancelRunWorkflow } from '../temporal/cancel-workflow.ts';
 import type { EngineDeps } from '../temporal/deps.ts';
 import { listenUntil } from './listen-until.ts';
 
@@ -12,27 +13,32 @@ const MISSED_MAX = 100;
 const AT_ONCE = 10;
 
 /**
- * Cancels the workflows of runs as soon as the `weir` command marks them as cancelled, until `signal` aborts. Runs that
- * were marked while nobody listened are cancelled first.
+ * Aborts the blocks of calls that were cancelled or have failed, and cancels the workflows of those that are in flight, until
+ * `signal` aborts. Calls that were cancelled while nobody listened come first.
  */
 export async function listenForCancellations(
-  deps: EngineDeps,
+  deps: EngineDeps & { cancellations: Cancellations },
   notifications: Notifications,
   signal: AbortSignal,
 ): Promise<void> {
   const onError = (error: unknown) => {
     if (!logOutage(error)) log.warn({ err: error }, 'Cancelled runs are left to the reconciler to end.');
   };
-  async function cancelMissed(): Promise<void> {
-    for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX))
+  async function cancelMarked(callId?: string): Promise<void> {
+    for (const call of await listMarkedUnderWay(deps.db, MISSED_MAX, callId)) {
+      deps.cancellations.stop(call.callId);
       if (signal.aborted || !(await cancelRunWorkflow(deps, call))) return;
+    }
   }
   await listenUntil(signal, {
     notifications,
-    channel: CANCELLED_CHANNEL,
+    channel: STOPPED_CHANNEL,
     atOnce: AT_ONCE,
-    handle: (executionId) => cancelUnderWay(deps, executionId),
-    catchUp: cancelMissed,
+    handle: (callId) => {
+      deps.cancellations.stop(callId);
+      return cancelMarked(callId);
+    },
+    catchUp: cancelMarked,
     onError,
   });
 }

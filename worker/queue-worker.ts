@@ -3,9 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Worker, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Config } from '../platform/config/config.ts';
-
-/** Read by workflows/failure-converter.ts: workflow code knows no configuration. In the first line, so that stacks stay true. */
-const SWITCH = 'globalThis.weirEncodesFailures=true;';
+import type { WorkflowSettings } from '../workflows/settings.ts';
 
 /** A worker for some task queues. */
 export type QueueWorker = {
@@ -46,12 +44,12 @@ export function workerVersion(
   };
 }
 
-/** Returns the workflow code; where payloads are encrypted, it puts messages of failures into payloads. */
-export async function encodeFailures(
-  { temporalEncryption }: Pick<Config, 'temporalEncryption'>,
+/** Returns the workflow code with its settings (workflows/settings.ts), in its first line, so that stacks stay true. */
+export async function withSettings(
+  { temporalEncryption, heartbeatTimeoutMs }: Pick<Config, 'temporalEncryption' | 'heartbeatTimeoutMs'>,
   bundle: WorkflowBundleOption,
 ): Promise<WorkflowBundleOption> {
-  if (!temporalEncryption.encrypts) return bundle;
+  const settings: WorkflowSettings = { encodesFailures: temporalEncryption.encrypts, heartbeatTimeoutMs };
   const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
-  return { code: SWITCH + code };
+  return { code: `globalThis.weirSettings=${JSON.stringify(settings)};${code}` };
 }

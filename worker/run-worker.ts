@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createCancellations } from '../activities/cancellations.ts';
 import { log } from '../platform/observability/log.ts';
 import { FAILED_WORKER_END_MAX_MS } from '../platform/process/end-times.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
@@ -22,7 +23,8 @@ export type RunningWorker = {
 };
 
 /** Starts a worker and its duties. */
-export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
+export async function runWorker(given: Omit<WorkerDeps, 'cancellations'>): Promise<RunningWorker> {
+  const deps: WorkerDeps = { ...given, cancellations: createCancellations() };
   const { config, db, client, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace);
   const creators = { flows: createFlowWorker, webhooks: createWebhookWorker };
@@ -40,14 +42,13 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
       databaseUrl: config.databaseUrl,
       client,
       taskQueue: config.taskQueue,
-      deployment: config.deployment,
       retentionDays: config.retentionDays,
       measures: deps.measures,
     },
     stopping.signal,
   );
-  const hearing = [listenForCancellations, listenForWaitingDeliveries].map((hear) =>
-    hear({ ...deps, taskQueue: config.taskQueue }, deps.notifications, stopping.signal),
+  const listening = [listenForCancellations, listenForWaitingDeliveries].map((listen) =>
+    listen({ ...deps, taskQueue: config.taskQueue }, deps.notifications, stopping.signal),
   );
   const running = new Set(workers);
   const stopDuties = () => stopping.abort();
@@ -65,7 +66,7 @@ export async function runWorker(deps: WorkerDeps): Promise<RunningWorker> {
   );
   return {
     isPolling: () => workers.every((worker) => worker.isPolling()),
-    ended: allEnded([...ends, duties, ...hearing]),
+    ended: allEnded([...ends, duties, ...listening]),
     stopDuties,
     shutdown,
   };

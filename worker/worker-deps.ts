@@ -1,6 +1,6 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { Cancellations } from '../activities/cancellations.ts';
 import type { WebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
-import type { InTaskTimes } from '../activities/held-model-calls.ts';
 import type { InProcessRuns } from '../activities/in-process-runs.ts';
 import type { EnterPlace } from '../platform/limits/place.ts';
 import type { Dependencies } from './open-dependencies.ts';
@@ -15,6 +15,7 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   listeners?: WebhookListeners | undefined;
   /** Whether this process has metrics. */
   measures?: boolean;
-  /** For tests: how long model calls may be inside workflow tasks. */
-  inTaskTimes?: InTaskTimes | undefined;
+  cancellations: Cancellations;
+  /** For tests: calls of a model that takes less time on average, in milliseconds, are local activities. */
+  fastModelMs?: number | undefined;
 };

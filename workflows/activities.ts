@@ -4,94 +4,57 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import type { Activities } from '../activities/index.ts';
-import type { LoopCondition } from '../flow/definition.ts';
 import { ATTEMPTS_MAX, RETRY_BACKOFF, RETRY_DELAY_MAX_MS, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { ATTEMPTS_OF_A_DAY, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
-import { type HandedOver, type ModelBlockCall, TAKE_OVER_MAX_MS } from '../flow/model-call.ts';
-import { type BlockCall, blockTaskQueue } from '../flow/run.ts';
+import type { ModelBlockCall } from '../flow/model-call.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
+import { settings } from './settings.ts';
 
 /**
- * Activities that may find no slot in a worker (activities/attempts/in-slot.ts) may be turned away for a day at least, mostly
- * for weeks. Their other attempts are counted where they are made (activities/attempts/run-attempt.ts), up to those of a day.
+ * Activities that are rescheduled while their organization has too many in flight (activities/attempts/reschedule.ts) may be so
+ * for a day at least, mostly for weeks. Their other attempts are counted where they are made (activities/attempts/run-attempt.ts),
+ * up to those of a day.
  */
-const ATTEMPTS_MAX_WITH_SLOTS = 100_000;
+const ATTEMPTS_MAX_RESCHEDULED = 100_000;
 
 const RETRY = { initialInterval: RETRY_MIN_MS, backoffCoefficient: 2, maximumInterval: RETRY_MAX_MS };
 
 /**
- * Model calls that are slow or have to be repeated, and those inside parallel steps, where a call inside the workflow task would
- * hold up what other branches begin. They are visible and outlive their worker. One attempt makes at most two requests, each of
- * an hour at most, and keeps its answer until that is recorded. The activity itself counts refusals by the provider, and its
- * failure says when the next attempt is due, or that there is none.
+ * Model calls that may take long: visible, and repeated elsewhere when their worker is lost, which the engine notices by missing
+ * heartbeats. One attempt makes at most two requests, each of an hour at most, and keeps its answer until that is recorded. The
+ * activity itself counts refusals by the provider, and its failure says when the next attempt is due, or that there is none.
  */
 export const modelActivities = proxyActivities<{ callModel(call: ModelBlockCall): Promise<Value | Pause> }>({
   startToCloseTimeout: '1 day',
-  heartbeatTimeout: '10 seconds',
+  heartbeatTimeout: settings.heartbeatTimeoutMs,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: {
     initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '1 minute',
-    maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
+    maximumAttempts: ATTEMPTS_MAX_RESCHEDULED,
   },
 });
 
-/**
- * A model call that began inside a workflow task and goes on in its process, which alone polls this task queue. When the process
- * is gone, or does not take it, another makes the call anew.
- */
-export function heldModelActivities(taskQueue: string) {
-  return proxyActivities<{ callModel(call: BlockCall): Promise<Value | Pause | HandedOver> }>({
-    taskQueue,
-    scheduleToStartTimeout: TAKE_OVER_MAX_MS,
-    startToCloseTimeout: '1 day',
-    heartbeatTimeout: '10 seconds',
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: { maximumAttempts: 1 },
-  });
-}
+/** A local activity with a longer delay before its next attempt ends its workflow task, and the workflow waits on a timer. */
+const LOCAL_WAIT_MAX_MS = 1_000;
 
-/** A local activity with a longer delay before its next attempt gives up its workflow task for that time. */
-const LOCAL_WAIT_MAX = '5 seconds';
+const LOCAL = {
+  localRetryThreshold: LOCAL_WAIT_MAX_MS,
+  retry: { ...RETRY, maximumAttempts: ATTEMPTS_MAX_RESCHEDULED },
+};
 
-/**
- * Blocks that finish in milliseconds, model calls as long as they are short, and questions of loops about large values: they run
- * inside the workflow task.
- */
+/** Calls of fast models. One that turns slow goes on to its end. */
+export const fastModelActivities = proxyLocalActivities<Pick<Activities, 'callModel'>>({
+  ...LOCAL,
+  startToCloseTimeout: '1 day',
+});
+
+/** Blocks that finish in milliseconds, and questions of loops about large values. */
 export const blockActivities = proxyLocalActivities<
-  Pick<Activities, 'callModel' | 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
->({
-  startToCloseTimeout: '2 minutes',
-  localRetryThreshold: LOCAL_WAIT_MAX,
-  retry: {
-    ...RETRY,
-    maximumAttempts: ATTEMPTS_OF_A_DAY,
-  },
-});
-
-/**
- * The same activities when they have to wait for the organization's turn, as regular ones, which never return BUSY. The wait
- * counts towards the timeout, hence a day; a lost worker is noticed by its missing heartbeats.
- */
-export function waitingBlockActivities(taskQueue: string) {
-  return proxyActivities<{
-    runCode(call: BlockCall): Promise<Value | Pause>;
-    passThrough(call: BlockCall): Promise<Value | Pause>;
-    inspectValue(callId: string, value: Value): Promise<{ items: number | undefined }>;
-    checkCondition(callId: string, condition: LoopCondition, value: Value): Promise<boolean>;
-  }>({
-    taskQueue: blockTaskQueue(taskQueue),
-    startToCloseTimeout: '1 day',
-    heartbeatTimeout: '25 seconds',
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: {
-      ...RETRY,
-      maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
-    },
-  });
-}
+  Pick<Activities, 'runCode' | 'passThrough' | 'inspectValue' | 'checkCondition'>
+>({ ...LOCAL, startToCloseTimeout: '2 minutes' });
 
 /**
  * Steps around the runs of test cases. They are regular activities because several are under way at a time, and a history
@@ -105,16 +68,16 @@ export const { acceptTest, evaluateTest, readJudgement } = proxyActivities<
   heartbeatTimeout: '25 seconds',
   retry: {
     ...RETRY,
-    maximumAttempts: ATTEMPTS_MAX_WITH_SLOTS,
+    maximumAttempts: ATTEMPTS_MAX_RESCHEDULED,
   },
 });
 
-/** Records of the end of a run or test run, and of parking: repeated however long the database is away. */
-export const { recordRun, findRunDelivery, finishTestRun, parkRun, unparkRun } = proxyLocalActivities<
-  Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun' | 'parkRun' | 'unparkRun'>
+/** Records of the end of a run or test run: repeated however long the database is away. */
+export const { recordRun, findRunDelivery, finishTestRun } = proxyLocalActivities<
+  Pick<Activities, 'recordRun' | 'findRunDelivery' | 'finishTestRun'>
 >({
   startToCloseTimeout: '1 minute',
-  localRetryThreshold: LOCAL_WAIT_MAX,
+  localRetryThreshold: LOCAL_WAIT_MAX_MS,
   retry: {
     ...RETRY,
     maximumAttempts: ATTEMPTS_OF_A_DAY,

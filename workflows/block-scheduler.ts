@@ -1,17 +1,15 @@
 import { ActivityFailure, isCancellation, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { isRegularCall } from '../flow/model-call.ts';
 import { blockKey, listParallelBlocks, type PlannedBlock, type PlannedStep } from '../flow/plan.ts';
-import type { RanAhead } from '../flow/ran-ahead.ts';
-import { isBusy } from '../flow/run.ts';
+import type { BlockCall } from '../flow/run.ts';
 import { isPause, type Pause } from '../flow/tool-calls.ts';
-import type { Value } from '../flow/value.ts';
-import { blockActivities, waitingBlockActivities } from './activities.ts';
-import { createBlocksAhead } from './blocks-ahead.ts';
-import { isParked, type Parking } from './parking.ts';
-import { runModelCall, type ScheduledBlock } from './run-model-call.ts';
-import { tellWaiting } from './tell-waiting.ts';
+import { compact, type Value } from '../flow/value.ts';
+import { blockActivities, fastModelActivities, modelActivities } from './activities.ts';
 
 /** Block executions shown in the workflow's current details; older ones are in the history. */
 const SHOWN_MAX = 50;
+/** A longer input, serialized, is loaded by the model call itself, since one workflow task may schedule hundreds. */
+const MODEL_INPUT_MAX_CHARS = 8_192;
 
 /** A block that failed for good; `cause` is the failure of its activity. */
 export class BlockFailure extends Error {
@@ -26,22 +24,19 @@ export class BlockFailure extends Error {
 }
 
 /**
- * Creates the function that schedules the blocks of one call as activities, under their names, and shows their states in the
+ * Creates the function that runs each block of one call as one activity, under the block's name, and shows its state in the
  * workflow's current details. It rejects with BlockFailure.
  */
 export function createBlockScheduler({
   callId,
   steps,
-  parking,
   lastBlock,
 }: {
   callId: string;
   steps: PlannedStep[];
-  parking: Parking;
   lastBlock: PlannedBlock | undefined;
 }) {
   const parallel = new Set(listParallelBlocks(steps));
-  const ahead = createBlocksAhead(steps, lastBlock);
   const lines = new Map<string, string>();
 
   function show(key: string, text: string): void {
@@ -50,25 +45,14 @@ export function createBlockScheduler({
     setCurrentDetails([...lines.values()].map((line) => `- ${line}`).join('\n'));
   }
 
-  /** Runs a block, again after each time it was parked and unparked. */
-  async function runUntilUnparked(block: PlannedBlock, scheduled: ScheduledBlock): Promise<Value | Pause> {
-    for (let { begun } = scheduled; ; begun = undefined)
-      try {
-        return ahead.unpack(await runActivity(block, { ...scheduled, begun }));
-      } catch (error) {
-        if (!isParked(error)) throw error;
-        await parking.park(scheduled.say);
-      }
-  }
-
-  function runActivity(block: PlannedBlock, scheduled: ScheduledBlock): Promise<Value | Pause | RanAhead> {
+  function runActivity(block: PlannedBlock, call: BlockCall, summary: string): Promise<Value | Pause> {
     switch (block.processor_type) {
       case 'llm':
-        return runModelCall(scheduled, parking);
+        return runModelCall(call, summary, parallel.has(block));
       case 'code':
-        return runInTurn('runCode', scheduled, parking);
+        return blockActivities.runCode.executeWithOptions({ summary }, [call]);
       case 'passthrough':
-        return runInTurn('passThrough', scheduled, parking);
+        return blockActivities.passThrough.executeWithOptions({ summary }, [call]);
     }
   }
 
@@ -79,10 +63,9 @@ export function createBlockScheduler({
   ): Promise<Value | Pause> {
     const key = blockKey(block.step_id, iterations);
     const summary = iterations.length > 0 ? `${block.name} #${iterations.join('.')}` : block.name;
-    const say = (state: string) => show(key, `${summary} (${block.processor_type}): ${state}`);
-    say('running');
+    const showState = (state: string) => show(key, `${summary} (${block.processor_type}): ${state}`);
+    showState('running');
     try {
-      const begun = ahead.take(key);
       const call = {
         executionId: callId,
         stepId: block.step_id,
@@ -90,44 +73,27 @@ export function createBlockScheduler({
         input,
         ends: block === lastBlock,
       };
-      const next = ahead.list(block, iterations);
-      const inParallel = parallel.has(block);
-      const localSummary = next.length > 0 ? `${summary} and up to ${next.length} more` : summary;
-      const output =
-        begun && !isBusy(begun)
-          ? begun
-          : await runUntilUnparked(block, { call, begun, next, inParallel, summary, localSummary, say });
-      say(isPause(output) ? 'waits for the results of tool calls' : 'completed');
+      const output = await runActivity(block, call, summary);
+      showState(isPause(output) ? 'waits for the results of tool calls' : 'completed');
       return output;
     } catch (error) {
-      say('failed');
+      showState('failed');
       throw isCancellation(error) ? error : new BlockFailure(block, iterations, error);
     }
   };
 }
 
 /**
- * Runs a block inside the workflow task when there is room for the organization now, else on a task queue of its own, where
- * it waits for its turn and holds nothing up.
+ * Calls a model: in a local activity while the model answers fast, which the activity itself decides, and otherwise in a regular
+ * one. In a parallel step a local activity would delay what other branches begin.
  */
-async function runInTurn(
-  activity: 'runCode' | 'passThrough',
-  { call, begun, next, summary, localSummary, say }: ScheduledBlock,
-  parking: Parking,
-): Promise<Value | Pause | RanAhead> {
-  const { historyLength, taskQueue } = workflowInfo();
-  const reply =
-    begun ??
-    (await parking.whenFree(
-      () =>
-        blockActivities[activity].executeWithOptions({ summary: localSummary }, [
-          { ...call, historyLength, next },
-        ]),
-      say,
-    ));
-  if (!isBusy(reply)) return reply;
-  say('waits for its turn');
-  tellWaiting(call.executionId);
-  const waiting = waitingBlockActivities(taskQueue);
-  return waiting[activity].executeWithOptions({ activityId: call.blockKey, summary }, [call]);
+async function runModelCall(call: BlockCall, summary: string, inParallel: boolean): Promise<Value | Pause> {
+  const reply = inParallel
+    ? undefined
+    : await fastModelActivities.callModel.executeWithOptions({ summary }, [call]);
+  if (reply && !isRegularCall(reply)) return reply;
+  const { priority } = workflowInfo();
+  const options = { activityId: call.blockKey, summary, ...(priority && { priority }) };
+  const lean = { ...call, input: compact(call.input, MODEL_INPUT_MAX_CHARS) };
+  return modelActivities.callModel.executeWithOptions(options, [{ ...lean, ...reply?.regular }]);
 }

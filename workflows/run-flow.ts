@@ -7,11 +7,10 @@ import { recordRun } from './activities.ts';
 import { createBlockScheduler } from './block-scheduler.ts';
 import { createInspector } from './create-inspector.ts';
 import { describeFailure } from './describe-failure.ts';
-import { createParking } from './parking.ts';
 import { startRunDelivery } from './start-run-delivery.ts';
 
 /**
- * Runs a flow: interprets its plan, whose blocks are activities or parts of them, and records the end. Returns the result as a
+ * Runs a flow: interprets its plan, whose blocks are activities, and records the end. Returns the result as a
  * Value, or the point at which the run waits for its caller's tools; a failed run ends as an ApplicationFailure whose type is
  * the ErrorCode.
  */
@@ -23,15 +22,14 @@ export async function runFlow({
   callback,
 }: RunInput): Promise<Value | Pause> {
   const blocks = new CancellationScope();
-  const parking = createParking(callId);
   const last = continues ? undefined : steps.at(-1);
   const lastBlock = last?.type === 'sequential' ? last : undefined;
   let outcome: RunOutcome;
   try {
     const reply = await blocks.run(() =>
       interpret(steps, input, {
-        runBlock: createBlockScheduler({ callId, steps, parking, lastBlock }),
-        ...createInspector(callId, parking),
+        runBlock: createBlockScheduler({ callId, steps, lastBlock }),
+        ...createInspector(callId),
       }),
     );
     outcome = isPause(reply)

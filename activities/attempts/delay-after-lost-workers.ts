@@ -1,35 +1,38 @@
-// A block whose workers are lost again and again may be what kills them. It is delayed, and in the end parked for an
-// operator, so that it cannot take other runs down with it.
+// A block whose workers are lost again and again may be what kills them. Its attempts are delayed, longer each time, so that it
+// cannot take other runs down with it. Operators find the run among the stuck ones, and cancel it if it is to blame.
 import { ApplicationFailure } from '@temporalio/activity';
-import { LOST_WORKERS_MAX } from '../../flow/limits.ts';
-import { PARKED } from '../../flow/run.ts';
 import type { Progress } from './attempt-progress.ts';
 
 /** This many losses cause no delay: workers are also killed for reasons that have nothing to do with the block. */
 const LOST_WITHOUT_DELAY_MAX = 5;
 const DELAY_MIN_MS = 60_000;
+const DELAY_MAX_MS = 600_000;
 /** The failure type of a delayed attempt, as operators read it in the Temporal Web UI. */
-const DELAYED = 'HELD_BACK';
+const DELAYED = 'DELAYED_AFTER_LOST_WORKERS';
 
-/** Delays an attempt, longer each time, or parks its run, when too many earlier attempts were lost with their workers. */
+/** Throws the failure that delays a regular attempt when too many earlier ones were lost with their workers. */
 export function delayAfterLostWorkers(progress: Progress, attempt: number): void {
   const lost = attempt - 1 - progress.ended;
-  // With the delays here, more than an hour after the first loss.
-  if (lost >= LOST_WORKERS_MAX)
-    throw ApplicationFailure.nonRetryable(
-      `The worker was lost during ${lost} attempts: the run is parked until an operator resumes it (weir operator runs resume).`,
-      PARKED,
-    );
   if (lost <= LOST_WITHOUT_DELAY_MAX || lost === progress.heldAfter) return;
   progress.heldAfter = lost;
-  throw ApplicationFailure.create({
+  throw delayed(lost);
+}
+
+/** Counts the lost workers of a local attempt, and throws the failure that delays it when there are too many. */
+export function countLostWorkers(attempt: { number: number; begun: number }, lost: number): void {
+  attempt.number = Math.max(attempt.number, 1 + lost);
+  if (lost > LOST_WITHOUT_DELAY_MAX && attempt.begun === 1) throw delayed(lost);
+}
+
+function delayed(lost: number): ApplicationFailure {
+  return ApplicationFailure.create({
     type: DELAYED,
     message: `The worker was lost during ${lost} attempts: the next one is delayed.`,
-    nextRetryDelay: DELAY_MIN_MS * 2 ** (lost - LOST_WITHOUT_DELAY_MAX - 1),
+    nextRetryDelay: Math.min(DELAY_MIN_MS * 2 ** (lost - LOST_WITHOUT_DELAY_MAX - 1), DELAY_MAX_MS),
   });
 }
 
-/** Whether an error was thrown by `delayAfterLostWorkers`: not a fault, but something an operator has to know. */
+/** Whether an error delays a block whose workers were lost: not a fault, but operators have to know. */
 export function isDelayedAfterLostWorkers(error: unknown): error is ApplicationFailure {
-  return error instanceof ApplicationFailure && (error.type === DELAYED || error.type === PARKED);
+  return error instanceof ApplicationFailure && error.type === DELAYED;
 }

@@ -4,9 +4,11 @@ import { logOutage } from '../../db/connection/database-errors.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
+import { CallStopped } from '../cancellations.ts';
 import { SandboxUnavailable } from '../code/sandbox-errors.ts';
 import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
+import { NoRoom } from './no-room.ts';
 
 /**
  * Logs an error that callers are not told, with the id of the run, test run or delivery that they know: a fault of the
@@ -15,7 +17,9 @@ import { ModelUnavailable } from './model-unavailable.ts';
 export function logFault(error: unknown, { workflowExecution, activityType, attempt }: Info): void {
   const fields = { workflow_id: workflowExecution?.workflowId, activity: activityType, attempt };
   if (isDelayedAfterLostWorkers(error)) log.warn(fields, error.message);
-  const forCallers = [ServiceError, ModelUnavailable, TemporalFailure].some((type) => error instanceof type);
+  const forCallers = [ServiceError, ModelUnavailable, TemporalFailure, NoRoom, CallStopped].some(
+    (type) => error instanceof type,
+  );
   if (forCallers || (error instanceof Error && error.name === 'AbortError')) return;
   if (logOutage(error)) return;
   if (error instanceof ObjectStoreUnavailable || error instanceof SandboxUnavailable)

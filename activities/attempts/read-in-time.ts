@@ -1,9 +1,9 @@
 import type { Db } from '../../db/connect.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
-import { NoRoom } from './reserve-memory.ts';
+import { NoRoom } from './no-room.ts';
 import type { Attempt } from './run-attempt.ts';
 
-/** How long an attempt that holds up its workflow task waits for what it reads. A silent store fails after ten times that. */
+/** How long a local attempt waits for what it reads: longer with each attempt, since a store may be slow. */
 const READING_MAX_MS = 1_000;
 
 /**
@@ -12,12 +12,12 @@ const READING_MAX_MS = 1_000;
  */
 export async function readInTime<T>(
   { objects }: Pick<Db, 'objects'>,
-  { mayWait }: Pick<Attempt, 'mayWait'>,
+  { mayWait, begun }: Pick<Attempt, 'mayWait' | 'begun'>,
   reading: Promise<T>,
 ): Promise<T> {
   if (mayWait || !objects) return reading;
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new NoRoom(0, reading)), READING_MAX_MS);
+  const timer = setTimeout(() => late.reject(new NoRoom(0, reading)), READING_MAX_MS * begun);
   try {
     return await Promise.race([reading, late.promise]);
   } catch (error) {

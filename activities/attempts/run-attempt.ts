@@ -5,25 +5,33 @@ import { isUnstorableValue } from '../../db/connection/database-errors.ts';
 import type { Refusal } from '../../db/runs/blocks-under-way.ts';
 import { ServiceError, sanitizeMessage } from '../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX, RETRY_MAX_MS, RETRY_MIN_MS } from '../../flow/limits.ts';
-import type { Left } from '../../flow/model-call.ts';
+import type { EarlierAttempt } from '../../flow/model-call.ts';
+import { CANCELLED } from '../../flow/run.ts';
 import { log, withLogContext } from '../../platform/observability/log.ts';
+import { CallStopped } from '../cancellations.ts';
 import { SandboxUnavailable } from '../code/sandbox-errors.ts';
 import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { describeActivity } from './describe-activity.ts';
-import { isTurnedAway } from './in-slot.ts';
+import { isTurnedAway, turnAway } from './in-slot.ts';
 import { isDrained } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
+import { NoRoom } from './no-room.ts';
 import { workerShutdown } from './worker-shutdown.ts';
 
-/** A regular activity learns within this time that it is cancelled. */
-export const HEARTBEAT_INTERVAL_MS = 3_000;
+/** Heartbeats in the time after which the engine takes an attempt without them for lost. */
+const HEARTBEATS_PER_TIMEOUT = 3;
 /** After this many refusals the provider is not asked again. */
 export const REFUSALS_MAX = MODEL_RETRIES_MAX + 1;
 
 const NO_SANDBOX =
   'No process could run the code: it was killed or could not start, as where memory is short.';
+/** A rescheduled local attempt waits so long on a timer: at least `localRetryThreshold` (workflows/activities.ts). */
+const RESCHEDULE_MIN_MS = 1_200;
+const RESCHEDULE_BACKOFF = 1.5;
+/** With it, a run may be rescheduled for days until its history is full. */
+const RESCHEDULE_MAX_MS = 30_000;
 const REFUSED_DELAY_MIN_MS = 1_000;
 const REFUSED_DELAY_MAX_MS = 60_000;
 
@@ -38,9 +46,9 @@ export type Attempt = {
   unreadable: number;
   /** Whether this is a local activity: it holds up its workflow task, so it fails rather than wait for the database. */
   isLocal: boolean;
-  /** Whether it waits for memory and turns, as regular activities do; others reply BUSY. */
+  /** Whether it waits for memory and turns, as regular activities do; others throw NoRoom. */
   mayWait: boolean;
-  /** Aborts when the activity is cancelled or its worker has to stop. */
+  /** Aborts when the activity is cancelled, its worker has to stop, or, for a block, its call was cancelled or has failed. */
   signal: AbortSignal;
   /** The value last kept by this attempt or an earlier one. */
   kept: unknown;
@@ -50,7 +58,7 @@ export type Attempt = {
 
 type AttemptOptions = {
   isBlock?: boolean;
-  left?: Left | undefined;
+  earlier?: EarlierAttempt | undefined;
   onRefusal?: (attempt: Attempt, refusal: Refusal) => Promise<void>;
 };
 
@@ -58,7 +66,7 @@ type AttemptOptions = {
  * Runs one attempt of an activity. A ServiceError becomes a failure that is not retried, with the ErrorCode as its type;
  * so do the last refusal by a provider and a value that the database refuses. Any other error is the service's own: it is
  * retried under the policies in workflows/activities.ts, and does not count. `isBlock`: a regular activity, delayed after
- * repeated losses of its workers. `left`: the state of a model call that began in another activity. `onRefusal` is called
+ * repeated losses of its workers. `earlier`: the state of the local attempt that this activity repeats. `onRefusal` is called
  * after a refusal; its own failure changes nothing.
  */
 export function runAttempt<T>(
@@ -70,16 +78,17 @@ export function runAttempt<T>(
 
 async function tryOnce<T>(
   work: (attempt: Attempt) => Promise<T>,
-  { isBlock = false, left, onRefusal }: AttemptOptions,
+  { isBlock = false, earlier, onRefusal }: AttemptOptions,
 ): Promise<T> {
   const { info, cancellationSignal: signal, heartbeat } = Context.current();
-  const progress = readProgress(info.heartbeatDetails ?? (left?.kept ? { kept: left.kept } : undefined));
+  const progress = readProgress(
+    info.heartbeatDetails ?? (earlier?.kept ? { kept: earlier.kept } : undefined),
+  );
   const begun = info.attempt - progress.turnedAway;
-  const lost = (left?.lost ? 1 : 0) + progress.lostInTask;
-  const number = info.isLocal ? 1 : lost + info.attempt - (progress.ended - progress.refusals);
+  const number = info.isLocal ? 1 : progress.lostInTask + info.attempt - (progress.ended - progress.refusals);
   const attempt: Attempt = {
     number,
-    begun: (left ? 1 : 0) + begun,
+    begun: (earlier ? 1 : 0) + begun,
     refusals: progress.refusals,
     unreadable: progress.unreadable,
     isLocal: info.isLocal,
@@ -90,10 +99,13 @@ async function tryOnce<T>(
       if (info.isLocal || !isKeepable(value)) return false;
       progress.kept = value;
       attempt.kept = value;
+      heartbeat(progress);
       return true;
     },
   };
-  const beat = info.isLocal ? undefined : setInterval(() => heartbeat(progress), HEARTBEAT_INTERVAL_MS);
+  const { heartbeatTimeoutMs } = info;
+  const beat =
+    heartbeatTimeoutMs && setInterval(() => heartbeat(progress), heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
   try {
     if (isBlock && !info.isLocal) delayAfterLostWorkers(progress, info.attempt);
     return await work(attempt);
@@ -102,14 +114,17 @@ async function tryOnce<T>(
     progress.ended += 1;
     progress.lostInTask += attempt.number - number;
     if (isTurnedAway(error)) progress.turnedAway += 1;
-    else if (begun >= ATTEMPTS_OF_A_DAY) throw giveUp(toFailure(error, progress, signal));
+    // Lost attempts do not count. A local attempt does not know how many were rescheduled, so the engine's bound is its own.
+    else if (!info.isLocal && progress.ended - progress.turnedAway >= ATTEMPTS_OF_A_DAY)
+      throw giveUp(toFailure(error, progress, signal));
     const isRefused =
       error instanceof ModelUnavailable || (error instanceof SandboxUnavailable && !signal.aborted);
     if (isRefused) progress.refusals += 1;
     if (error instanceof ModelUnavailable && error.isUnreadable) progress.unreadable += 1;
+    // A local attempt knows its number from the engine alone.
+    if (info.isLocal && isRefused) attempt.number = info.attempt;
     const failure = toFailure(error, progress, signal);
-    // A thrown failure is reported after the last heartbeat, so the progress has to be in that one.
-    if (!info.isLocal && failure instanceof ApplicationFailure && !failure.nonRetryable) {
+    if (failure instanceof ApplicationFailure && !failure.nonRetryable) {
       if (onRefusal && isRefused)
         await onRefusal(attempt, {
           message: error instanceof ModelUnavailable ? failure.message : NO_SANDBOX,
@@ -117,11 +132,12 @@ async function tryOnce<T>(
             (failure.nextRetryDelay as number | null) ??
             Math.min(RETRY_MIN_MS * 2 ** (info.attempt - 1), RETRY_MAX_MS),
         }).catch(() => undefined);
-      heartbeat(progress);
+      // A thrown failure is reported after the last heartbeat, so the progress has to be in that one.
+      if (!info.isLocal) heartbeat(progress);
     }
     throw failure;
   } finally {
-    clearInterval(beat);
+    if (beat) clearInterval(beat);
   }
 }
 
@@ -135,7 +151,12 @@ function giveUp(failure: unknown): unknown {
 function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal): unknown {
   if (error instanceof ServiceError) return ApplicationFailure.nonRetryable(error.message, error.code);
   if (error instanceof ApplicationFailure) return error;
+  if (error instanceof CallStopped) return ApplicationFailure.nonRetryable(CANCELLED.message, CANCELLED.code);
   if (isDrained(signal)) return workerShutdown('The worker was stopped before the activity was done.');
+  if (error instanceof NoRoom) {
+    const delay = RESCHEDULE_MIN_MS * RESCHEDULE_BACKOFF ** (Context.current().info.attempt - 1);
+    return turnAway('Its organization has too many in flight.', Math.min(delay, RESCHEDULE_MAX_MS));
+  }
   if (error instanceof ModelUnavailable) {
     const delay = Math.min(REFUSED_DELAY_MIN_MS * 2 ** (refusals - 1), REFUSED_DELAY_MAX_MS);
     return ApplicationFailure.create({

@@ -1,6 +1,6 @@
 import type { LargeWorkNow } from '../../platform/limits/large-work.ts';
 import { type Leave, takeTurnToLeave } from '../../platform/limits/turn-to-leave.ts';
-import { NoRoom } from './reserve-memory.ts';
+import { NoRoom } from './no-room.ts';
 import type { Attempt } from './run-attempt.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Json, JsonSchema } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { describeMismatch, type OrganizationValidator } from '../../platform/json-schema/validator.ts';
-import { NoRoom } from '../attempts/reserve-memory.ts';
+import { NoRoom } from '../attempts/no-room.ts';
 import type { Attempt } from '../attempts/run-attempt.ts';
 
 const MISMATCHES = {

@@ -32,7 +32,7 @@ export function createRunContexts({
   inProcessRuns: { contexts },
 }: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (
   callId: string,
-  attempt: Pick<Attempt, 'mayWait'>,
+  attempt: Pick<Attempt, 'mayWait' | 'begun'>,
 ) => Promise<RunContext> {
   const lookedAt = new WeakMap<RunContext, number>();
   async function read(callId: string): Promise<RunContext> {

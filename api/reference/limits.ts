@@ -351,11 +351,6 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       beyond: 'The answer is the last failure.',
     },
     {
-      subject: 'Workers that a run may lose under one block',
-      most: number(flow.LOST_WORKERS_MAX),
-      beyond: 'The run waits for an operator.',
-    },
-    {
       subject: 'Signed URL of an output',
       most: `valid for ${time(SIGNED_SECONDS * SECOND_MS)}`,
       beyond: 'Request another URL.',

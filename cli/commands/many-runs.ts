@@ -33,7 +33,6 @@ type Page = z.output<typeof bulkAnswer> & {
 type Reason = NonNullable<ListedRun['stuck']>['reason'];
 
 const MEND: { [reason in Reason]: string } = {
-  parked: 'it lost its workers repeatedly; ask the operator of the service, or cancel it',
   cancelling: 'it was cancelled, but has not ended; ask the operator of the service',
   retrying: 'a block fails repeatedly: see the last error; wait for its next attempt, or cancel the run',
   losing_workers: 'a block lost its workers repeatedly; ask the operator of the service, or cancel the run',

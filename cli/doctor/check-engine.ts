@@ -1,10 +1,10 @@
 import { Connection } from '@temporalio/client';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
-import { blockTaskQueue, SEARCH_ATTRIBUTES } from '../../flow/run.ts';
+import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
 import { type Config, DEFAULT_ADDRESS } from '../../platform/config/config.ts';
 import { describeNothing, grpcCodeOf, UNANSWERED } from '../../temporal/engine-errors.ts';
 import {
-  ACTIVITY_TASKS,
+  type ACTIVITY_TASKS,
   isSeen,
   listPollers,
   listUnserved,
@@ -118,8 +118,6 @@ function queuesOf(taskQueue: string): TypedQueue[] {
   const webhooks = webhookTaskQueue(taskQueue);
   return [
     { name: taskQueue, role: 'flows', work: 'runs', type: WORKFLOW_TASKS },
-    // Blocks have no workflow tasks.
-    { name: blockTaskQueue(taskQueue), role: 'flows', work: 'blocks', type: ACTIVITY_TASKS },
     { name: webhooks, role: 'webhooks', work: 'webhook deliveries', type: WORKFLOW_TASKS },
   ];
 }
@@ -150,7 +148,7 @@ export function describeAttributes(names: string[] | undefined): Result[] {
   if (!names.includes(REPORTED_PROBLEMS))
     results.push(
       warning(
-        `This server does not set ${REPORTED_PROBLEMS}: workflows whose task fails again and again are not counted and not logged, and runs that lose their workers are not parked.`,
+        `This server does not set ${REPORTED_PROBLEMS}: workflows whose task fails again and again are not counted and not logged, and runs that lose their workers are not counted.`,
         'Use Temporal server 1.31 or newer. Until then look in the Temporal Web UI for runs that stand still.',
       ),
     );

@@ -1,12 +1,7 @@
 import { markTestRunCancelled } from '../../api/test-cases/mark-test-run-cancelled.ts';
 import { type Db, inTransaction, type Tx } from '../../db/connect.ts';
 import { listRunPage } from '../../db/runs/list-runs.ts';
-import {
-  announceCancelled,
-  cancelFromAfar,
-  cancelRuns,
-  findCancellable,
-} from '../../db/runs/run-cancellation.ts';
+import { cancelFromAfar, cancelRuns, findCancellable } from '../../db/runs/run-cancellation.ts';
 import type { RunStatus } from '../../db/schema.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import {
@@ -96,7 +91,6 @@ function cancelPage(db: Db, author: Author, ids: string[], filter: CancelFilter)
   return inTransaction(db, async (tx) => {
     const cancelled = await cancelRuns(tx, ids);
     const done = cancelled.map(({ id }) => id);
-    await announceCancelled(tx, done);
     for (const [organizationId, runs = []] of Object.entries(
       Object.groupBy(cancelled, (run) => run.organizationId),
     ))
@@ -118,7 +112,6 @@ function cancelTestRun(db: Db, author: Author, testRun: CancellableTestRun): Pro
   return inTransaction(db, async (tx) => {
     if (!(await markTestRunCancelled(tx, author, testRun))) return undefined;
     const runs = (await listTestCaseRunsUnderWay(tx, testRun.id)).map(({ executionId }) => executionId);
-    await announceCancelled(tx, runs);
     return runs;
   });
 }

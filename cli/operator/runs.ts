@@ -7,11 +7,9 @@ import { listBlockRuns } from '../../db/runs/block-runs.ts';
 import { listBlockInputs, readOutputText } from '../../db/runs/block-traces.ts';
 import { listBlocksUnderWay } from '../../db/runs/blocks-under-way.ts';
 import { findListedRun, type ListedRun, listRuns } from '../../db/runs/list-runs.ts';
-import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { getRunInput } from '../../db/runs/runs.ts';
 import { OPEN_RUN_STATUSES, RUN_STATUSES, type RunStatus } from '../../db/schema.ts';
 import { readResult } from '../../db/stored-values/load-references.ts';
-import { recordChange } from '../../db/tenants/audit-entries.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import type { Json } from '../../flow/definition.ts';
 import { ServiceError } from '../../flow/errors.ts';
@@ -36,17 +34,13 @@ const RETRY_MAX = 1_000_000;
 const RESULT_MAX_CHARS = 2_000;
 
 export function addRunsCommands(program: Command): void {
-  const runs = program.command('runs').description('list, show, retry, cancel and resume runs');
+  const runs = program.command('runs').description('list, show, retry and cancel runs');
   runs
     .command('list')
     .description('list runs, newest first')
     .argument('[path]', 'list only the runs of org, org/project or org/project/flow')
     .addOption(new Option('--status <status>', 'list only runs with this status').choices(RUN_STATUSES))
     .option('--since <time>', 'list only runs started at this time or later, e.g. 2030-01-31', parseTime)
-    .option(
-      '--parked',
-      'list only parked runs: their workers were lost repeatedly, and they wait for weir operator runs resume',
-    )
     .option('--stuck', 'list only runs that make no progress, with the reason and what to do')
     .option(
       '--limit <number>',
@@ -84,36 +78,27 @@ export function addRunsCommands(program: Command): void {
       .addOption(
         new Option(
           '--status <status>',
-          'only runs with this status; started: under way or parked, test runs too',
+          'only runs with this status; started: in flight, test runs too',
         ).choices(OPEN_RUN_STATUSES),
       ),
     'runs',
   ).action(onDatabase(cancelSome));
-  runs
-    .command('resume')
-    .description('resume one parked run or all of them; a worker does so within a minute')
-    .argument('[executionId]', 'id of the run', parseRunId)
-    .option('--all', 'resume all parked runs')
-    .action(onDatabase(resume));
 }
-
-const PARKED = 'started (parked)';
 
 async function list(
   db: Db,
   path: string | undefined,
-  options: { status?: RunStatus; since?: Date; parked?: boolean; stuck?: boolean; limit: number },
+  options: { status?: RunStatus; since?: Date; stuck?: boolean; limit: number },
 ): Promise<CommandResult> {
   if (options.stuck) {
-    if (path !== undefined || options.status || options.since || options.parked)
+    if (path !== undefined || options.status || options.since)
       throw new UsageError('--stuck takes no other option than --limit: it looks at all runs under way.');
     return (await import('./stuck-runs.ts')).listStuck(db, options.limit);
   }
   const runs = (await listRuns(db, { ...splitScope(path), ...options })).map(toJson);
   // An empty list must not hide a misspelled path.
   if (runs.length === 0 && path !== undefined) await requirePath(db, path);
-  const rows = runs.map((run) => ({ ...run, status: run.parked ? PARKED : run.status }));
-  return { json: runs, text: runTable(rows) };
+  return { json: runs, text: runTable(runs) };
 }
 
 /** Shows a run. `isSummary`: leaves out the request, for use beside the outcome of a command. */
@@ -137,7 +122,7 @@ async function show(db: Db, executionId: string, options: { full?: boolean; isSu
     json: { ...run, input, ...(row.result && { result }), blocks, blocksUnderWay },
     text: [
       `${run.executionId}  ${run.organization}/${run.project}/${run.flow} v${run.version}`,
-      `${run.parked ? PARKED : run.status}, ${run.mode}, ${run.environment}, started ${formatTime(run.startedAt)}` +
+      `${run.status}, ${run.mode}, ${run.environment}, started ${formatTime(run.startedAt)}` +
         `${run.durationMs === null ? '' : `, ${run.durationMs} ms`}, ${run.cost} credits`,
       ...(run.errorMessage === undefined ? [] : [`Error: ${oneLine(run.errorMessage)}`]),
       '',
@@ -193,23 +178,6 @@ async function cancel(db: Db, executionId: string): Promise<CommandResult> {
   return { json, text: `${json.status === 'started' ? underWay : done}\n\n${text}` };
 }
 
-async function resume(
-  db: Db,
-  executionId: string | undefined,
-  options: { all?: boolean },
-): Promise<CommandResult> {
-  if ((executionId === undefined) !== (options.all === true))
-    throw new UsageError('Give one executionId, or --all.');
-  if (executionId === undefined) {
-    const resumed = await resumeRuns(db, 'all');
-    return { json: { resumed }, text: `Resumed ${resumed} parked runs; they continue within a minute.` };
-  }
-  const { json, text } = await show(db, executionId, { isSummary: true });
-  if ((await resumeRuns(db, executionId)) === 0)
-    throw new ServiceError('CONFLICT', `Run ${executionId} is not parked.`);
-  return { json, text: `The run continues within a minute.\n\n${text}` };
-}
-
 type BlockValues = { input: Json; output: Json };
 
 /** By block key; of a block that went on after a pause, what it did last. */
@@ -232,29 +200,10 @@ function toJson(run: ListedRun) {
     mode: run.mode,
     environment: run.environment,
     status: run.status,
-    ...(run.parked && { parked: true }),
     ...(run.error && describeRunError(run.error)),
     startedAt: run.started_at,
     finishedAt: run.finished_at,
     durationMs: run.finished_at && run.finished_at.getTime() - run.started_at.getTime(),
     cost: run.cost_microcredits / MICROCREDITS_PER_CREDIT,
   };
-}
-
-/** Requests that a parked run, or all of them, be unparked, and records it for each organization. Answers how many calls. */
-function resumeRuns(db: Db, executionId: string | 'all'): Promise<number> {
-  const author = operator();
-  return inTransaction(db, async (tx) => {
-    const calls = await requestUnpark(tx, executionId);
-    const byOrganization = Object.groupBy(calls, (call) => call.organizationId);
-    for (const [organizationId, { length: resumed } = []] of Object.entries(byOrganization))
-      await recordChange(
-        tx,
-        author,
-        executionId === 'all'
-          ? { organizationId, action: 'runs.resume', resourceId: organizationId, details: { resumed } }
-          : { organizationId, action: 'run.resume', resourceId: executionId },
-      );
-    return calls.length;
-  });
 }

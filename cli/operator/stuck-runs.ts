@@ -3,7 +3,6 @@ import { Client, Connection } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { type CertainlyStuckRun, findPathsOfRuns, listStuckRuns } from '../../db/runs/stuck-calls.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
-import { LOST_WORKERS_MAX } from '../../flow/limits.ts';
 import { RUN_FLOW, workflowIdOf } from '../../flow/run.ts';
 import { readEnvironment, readTemporal } from '../../platform/config/config.ts';
 import { TASK_QUEUE_DEFAULT } from '../../platform/config/variables.ts';
@@ -25,7 +24,6 @@ import { serviceEnvironment } from './environment.ts';
 type Stuck = {
   executionId: string;
   reason:
-    | 'parked'
     | 'retrying'
     | 'cancelling'
     | 'task fails'
@@ -55,13 +53,13 @@ const PAGE = 500;
 const ENGINE_MAX_MS = 20_000;
 
 const MEND: { [reason in Stuck['reason']]: string } = {
-  parked: 'lost its workers repeatedly: weir operator runs resume <id>, or runs cancel <id>',
   retrying: 'a block fails repeatedly: see its error; wait for its next attempt, or runs cancel <id>',
   cancelling:
     'was cancelled, and no worker of its task queue has ended it: any worker of this service terminates it after 5 minutes',
   'task fails':
     'its workflow task fails: see the reason in the logs of workers; deploy workers whose code and keys fit its history; it then continues automatically',
-  'loses workers': `its workers die: check their logs and memory; it is parked after ${LOST_WORKERS_MAX} losses`,
+  'loses workers':
+    'its workers die: check their logs and memory; it is retried, with up to 10 minutes between attempts, or runs cancel <id>',
   'no workflow':
     'its workflow is missing: a worker starts it within a minute; otherwise check the reconciler in the log',
   'no current worker':

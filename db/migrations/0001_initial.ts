@@ -264,8 +264,6 @@ const RUNS = [
     callback_url text,
     callback_events text[],
     model_key_providers text[],
-    parked_at timestamptz,
-    resume_requested_at timestamptz,
     key_id text,
     repeats uuid,
     request_id text,
@@ -273,7 +271,6 @@ const RUNS = [
   )`,
   // Work under way and what is over, for the scheduled jobs; then what refers to a run.
   `create index run_unfinished on run (started_at, execution_id) where status = 'started'`,
-  `create index run_parked on run (execution_id) where parked_at is not null`,
   `create index run_open_by_project on run (project_id)
     where status in ('started', 'tool_calls_required', 'in_progress')`,
   `create index run_over on run ((coalesce(finished_at, started_at)))
@@ -294,14 +291,14 @@ const RUNS = [
     where continues is null and key_id is not null`,
 
   // Called while a run is inserted. The index has the runs of an organization side by side, however many flows it has.
-  `create index run_under_way on run (organization_id) where status = 'started' and parked_at is null`,
+  `create index run_under_way on run (organization_id) where status = 'started'`,
   `create function organization_within_quota(organization uuid, call uuid, most integer) returns uuid
   language plpgsql stable as $$
   begin
     if (
       select count(*) from (
         select from run
-        where run.organization_id = organization and run.status = 'started' and run.parked_at is null
+        where run.organization_id = organization and run.status = 'started'
         limit most
       ) as under_way
     ) >= most and not exists (select from run where run.execution_id = call) then
@@ -322,6 +319,17 @@ const RUNS = [
     end $$`,
   `create trigger run_of_project before insert on run for each row
     execute function refuse_run_of_deleted_project()`,
+
+  // Each worker listens, and aborts the blocks of the call: a cancelled or failed call spends nothing more.
+  `create function notify_call_stopped() returns trigger language plpgsql as $$
+    begin
+      perform pg_notify('weir_call_stopped', new.execution_id::text);
+      return null;
+    end $$`,
+  `create trigger call_stopped after update of cancel_requested_at, status on run for each row
+    when (old.status = 'started' and (new.status = 'failed'
+      or (old.cancel_requested_at is null and new.cancel_requested_at is not null)))
+    execute function notify_call_stopped()`,
 
   // Deferred: the key is inserted first, and a request that finds another one has written no run.
   `create table idempotency_key (
@@ -365,8 +373,7 @@ const BLOCKS = [
   // Workers add the other partitions (db/upkeep/prepare-partitions.ts).
   `create table block_run_default partition of block_run default`,
 
-  // Blocks that take long or that their provider has refused, so that callers see a run at work. held_until: the process of a
-  // call whose activity the engine takes for lost goes on with it until then, and other attempts wait.
+  // Blocks that take long or that their provider has refused, so that callers see a run at work.
   `create table block_under_way (
     execution_id uuid not null references run (execution_id) on delete cascade,
     block_key text not null,
@@ -378,7 +385,6 @@ const BLOCKS = [
     last_error text,
     next_attempt_at timestamptz,
     recorded xid8 not null default pg_current_xact_id(),
-    held_until timestamptz,
     primary key (execution_id, block_key)
   )`,
 ];

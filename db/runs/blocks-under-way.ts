@@ -56,46 +56,6 @@ export async function hideBlock(db: Db, { callId, blockKey }: BlockId): Promise<
     .execute();
 }
 
-/** For how long a process that says that it is making a model call is believed: workers find the engine again within this. */
-const HELD_SECONDS = 30;
-
-/**
- * Holds blocks for the process that is making their model calls, for some time: no attempt elsewhere makes them again. One that
- * somebody is changing at the moment is left to the next time.
- */
-export async function holdBlocks(db: Db, blocks: BlockId[]): Promise<void> {
-  await sql`
-    update block_under_way set held_until = now() + ${HELD_SECONDS} * interval '1 second'
-    where (execution_id, block_key) in (
-      select execution_id, block_key from block_under_way
-      join unnest(${blocks.map(({ callId }) => callId)}::uuid[], ${blocks.map(({ blockKey }) => blockKey)}::text[])
-        as held (execution_id, block_key) using (execution_id, block_key)
-      for update of block_under_way skip locked
-    )`.execute(db);
-}
-
-/** Ends the hold of a block whose model call has ended. */
-export async function letGoOfBlock(db: Db, { callId, blockKey }: BlockId): Promise<void> {
-  await db
-    .updateTable('block_under_way')
-    .set({ held_until: null })
-    .where('execution_id', '=', callId)
-    .where('block_key', '=', blockKey)
-    .execute();
-}
-
-/** Whether a process is making the model call of a block, whatever the engine thinks of it. */
-export async function isBlockHeld(db: Db, { callId, blockKey }: BlockId): Promise<boolean> {
-  const row = await db
-    .selectFrom('block_under_way')
-    .select('block_key')
-    .where('execution_id', '=', callId)
-    .where('block_key', '=', blockKey)
-    .where('held_until', '>', sql<Date>`now()`)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /** Whether no block that ended before this one began can still appear in listRecordedBlocks. */
 export function isUnderWaySettled() {
   return sql<boolean>`(block_under_way.recorded < pg_snapshot_xmin(pg_current_snapshot())

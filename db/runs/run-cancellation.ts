@@ -63,17 +63,16 @@ function lockRun(tx: Tx, executionId: string) {
     .executeTakeFirst();
 }
 
-/** The channel for ids of runs whose workflows a worker should cancel at once. */
-export const CANCELLED_CHANNEL = 'weir_run_cancelled';
+/** The channel for the ids of calls that were cancelled or have failed; a trigger notifies it. */
+export const STOPPED_CHANNEL = 'weir_call_stopped';
 
 /**
- * Marks a run as cancelled for callers without a Temporal connection: workers are notified when the transaction is
+ * Marks a run as cancelled for callers without a Temporal connection: workers cancel its workflows when the transaction is
  * committed. Returns its organization; undefined when the run had ended, was cancelled, or does not exist.
  */
 export async function cancelFromAfar(tx: Tx, executionId: string): Promise<string | undefined> {
   const run = await lockRun(tx, executionId);
   if (!run || !(await markCancelled(tx, executionId))) return undefined;
-  await sql`select pg_notify(${CANCELLED_CHANNEL}, ${executionId})`.execute(tx);
   return run.cancel_requested_at ? undefined : run.organization_id;
 }
 
@@ -89,18 +88,6 @@ export function listUnderWay(db: Db, executionIds: string[]) {
     .execute();
 }
 
-/** Whether a call has ended, was cancelled or was deleted: it may spend no more. */
-export async function hasStopped(db: Db, callId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('run')
-    .select('execution_id')
-    .where('execution_id', '=', callId)
-    .where('status', '=', 'started')
-    .where('cancel_requested_at', 'is', null)
-    .executeTakeFirst();
-  return row === undefined;
-}
-
 /** Whether a call was asked to cancel, whether or not it has ended. */
 export async function isCancelRequested(db: Db, callId: string): Promise<boolean> {
   const row = await db
@@ -112,13 +99,14 @@ export async function isCancelRequested(db: Db, callId: string): Promise<boolean
   return row !== undefined;
 }
 
-/** Lists up to `limit` calls of any run that are in flight although they were marked as cancelled. */
-export function listMarkedUnderWay(db: Db, limit: number) {
+/** Lists up to `limit` calls that are in flight although they were marked as cancelled: of any run, or the given call. */
+export function listMarkedUnderWay(db: Db, limit: number, callId?: string) {
   return db
     .selectFrom('run')
     .select(CALL_IDS)
     .where('status', '=', 'started')
     .where('cancel_requested_at', 'is not', null)
+    .$if(callId !== undefined, (run) => run.where('execution_id', '=', callId as string))
     .limit(limit)
     .execute();
 }
@@ -161,11 +149,4 @@ export async function cancelRuns(tx: Tx, executionIds: string[]): Promise<Cancel
     update run set cancel_requested_at = coalesce(run.cancel_requested_at, now()) from call
     where run.execution_id = call.execution_id`.execute(tx);
   return rows;
-}
-
-/** Notifies workers of cancelled runs. They cancel the workflows once the transaction is committed. */
-export async function announceCancelled(tx: Tx, executionIds: string[]): Promise<void> {
-  await sql`select pg_notify(${CANCELLED_CHANNEL}, id) from unnest(${executionIds}::text[]) as id`.execute(
-    tx,
-  );
 }

@@ -64,14 +64,6 @@ export function withoutEarlierEnd<Row extends { status: RunStatus }>(row: Row): 
   return row.status === 'started' ? { ...row, result: null, error: null, finished_at: null } : row;
 }
 
-/** Whether any call of a run is parked. */
-export function hasParkedCall() {
-  return sql<boolean>`(run.parked_at is not null and run.status = 'started' or exists (
-    select from run call
-    where call.continues = run.execution_id and call.parked_at is not null and call.status = 'started'
-  ))`;
-}
-
 /** The point where a run waits for its caller's tools, in its last call. */
 export function pauseOfRun() {
   return sql<PausePoint | null>`case when run.status in ('tool_calls_required', 'in_progress') then (

@@ -11,7 +11,6 @@ export async function countRunsUnderWay(db: Db): Promise<Map<string, number>> {
     .selectFrom('run')
     .select(['organization_id', sql<number>`count(*)::int`.as('count')])
     .where('status', '=', 'started')
-    .where('parked_at', 'is', null)
     .groupBy('organization_id')
     .execute();
   return new Map(rows.map((row) => [row.organization_id, row.count]));

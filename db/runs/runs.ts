@@ -113,6 +113,8 @@ export type RunContext = {
   requestId: string | null;
   input: StoredRunInput;
   completed: Set<string>;
+  /** How many workers were lost under a block in flight, by block key; without those that were lost within its first second. */
+  lostWorkers: Map<string, number>;
   cancelled: boolean;
   mode: RunMode;
   /** When the call was accepted. */
@@ -142,6 +144,16 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
         .where('status', 'in', ['completed', 'paused'])
         .as('completed'),
     )
+    .select((eb) =>
+      eb
+        .selectFrom('block_under_way')
+        .select(
+          sql<{ [blockKey: string]: number } | null>`json_object_agg(block_key, attempts)`.as('attempts'),
+        )
+        .where('execution_id', '=', callId)
+        .where('last_error', 'is', null)
+        .as('lost'),
+    )
     .where('execution_id', '=', callId)
     .executeTakeFirst();
   if (!row) throw callNotFound(callId);
@@ -151,6 +163,7 @@ export async function getRunContext(db: Db, callId: string): Promise<RunContext>
     requestId: row.request_id,
     input: await readInput(db, callId, row),
     completed: new Set(row.completed ?? []),
+    lostWorkers: new Map(Object.entries(row.lost ?? {})),
     cancelled: row.cancel_requested_at !== null,
     mode: row.mode,
     startedAt: row.started_at,

@@ -28,8 +28,6 @@ export type RunFilter = {
   status?: RunStatus | undefined;
   /** true: only runs that have not ended; no effect with a status. Not together with `id`. */
   open?: boolean | undefined;
-  /** true: only runs that wait for an operator. */
-  parked?: boolean | undefined;
   /** true: only runs that make no progress, as `selectStuckCalls` finds them. */
   stuck?: boolean | undefined;
   mode?: RunMode | undefined;
@@ -53,7 +51,7 @@ export type RunFilter = {
 
 /** Selects the ids of the newest runs that match. */
 export function selectRunPage(filter: RunFilter): RawBuilder<string> {
-  const { status, open, parked, stuck, id, limit } = filter;
+  const { status, open, stuck, id, limit } = filter;
   const mayBeResumed = status === 'started' || (status === undefined && open === true);
   const newest = sql`order by started_at desc, execution_id desc limit ${limit}`;
   const sources =
@@ -61,9 +59,7 @@ export function selectRunPage(filter: RunFilter): RawBuilder<string> {
       ? [selectAmongStarted(filter, selectStuckRuns(filter))]
       : id !== undefined
         ? [selectById(filter, id)]
-        : parked === true
-          ? [selectAmongStarted(filter, selectParkedRuns(filter))]
-          : [selectNewest(filter, newest), ...(mayBeResumed ? [selectResumed(filter)] : [])];
+        : [selectNewest(filter, newest), ...(mayBeResumed ? [selectResumed(filter)] : [])];
   return sql`
     select execution_id from (${sql.join(sources, sql` union all `)}) as found ${newest}`;
 }
@@ -125,12 +121,6 @@ function standsAsRecorded(filter: RunFilter) {
   if (status === undefined || status === 'started') return sql`true`;
   return sql`(run.mode <> 'step' and run.status <> 'tool_calls_required'
     or run.execution_id not in (${selectContinued(filter)}))`;
-}
-
-function selectParkedRuns(filter: RunFilter) {
-  return sql`
-    select coalesce(call.continues, call.execution_id) from run as call
-    where call.parked_at is not null and call.status = 'started' and ${isCallIn(filter, 'call')}`;
 }
 
 function selectStuckRuns(filter: RunFilter) {

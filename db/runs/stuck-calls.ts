@@ -1,14 +1,16 @@
-// Stuck calls according to the database: calls without progress that no worker has parked, cancelled or continued.
+// Stuck calls according to the database: calls in flight without progress.
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
 import { isUnderWay } from './blocks-under-way.ts';
 
-export const STUCK_REASONS = ['parked', 'cancelling', 'retrying', 'losing_workers', 'waiting'] as const;
+export const STUCK_REASONS = ['cancelling', 'retrying', 'losing_workers', 'waiting'] as const;
 
 const QUIET = sql`now() - interval '2 minutes'`;
 const IS_CANCELLING = sql`run.cancel_requested_at < ${QUIET}`;
 /** Blocks sometimes need several attempts without being stuck. */
 const ATTEMPTS_MIN = 4;
+/** Whether workers were lost under a block in flight again and again: an attempt without an error was lost with its worker. */
+export const IS_LOSING_WORKERS = sql`(block_under_way.attempts >= ${ATTEMPTS_MIN} and block_under_way.last_error is null)`;
 /** Maximum number of calls scanned for one list, oldest first. */
 export const LOOKED_AT_MAX = 5_000;
 
@@ -40,13 +42,12 @@ export function selectStuckCalls(which: RawBuilder<unknown>) {
     ) as block on true
     cross join lateral (
       select case
-          when run.parked_at is not null then 'parked'
           when ${IS_CANCELLING} then 'cancelling'
           -- An attempt without an error was lost with its worker.
           when block.attempts >= ${ATTEMPTS_MIN} then case when block.last_error is null then 'losing_workers' else 'retrying' end
           when block.attempts is null and run.started_at < ${QUIET} then 'waiting'
         end as reason,
-        coalesce(run.parked_at, case when ${IS_CANCELLING} then run.cancel_requested_at end,
+        coalesce(case when ${IS_CANCELLING} then run.cancel_requested_at end,
           block.started_at, (select max(finished_at) from block_run where execution_id = run.execution_id),
           run.started_at) as since,
         block.name as block, block.attempts, block.last_error as "lastError", block.next_attempt_at as "nextAttemptAt"
@@ -66,8 +67,6 @@ export async function findStuckRuns(db: Db, executionIds: string[]): Promise<Map
 /** Lists up to `limit` runs of each reason except `waiting`, about which Temporal knows more. */
 export async function listStuckRuns(db: Db, limit: number): Promise<CertainlyStuckRun[]> {
   const ids = sql`
-    (select execution_id from run where parked_at is not null and status = 'started' order by parked_at limit ${limit})
-    union all
     (select execution_id from run where status = 'started' and ${IS_CANCELLING}
       order by started_at, execution_id limit ${limit})
     union all

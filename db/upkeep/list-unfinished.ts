@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../connect.ts';
+import { isUnderWay } from '../runs/blocks-under-way.ts';
+import { IS_LOSING_WORKERS } from '../runs/stuck-calls.ts';
 
-const PARKED_MAX = 10_000;
-
-/** The backlog in the database: `parkedRuns` are counted up to 10,000. */
-type Backlog = { oldestDueSeconds: number; parkedRuns: number; reservedMicrocredits: number };
+/** The backlog in the database. `losingWorkers`: runs with a block under which workers were lost three times or more. */
+type Backlog = { oldestDueSeconds: number; losingWorkers: number; reservedMicrocredits: number };
 
 /**
  * A row that has not ended; `unheard`: it was cancelled over five minutes ago. `startedAt`, as precise as PostgreSQL
@@ -47,18 +47,18 @@ export async function listUnfinished(
 }
 
 /**
- * Returns the age of the most overdue delivery, and the numbers of parked runs and reservations. Deliveries and runs cost
- * one index lookup each. Each block in flight has one reservation.
+ * Returns the age of the most overdue delivery, and the numbers of runs that lose their workers and reservations. A delivery
+ * costs one index lookup. Each block in flight has one reservation.
  */
 export async function findBacklog(db: Db): Promise<Backlog> {
-  const { rows } = await sql<{ late: number | null; parked: number; reserved: number }>`
+  const { rows } = await sql<{ late: number | null; losing: number; reserved: number }>`
     select
       (select extract(epoch from now() - coalesce(next_attempt_at, created_at))::float8 from webhook_delivery
         where status in ('pending', 'failed_retry')
         order by coalesce(next_attempt_at, created_at) limit 1) as late,
-      (select count(*)::integer from (
-        select from run where parked_at is not null and status = 'started' limit ${PARKED_MAX}) as parked) as parked,
+      (select count(distinct run.execution_id)::integer from block_under_way join run using (execution_id)
+        where ${IS_LOSING_WORKERS} and ${isUnderWay('run')}) as losing,
       (select coalesce(sum(microcredits), 0)::float8 from reservation) as reserved`.execute(db);
-  const { late, parked, reserved } = rows[0] ?? { late: null, parked: 0, reserved: 0 };
-  return { oldestDueSeconds: Math.max(0, late ?? 0), parkedRuns: parked, reservedMicrocredits: reserved };
+  const { late, losing, reserved } = rows[0] ?? { late: null, losing: 0, reserved: 0 };
+  return { oldestDueSeconds: Math.max(0, late ?? 0), losingWorkers: losing, reservedMicrocredits: reserved };
 }

@@ -68,6 +68,7 @@ export type Config = {
   /** Credits per second of processor time. */
   codePrice: number;
   modelConcurrency: number;
+  heartbeatTimeoutMs: number;
   webhookConcurrency: number;
   webhookCaFile: string | undefined;
   webhookListeners: boolean;
@@ -138,6 +139,7 @@ export function readConfig(given: NodeJS.ProcessEnv = process.env): Config {
     sandboxReserve: values.WEIR_SANDBOX_RESERVE,
     codePrice: values.WEIR_CODE_PRICE,
     modelConcurrency: values.WEIR_MODEL_CONCURRENCY,
+    heartbeatTimeoutMs: values.WEIR_HEARTBEAT_TIMEOUT * 1_000,
     webhookConcurrency: values.WEIR_WEBHOOK_CONCURRENCY,
     webhookCaFile: values.WEIR_WEBHOOK_CA_FILE,
     webhookListeners: values.WEIR_WEBHOOK_LISTENERS,

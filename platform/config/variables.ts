@@ -150,7 +150,7 @@ const environment = z.object({
   WEIR_TASK_QUEUE: z.string().default(TASK_QUEUE_DEFAULT).meta({
     program: 'API, worker',
     description:
-      'Temporal task queue of runs. Workers also poll `<task queue>-blocks`, `<task queue>-webhooks` and `<task queue>-calls-<id>`. Each service in a namespace needs its own. All processes of a database need the same queue, namespace and server.',
+      'Temporal task queue of runs. Workers also poll `<task queue>-webhooks`. Each service in a namespace needs its own. All processes of a database need the same queue, namespace and server.',
   }),
   WEIR_WORKER_ROLES: workerRoles.default(['flows', 'webhooks']).meta({
     program: 'worker',
@@ -176,6 +176,11 @@ const environment = z.object({
     program: 'worker',
     description:
       'Model calls of one organization that a worker makes at a time. A quarter more, at least 4, are for organizations with few calls. With several providers, one gets at most three quarters.',
+  }),
+  WEIR_HEARTBEAT_TIMEOUT: count.default(75).meta({
+    program: 'worker',
+    description:
+      'Seconds without a heartbeat after which a slow model call counts as lost with its worker, and is repeated by another.',
   }),
   WEIR_WEBHOOK_CONCURRENCY: count.default(500).meta({
     program: 'worker',

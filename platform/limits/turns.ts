@@ -9,10 +9,10 @@ import type { SparePlaces } from './spare-places.ts';
 /** Ends a turn; a second call changes nothing. */
 export type EndTurn = () => void;
 
-/** Longer than most turns take, and too short to be felt. */
-const BRIEFLY_MS = 50;
-/** Turns of one owner that may wait briefly; more are refused at once. */
-const WAITING_BRIEFLY_MAX = 8;
+/** How long a local activity waits, which holds up its workflow task. */
+const BRIEFLY_MS = 2_000;
+/** Turns of one owner that may wait briefly; more are refused at once. They must leave workflow tasks for other owners. */
+const WAITING_BRIEFLY_MAX = 64;
 
 type Waiter = { resolve(end: EndTurn): void; reject(error: unknown): void };
 

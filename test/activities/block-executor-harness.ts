@@ -8,7 +8,6 @@ import type { Db } from '../../db/connect.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { ServiceError } from '../../flow/errors.ts';
-import type { Busy } from '../../flow/run.ts';
 import type { Pause } from '../../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../../flow/value.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
@@ -50,7 +49,7 @@ export function useAttempts() {
     db: Db,
     answer: () => string,
     more: Partial<Attempt> = {},
-  ): Promise<Value | Pause | Busy> {
+  ): Promise<Value | Pause> {
     const blocks = createBlockExecutor({
       db,
       definitions: createFlowDefinitions(db),

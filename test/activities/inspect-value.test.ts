@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { NoRoom } from '../../activities/attempts/no-room.ts';
 import { createInspectValue } from '../../activities/values/inspect-value.ts';
 import type { Db } from '../../db/connect.ts';
-import { BUSY } from '../../flow/run.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
 import { LARGE_BYTES } from '../../platform/limits/large-work.ts';
 import { attemptOf } from './attempt-of.ts';
@@ -20,10 +20,10 @@ describe('a look into a value of a run', () => {
   const look = (bytes: number, mayWait: boolean) =>
     inspect('call', { ref: 'list', bytes }, { ...attemptOf(1), mayWait }, (json) => json);
 
-  it('has a turn at large work where the value is large; an attempt that may not wait is busy instead', async () => {
+  it('has a turn at large work where the value is large; an attempt that may not wait throws NoRoom instead', async () => {
     const endTurn = await largeValues.work.take('other', LARGE_BYTES);
     assert.deepEqual(await look(LARGE_BYTES - 1, false), [1, 2, 3]);
-    assert.equal(await look(LARGE_BYTES, false), BUSY);
+    await assert.rejects(look(LARGE_BYTES, false), NoRoom);
     let hasLooked = false;
     const waiting = look(LARGE_BYTES, true).finally(() => {
       hasLooked = true;

@@ -1,6 +1,6 @@
 // Failures under a code block, and whose fault they are (activities/run-code.ts).
 import assert from 'node:assert/strict';
-import { NoRoom } from '../../activities/attempts/reserve-memory.ts';
+import { NoRoom } from '../../activities/attempts/no-room.ts';
 import type { Attempt } from '../../activities/attempts/run-attempt.ts';
 import { type BlockExecutor, createBlockExecutor } from '../../activities/block-executor.ts';
 import type { CodeTurn, Sandbox } from '../../activities/code/sandbox.ts';
@@ -10,7 +10,6 @@ import { runCode } from '../../activities/run-code.ts';
 import type { Db } from '../../db/connect.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
-import { BUSY } from '../../flow/run.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
@@ -78,8 +77,8 @@ describe('runCode', () => {
     assert(turns.ended >= turns.begun);
   });
 
-  it('does not wait inside a workflow task', async () => {
-    assert.equal(await start([], { isLocal: true, room: false }).reply, BUSY);
+  it('throws NoRoom rather than wait in a local activity', async () => {
+    await assert.rejects(start([], { isLocal: true, room: false }).reply, NoRoom);
     assert.deepEqual(await start([], { isLocal: true }).reply, { ref: 's', json: 7 });
   });
 

@@ -8,7 +8,6 @@ import { publishVersion } from '../../db/flows/versions.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { listCalls } from '../../db/runs/list-calls.ts';
 import { type ListedRun, listRunPage, listRuns } from '../../db/runs/list-runs.ts';
-import { listUnparkRequested } from '../../db/runs/parked-runs.ts';
 import { findRun } from '../../db/runs/runs.ts';
 import { RUN_MODES, RUN_STATUSES } from '../../db/schema.ts';
 import { listAuditEntries } from '../../db/tenants/audit-entries.ts';
@@ -83,7 +82,6 @@ describe('with many runs', () => {
     'since a time': { since: ago(-1) },
     'until a time': { until: ago(29.9) },
     'between two times': { since: ago(16), until: ago(15), environment: 'test' },
-    'that are parked': { parked: true },
     'of a key': { key: 'busyKey0' },
     'of a rare key': { key: 'rareKey0' },
     'of a key with a status': { key: 'rareKey0', status: 'failed' },
@@ -115,7 +113,6 @@ describe('with many runs', () => {
     'runs of a project by the beginning of an id': (db) =>
       listRunPage(db, { projectId, id: oldest.slice(0, 8), status: 'failed', limit: LIMIT - 1 }),
     'runs of everybody': (db) => listRunPage(db, { limit: LIMIT - 1 }),
-    'parked runs of everybody': (db) => listRuns(db, { parked: true, limit: LIMIT }),
     'unfinished runs of an organization': (db) =>
       listRuns(db, { organization: 'org-1', status: 'started', limit: LIMIT }),
     'one run': (db) => findRun(db, flowId, oldest),
@@ -152,7 +149,6 @@ describe('with many runs', () => {
     'what is to be counted': (db) => countUsage(db, 500),
     'unfinished runs': (db) => listUnfinished(db, 'run', { quietSeconds: 30, limit: 500 }),
     'unfinished test runs': (db) => listUnfinished(db, 'test_run', { quietSeconds: 30, limit: 500 }),
-    'runs to unpark': (db) => listUnparkRequested(db, 100),
     'stalled deliveries': (db) => claimStalledDeliveries(db, { againInSeconds: 60, limit: 500 }),
     'what deleted projects left': (db) => cancelLeft(db),
     'left reservations': (db) => releaseLeftReservations(db),
@@ -222,9 +218,7 @@ describe('with many runs', () => {
   it('filters find what a walk over all runs finds', async () => {
     const all = await listRuns(database.db, { flowId, limit: RUNS });
     assert.ok(all.length > RUNS / 2);
-    for (const [name, { status, mode, environment, version, key, since, until, parked }] of Object.entries(
-      filters,
-    )) {
+    for (const [name, { status, mode, environment, version, key, since, until }] of Object.entries(filters)) {
       const expected = all.filter(
         (run) =>
           (status === undefined || run.status === status) &&
@@ -233,8 +227,7 @@ describe('with many runs', () => {
           (version === undefined || run.version === version) &&
           (since === undefined || run.started_at >= since) &&
           (until === undefined || run.started_at < until) &&
-          (key === undefined || run.key_id === key) &&
-          (parked === undefined || run.parked === parked),
+          (key === undefined || run.key_id === key),
       );
       const filter = { flowId, ...filters[name] };
       const ids = (runs: { execution_id: string }[]) => runs.map((run) => run.execution_id);

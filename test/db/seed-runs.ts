@@ -55,7 +55,7 @@ function statements(count: number, busyFlowId: string) {
         ) as time`,
     sql`
       insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, status, input,
-        result, error, started_at, finished_at, parked_at, key_id)
+        result, error, started_at, finished_at, key_id)
       select execution_id, organization_id, project_id, flow_id, flow_version_id,
         case when ${IS_SESSION} then 'step' when not rare then case when g % 3 = 0 then 'jobs' else 'execute' end
           else (array['execute', 'jobs', 'test'])[g / 5 % 3 + 1] end,
@@ -64,7 +64,6 @@ function statements(count: number, busyFlowId: string) {
         case status when 'completed' then json_build_object('out', 'a result of the usual length') end,
         case status when 'failed' then '{"code":"INTERNAL_ERROR","message":"failed","reason":"error"}'::json end,
         started_at, case when status in ('completed', 'failed') then started_at + interval '1 second' end,
-        case when status = 'started' and g % 10 = 0 then started_at end,
         case when g % 2 = 0 then case when rare then 'rareKey0' else 'busyKey0' end end
       from seed_run join seed_flow using (n)`,
     // A step-through session has calls; every third has one under way, and so counts as started.

@@ -18,7 +18,7 @@ describe('an API that is frozen in the middle of its transactions', () => {
   let api: Program & { url: string };
   before(async () => {
     models = await startCountingModelServer(0);
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.url } });
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.url, WEIR_HEARTBEAT_TIMEOUT: '5' } });
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, [llm('ask', 'ask {{message}}', 'demo/chat')]);
     api = await startApiProcess(weir);

@@ -5,7 +5,7 @@ import { answer, callTools, hang } from '../fakes/model-server.ts';
 import { startProgram } from './processes.ts';
 
 describe('a resumed run whose worker is killed -9 while its model is asked', () => {
-  const h = useToolCalls({ worker: false });
+  const h = useToolCalls({ worker: false, env: { WEIR_HEARTBEAT_TIMEOUT: '5' } });
 
   it('goes on with another worker: what completed is not run again, and the answer is charged once', async () => {
     const start = () =>

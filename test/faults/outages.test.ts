@@ -20,7 +20,6 @@ const RUNS = faultSize(10, 30);
 /** Longer than a process repeats a write that nobody waits for. */
 const DATABASE_AWAY_MS = faultSize(25, 300) * 1_000;
 const ENGINE_AWAY_MS = faultSize(15, 300) * 1_000;
-/** Fewer than park the runs under whose calls the workers die. */
 const CRASH_LOOP_KILLS = faultSize(3, 8);
 const READY_KILLS = faultSize(4, 100);
 /** After several lost attempts, the next one is delayed for minutes. */

@@ -49,6 +49,7 @@ export async function startProgram(
       WEIR_SECRETS_KEYS: SECRETS_KEYS,
       WEIR_TASK_QUEUE: config.taskQueue,
       WEIR_SANDBOX_PROCESSES: '1',
+      WEIR_HEARTBEAT_TIMEOUT: String((config.heartbeatTimeoutMs ?? 75_000) / 1_000),
       WEIR_PORT: '0',
       WEIR_LOG_LEVEL: 'info',
       TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,

@@ -108,15 +108,13 @@ describeWith(['openssl'], 'a service that is restored', () => {
     const { rows } = await sql`select status from test_result where test_run_id = ${testRunId}`.execute(db);
     assert.deepEqual(rows, [{ status: 'passed' }]);
     const asked = (prompt: string) => models.asked.get(prompt);
-    for (const recorded of ['first ended', 'ended', 'first hold', 'first park', 'park', 'one'])
+    for (const recorded of ['first ended', 'ended', 'first hold', 'one'])
       assert.equal(asked(recorded), 1, `${recorded} was recorded before the backup`);
     for (const later of ['hold', 'hold two', 'hold test'])
       assert.equal(asked(later), 2, `${later} was answered after the backup`);
     assert.equal(asked('waiting'), 1);
-    const { rows: left } = await sql`select from run where parked_at is not null`.execute(db);
-    assert.equal(left.length, 0, 'a run is said to be parked');
     const flow = runs.asked?.flow.split('/').at(-1);
-    await waitUntil(async () => (await weir.client.workflow.count(`WeirFlow = '${flow}'`)).count >= 3);
+    await waitUntil(async () => (await weir.client.workflow.count(`WeirFlow = '${flow}'`)).count >= 2);
   }
 
   async function checkDeliveries(weir: WebhookWeir, db: Db, work: WorkUnderWay): Promise<void> {

@@ -26,7 +26,11 @@ describe('an accepted step is never lost', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'weir-faults-'));
     temporal = await startTemporal({ stateFolder: folder });
     models = await startCountingModelServer(100);
-    env = { TEMPORAL_ADDRESS: temporal.address, DEMO_BASE_URL: models.url };
+    env = {
+      TEMPORAL_ADDRESS: temporal.address,
+      DEMO_BASE_URL: models.url,
+      WEIR_HEARTBEAT_TIMEOUT: '5',
+    };
     weir = await startWeir({ env, worker: false });
     tenant = await weir.createTenant();
     client = await createStepClient(weir, tenant);

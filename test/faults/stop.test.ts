@@ -39,7 +39,10 @@ describe('a worker that is asked to stop', () => {
   const programs: Program[] = [];
   before(async () => {
     models = await startCountingModelServer(0);
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.url }, worker: false });
+    weir = await startWeir({
+      env: { DEMO_BASE_URL: models.url, WEIR_HEARTBEAT_TIMEOUT: '5' },
+      worker: false,
+    });
     tenant = await weir.createTenant({ credits: 100_000 });
   });
   after(async () => {

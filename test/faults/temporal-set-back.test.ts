@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { requestUnpark } from '../../db/runs/parked-runs.ts';
-import { reconcileParked } from '../../worker/duties/reconcile-parked.ts';
 import { reconcileRuns } from '../../worker/duties/reconcile-runs.ts';
 import { resumeOf, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
@@ -43,6 +41,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
       TEMPORAL_ADDRESS: temporal.address,
       DEMO_BASE_URL: models.url,
       OPENAI_BASE_URL: tools.provider.baseUrl,
+      WEIR_HEARTBEAT_TIMEOUT: '5',
     };
   });
   afterEach(() => temporal.stop());
@@ -86,10 +85,7 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
       await weir.startWorker();
       await weir.pendingAttempt(work.deliveryId, 3);
       await weir.attemptNow(work.deliveryId);
-      await waitUntil(async () => {
-        await reconcileParked(deps);
-        return (await countOpen(weir)) === 0;
-      });
+      await waitUntil(async () => (await countOpen(weir)) === 0);
       assert.deepEqual(await whatWasMade(weir), made);
 
       tools.will(answer('done'));
@@ -102,7 +98,6 @@ describeWith(['openssl'], 'a Temporal that is set back', () => {
 
   /** Ends what `beginWork` began. */
   async function endWork(weir: WebhookWeir, work: WorkUnderWay): Promise<void> {
-    await requestUnpark(weir.db, 'all');
     await weir.pendingAttempt(work.deliveryId, 3);
     await weir.attemptNow(work.deliveryId);
     await weir.deliveryWhen(work.tenant, statusIs('succeeded'), work.deliveryId);

@@ -6,7 +6,6 @@ import { insertFlow } from '../../db/flows/flows.ts';
 import { listTestCases, saveTestCase } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import type { Step } from '../../flow/definition.ts';
-import { PARK_SIGNAL } from '../../flow/run.ts';
 import { startTestRun } from '../../temporal/start-run.ts';
 import { createStepClient } from '../api/runs/step-client.ts';
 import { asking, resumeOf, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
@@ -16,7 +15,6 @@ import type { CountingModelServer } from '../fakes/counting-model-server.ts';
 import { answer, callTools, type FakeModelServer } from '../fakes/model-server.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Answer, Tenant, Weir } from '../harness.ts';
-import { waitUntil } from '../wait-until.ts';
 import type { WebhookWeir } from '../webhooks.ts';
 
 export type WorkUnderWay = {
@@ -77,17 +75,6 @@ export async function beginWork(weir: WebhookWeir, models: Models): Promise<Work
   const paused = await post(`${tools}/execute`, { message: 'tools', tools: [weather] });
   const session = await beginSession(weir, tenant, two);
 
-  const parking = models.counting.hold('park');
-  const parked = await start(two, 'park');
-  await parking.arrived(1);
-  const workflow = weir.client.workflow.getHandle(parked);
-  await workflow.signal(PARK_SIGNAL);
-  // A workflow hears a signal between its tasks only: here, once the call goes on outside of its task.
-  await waitUntil(async () => (await workflow.describe()).raw.pendingActivities?.length);
-  parking.release();
-  const parkedRun = weir.db.selectFrom('run').select('parked_at').where('execution_id', '=', parked);
-  await waitUntil(async () => (await parkedRun.executeTakeFirst())?.parked_at);
-
   const held = models.counting.hold('hold');
   const asked = await start(two, 'hold');
   const looping = await start(loop, 'loop');
@@ -101,7 +88,6 @@ export async function beginWork(weir: WebhookWeir, models: Models): Promise<Work
     runs: {
       ended: { flow: two, executionId: ended, ...calls },
       reported: { flow: two, executionId: reported, ...calls },
-      parked: { flow: two, executionId: parked, ...calls },
       asked: { flow: two, executionId: asked, ...calls },
       waiting: { flow: two, executionId: waiting, ...calls },
       looping: { flow: loop, executionId: looping, blocks: 4, charged: 3 },

@@ -3,14 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { startDemoModelServer } from '../../dev/demo-model/server.ts';
 import { startTemporal, type Temporal } from '../../dev/temporal/temporal.ts';
-import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
 import { beside, code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';
-import { startParkingWorker } from '../parking-worker.ts';
 import { waitUntil } from '../wait-until.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 
@@ -54,7 +51,7 @@ describe('what Temporal stores of runs', () => {
       const execute = (flow: string, more = {}) =>
         weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: secret, ...more } });
 
-      // Blocks of all kinds, inside workflow tasks and as activities, in parallel and in loops.
+      // Blocks of all kinds, as local and as regular activities, in parallel and in loops.
       const all = await weir.createFlow(tenant, [
         code('a', 'return [message, message + " out"];', named),
         { type: 'loop', step_id: 'l', name: secret, max_iterations: 2, body: [passthrough('b', named)] },
@@ -67,7 +64,6 @@ describe('what Temporal stores of runs', () => {
       await fail(weir, tenant, secret);
       await pause(weir, tenant, secret);
       await deliver(weir, tenant, secret);
-      await park(weir, tenant, secret);
       // The engine has stored what is readable: the organization, by which operators search.
       await waitUntil(async () => isStored(tenant.organization));
       assert.equal(isStored(secret), false);
@@ -95,7 +91,7 @@ describe('what Temporal stores of runs', () => {
     }
   });
 
-  /** A run that fails inside its workflow task, and one whose model refuses, which is cancelled between two attempts. */
+  /** A run whose code fails, and one whose model refuses, which is cancelled between two attempts. */
   async function fail(weir: WebhookWeir, tenant: Tenant, secret: string): Promise<void> {
     const failing = await weir.createFlow(tenant, [code('a', `throw new Error("${secret} " + message);`)]);
     const { body } = await weir.call('POST', `${failing}/execute`, {
@@ -152,20 +148,5 @@ describe('what Temporal stores of runs', () => {
     await weir.pendingAttempt(id, 2);
     await weir.attemptNow(id);
     await weir.deliveryWhen(tenant, ({ status }) => status === 'succeeded', id);
-  }
-
-  /** A run that is parked, and goes on when its worker has none of it in memory. */
-  async function park(weir: WebhookWeir, tenant: Tenant, secret: string): Promise<void> {
-    await weir.stopWorker();
-    const flow = await weir.createFlow(tenant, [beside(llm('m', secret, 'demo/chat', { name: secret }))]);
-    const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: secret } });
-    const first = await startParkingWorker(weir, 1);
-    await waitUntil(async () => (await requestUnpark(weir.db, body.executionId)).length > 0);
-    await first.stop();
-    const second = await startParkingWorker(weir, 0);
-    await unparkRequestedRuns(weir);
-    const { body: ended } = await weir.finish(flow, body.executionId, tenant.key);
-    assert.equal(ended.status, 'completed');
-    await second.stop();
   }
 });

@@ -11,20 +11,18 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { reserveInputMemory } from '../../activities/attempts/reserve-memory.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
-import { requestUnpark } from '../../db/runs/parked-runs.ts';
 import { listTestCases, saveTestCase } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { startDemoModelServer } from '../../dev/demo-model/server.ts';
+import type { Step } from '../../flow/definition.ts';
 import { workflowIdOf } from '../../flow/run.ts';
 import type { Expectation } from '../../flow/test-case.ts';
 import { startTestRun } from '../../temporal/start-run.ts';
-import { unparkRequestedRuns } from '../../worker/duties/unpark-requested-runs.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
-import { startParkingWorker } from '../parking-worker.ts';
 import { startWebhookWeir } from '../webhooks.ts';
-import { CANCELLED_FLOWS, FLOWS, HISTORY_NAMES } from './recorded-flows.ts';
+import { CANCELLED_FLOWS, FAST_MODELS, FLOWS, HISTORY_NAMES } from './recorded-flows.ts';
 
 async function record(name: string, workflowId: string): Promise<void> {
   assert.ok(HISTORY_NAMES.includes(name), `${name} is missing in HISTORY_NAMES`);
@@ -86,6 +84,10 @@ async function runTests(): Promise<string> {
 const models = await startDemoModelServer();
 const weir = await startWebhookWeir({ env: { DEMO_BASE_URL: models.url } });
 const tenant = await weir.createTenant();
+for (const model of FAST_MODELS) {
+  const flow = await weir.createFlow(tenant, [llm('a', 'x', model)]);
+  await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: 'hello' } });
+}
 for (const [name, steps] of Object.entries(FLOWS)) {
   const flow = await weir.createFlow(tenant, steps);
   const { body } = await weir.call('POST', `${flow}/execute`, {
@@ -108,7 +110,7 @@ for (const [name, steps] of Object.entries(CANCELLED_FLOWS)) {
   await weir.finish(flow, body.executionId, tenant.key);
   await record(name, body.executionId);
 }
-// A provider that refuses for a while: it is asked again by a regular activity.
+// A provider that refuses for a while.
 const refusing = await weir.createFlow(tenant, [llm('a', 'x', 'demo/error-503'), passthrough('b')]);
 const { body: refused } = await weir.call('POST', `${refusing}/jobs`, {
   key: tenant.key,
@@ -154,18 +156,21 @@ const resumed = await weir.db
   .where('continues', '=', executionId)
   .executeTakeFirstOrThrow();
 await record('resumed', workflowIdOf({ executionId, ...resumed }));
-// Loops whose inputs can't be in hand at once: what they ask of these, and their blocks, wait on the task queue of blocks.
-const list = code('list', 'return Array(2).fill("x".repeat(50_000));');
-const looping = await weir.createFlow(tenant, [
-  list,
-  { type: 'loop', step_id: 'each', name: 'each', max_iterations: 2, body: [passthrough('a')] },
+// A code block and a loop whose input there is no memory for: they are rescheduled on timers.
+const each: Step = {
+  type: 'loop',
+  step_id: 'each',
+  name: 'each',
+  max_iterations: 2,
+  body: [passthrough('a')],
+};
+const rescheduling = await weir.createFlow(tenant, [
+  code('list', 'return Array(2).fill("x".repeat(50_000));'),
   {
-    type: 'loop',
-    step_id: 'again',
-    name: 'again',
-    max_iterations: 2,
-    until: { pointer: '/0', equals: 1 },
-    body: [code('b', 'return input;')],
+    type: 'parallel',
+    step_id: 'p',
+    name: 'p',
+    branches: { code: [code('b', 'return input.length;')], loop: [each] },
   },
 ]);
 const inHand = Promise.withResolvers<void>();
@@ -177,14 +182,14 @@ void reserveInputMemory(
   held,
   () => inHand.promise,
 );
-const { body: looped } = await weir.call('POST', `${looping}/jobs`, {
+const { body: rescheduled } = await weir.call('POST', `${rescheduling}/jobs`, {
   key: tenant.key,
   body: { message: 'hello' },
 });
 await setTimeout(2_000);
 inHand.resolve();
-await weir.finish(looping, looped.executionId, tenant.key);
-await record('waited-loop', looped.executionId);
+await weir.finish(rescheduling, rescheduled.executionId, tenant.key);
+await record('rescheduled', rescheduled.executionId);
 await record('run-tests', await runTests());
 const hook = weir.hooks[0] as WebhookReceiver;
 const ends = (id: string) =>
@@ -242,15 +247,5 @@ await weir.attemptNow(waited);
 await ends(waited);
 await setTimeout(500);
 await record('delivery-waited', waited);
-await weir.stopWorker();
-const parking = await startParkingWorker(weir, 1);
-const branches = { model: [llm('m', 'x', 'demo/chat')], other: [passthrough('n')] };
-const parting = await weir.createFlow(tenant, [{ type: 'parallel', step_id: 'p', name: 'p', branches }]);
-const parked = await weir.call('POST', `${parting}/jobs`, { key: tenant.key, body: { message: 'hello' } });
-while ((await requestUnpark(weir.db, parked.body.executionId)).length === 0) await setTimeout(50);
-await unparkRequestedRuns(weir);
-await weir.client.workflow.getHandle(parked.body.executionId).result();
-await record('parked', parked.body.executionId);
-await parking.stop();
 await weir.stop();
 await models.close();

@@ -2,6 +2,9 @@
 import type { Step } from '../../flow/definition.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 
+/** Models that are called before, so that they are known as fast: their calls are local activities. */
+export const FAST_MODELS = ['demo/chat', 'demo/slow-1500'];
+
 /** Flows that run to their end, by the name of the history. */
 export const FLOWS: { [name: string]: Step[] } = {
   empty: [],
@@ -46,46 +49,7 @@ export const FLOWS: { [name: string]: Step[] } = {
       body: [code('grow', 'return { n: (input.n ?? 0) + 1, text: "x".repeat(10_000) };')],
     },
   ],
-  // More than the sandbox has processes: some wait on the task queue of blocks.
-  'waited-code': [
-    {
-      type: 'parallel',
-      step_id: 'p',
-      name: 'p',
-      branches: Object.fromEntries(
-        Array.from({ length: 4 }, (_, n) => [
-          `b${n}`,
-          [code(`c${n}`, 'for (let i = 0; i < 1e7; i++); return 1;')],
-        ]),
-      ),
-    },
-  ],
   'failed-code': [passthrough('a'), code('b', 'throw new Error("no");')],
-  // One activity runs several short blocks.
-  'ran-ahead': [
-    passthrough('a'),
-    code('b', 'return input;'),
-    llm('c', '{{previous_output}}', 'demo/chat'),
-    code('list', 'return [1, 2];'),
-    {
-      type: 'loop',
-      step_id: 'l',
-      name: 'l',
-      max_iterations: 2,
-      body: [passthrough('d'), code('e', 'return input;')],
-    },
-    code('f', 'return input;'),
-    passthrough('g'),
-  ],
-  // These may be model calls, the last of which goes on in an activity of its own.
-  'model-ahead': [
-    passthrough('a'),
-    llm('b', '{{previous_output}}', 'demo/chat'),
-    code('c', 'return input;'),
-    llm('d', 'x', 'demo/slow-3000'),
-    passthrough('e'),
-  ],
-  'failed-ahead': [passthrough('a'), code('b', 'throw new Error("no");'), passthrough('c')],
   'failed-branch': [
     {
       type: 'parallel',
@@ -97,15 +61,19 @@ export const FLOWS: { [name: string]: Step[] } = {
       },
     },
   ],
-  'model-in-task': [llm('a', '{{message}}', 'demo/chat'), llm('b', '{{previous_output}}', 'demo/chat')],
-  'model-taken-over': [llm('a', 'x', 'demo/slow-3000'), llm('b', '{{previous_output}}', 'demo/chat')],
+  'model-local': [llm('a', '{{message}}', 'demo/chat'), llm('b', '{{previous_output}}', 'demo/chat')],
+  'model-regular': [llm('a', 'x', 'demo/slow-3000'), llm('b', '{{previous_output}}', 'demo/chat')],
   'not-an-array': [{ type: 'loop', step_id: 'l', name: 'l', max_iterations: 5, body: [passthrough('x')] }],
 };
 
 /** Flows that are cancelled while they wait. */
 export const CANCELLED_FLOWS: { [name: string]: Step[] } = {
   'cancelled-model': [code('a', 'return 1;'), llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
-  'cancelled-taken-over': [llm('wait', 'x', 'demo/slow-60000'), passthrough('b')],
+  'cancelled-local-model': [
+    llm('a', 'x', 'demo/slow-1500'),
+    llm('wait', 'x', 'demo/slow-1500'),
+    passthrough('b'),
+  ],
   'cancelled-code': [code('spin', 'for (;;);', { processor_config: { timeout_ms: 30_000 } })],
 };
 
@@ -116,12 +84,11 @@ export const HISTORY_NAMES = [
   'model-refused',
   'paused',
   'resumed',
-  'waited-loop',
+  'rescheduled',
   'run-tests',
   'callback',
   'delivery-postponed',
   'delivery-retried',
   'delivery-failed',
   'delivery-waited',
-  'parked',
 ];

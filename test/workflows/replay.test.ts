@@ -6,14 +6,11 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import type { Config } from '../../platform/config/config.ts';
 import { createDataConverter } from '../../temporal/data-converter.ts';
 import { installRuntime } from '../../temporal/install-runtime.ts';
-import { encodeFailures } from '../../worker/queue-worker.ts';
-import { createRunSinks } from '../../worker/run-sinks.ts';
+import { withSettings } from '../../worker/queue-worker.ts';
 import { testWorkflowBundle } from '../workflow-bundle.ts';
 import { HISTORY_NAMES } from './recorded-flows.ts';
 
 const HISTORIES = path.join(import.meta.dirname, '..', 'histories');
-/** A replay calls none of them, and complains when they are not there. */
-const UNUSED_SINKS = createRunSinks({ freePlace: () => assert.fail('a replay frees no place') });
 
 describe('replay', () => {
   const files = readdirSync(HISTORIES).filter((file) => file.endsWith('.json'));
@@ -36,11 +33,12 @@ describe('replay', () => {
       workflowId: file,
       history: JSON.parse(readFileSync(path.join(HISTORIES, file), 'utf8')),
     }));
+    // A history replays under any settings.
+    const settings = { temporalEncryption, heartbeatTimeoutMs: 1_000 };
     const results = Worker.runReplayHistories(
       {
-        workflowBundle: await encodeFailures({ temporalEncryption }, await testWorkflowBundle()),
+        workflowBundle: await withSettings(settings, await testWorkflowBundle()),
         dataConverter: createDataConverter({ temporalEncryption }),
-        sinks: UNUSED_SINKS,
       },
       histories,
     );
@@ -56,10 +54,7 @@ describe('replay', () => {
     const history = JSON.parse(readFileSync(path.join(HISTORIES, 'parallel.json'), 'utf8'));
     const text = JSON.stringify(history).replaceAll('"callModel"', '"other"');
     await assert.rejects(
-      Worker.runReplayHistory(
-        { workflowBundle: await testWorkflowBundle(), sinks: UNUSED_SINKS },
-        JSON.parse(text),
-      ),
+      Worker.runReplayHistory({ workflowBundle: await testWorkflowBundle() }, JSON.parse(text)),
       DeterminismViolationError,
     );
   });

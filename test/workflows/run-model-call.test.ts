@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import type { InTaskTimes } from '../../activities/held-model-calls.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { llm } from '../blocks.ts';
 import { answer, type FakeModelServer, hang, respond, startFakeModelServer } from '../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 
-const NEVER_MS = 600_000;
-/** Settings under which no machine is too slow or too fast for what a test is about. */
-const SHORT: InTaskTimes = { maxMs: NEVER_MS, slowMs: NEVER_MS };
-const LONG: InTaskTimes = { maxMs: 1, slowMs: NEVER_MS };
+/** With these, every model is fast, or slow, once it has answered. */
+const FAST_MS = 600_000;
+const SLOW_MS = 0;
 
 describe('a model call', () => {
   let models: FakeModelServer;
@@ -21,14 +18,17 @@ describe('a model call', () => {
     models = await startFakeModelServer();
   });
   after(() => models.close());
-  beforeEach(() => {
-    models.calls.splice(0);
-  });
+  beforeEach(() => models.reset());
   afterEach(() => weir.stop());
 
-  const begin = async (inTaskTimes: InTaskTimes) => {
-    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl }, inTaskTimes });
+  /** Starts a Weir in which the model has answered once. */
+  const begin = async (fastModelMs: number) => {
+    weir = await startWeir({ env: { DEMO_BASE_URL: models.provider.baseUrl }, fastModelMs });
     tenant = await weir.createTenant();
+    models.will(answer('first'));
+    const flow = await ask();
+    await finish(flow, await start(flow));
+    models.calls.splice(0);
   };
   const start = async (flow: string) =>
     (await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } })).body
@@ -57,62 +57,111 @@ describe('a model call', () => {
       steps.map((stepId) => llm(stepId, 'x', 'demo/chat')),
     );
 
-  it('that is short is recorded in one activity of the task with those after it, and charged once', async () => {
-    await begin(SHORT);
+  it('of a model that has answered fast is a local activity, and charged once', async () => {
+    await begin(FAST_MS);
     const flow = await ask(['first', 'second']);
-    // On a busy machine, the first call may take so long that the second is not in its activity.
-    const { executionId, history } = await waitUntil(async () => {
-      models.will(answer('one'), answer('two'));
-      const executionId = await start(flow);
-      assert.equal((await finish(flow, executionId)).result, 'two');
-      const history = await events(executionId);
-      const markers = history.filter((event) => event.markerRecordedEventAttributes);
-      return markers.length === 1 && { executionId, history };
-    });
+    models.will(answer('one'), answer('two'));
+    const executionId = await start(flow);
+    assert.equal((await finish(flow, executionId)).result, 'two');
+    const history = await events(executionId);
     assert.deepEqual(await scheduled(executionId), []);
-    assert.equal(history.filter((event) => event.workflowTaskCompletedEventAttributes).length, 1);
+    assert.equal(history.filter((event) => event.markerRecordedEventAttributes).length, 2);
     assert(!history.some((event) => event.upsertWorkflowSearchAttributesEventAttributes));
     assert.equal(await charges(executionId), 2);
   });
 
-  it('that is long goes on in its process, where an activity takes it over, and is made and charged once', async () => {
-    await begin(LONG);
+  for (const [model, fastMs, name] of [
+    ['of a model that is slow', SLOW_MS, 'demo/chat'],
+    ['of a model that has not answered yet', FAST_MS, 'demo/other'],
+  ] as const)
+    it(`${model} is a regular activity with the fairness key of its organization`, async () => {
+      await begin(fastMs);
+      models.will(answer('one'));
+      const flow = await weir.createFlow(tenant, [llm('ask', 'x', name)]);
+      const executionId = await start(flow);
+      assert.equal((await finish(flow, executionId)).result, 'one');
+      assert.deepEqual(await scheduled(executionId), [weir.config.taskQueue]);
+      const keys = (await events(executionId)).flatMap(
+        ({ activityTaskScheduledEventAttributes: activity }) => activity?.priority?.fairnessKey ?? [],
+      );
+      assert.deepEqual(keys, [tenant.organization.toUpperCase()]);
+    });
+
+  it('of a fast model that turns slow stays where it began, and the next is a regular activity', async () => {
+    await begin(1_000);
     models.will(hang);
     const asked = models.nextCall();
     const flow = await ask();
     const executionId = await start(flow);
     const response = await asked;
-    const activity = await waitUntil(() => pending(executionId));
-    assert.deepEqual([activity.activityId, activity.activityType?.name], ['ask', 'callModel']);
+    // As soon as it takes too long, the model counts as slow.
+    const next = await waitUntil(async () => {
+      models.will(answer('next'));
+      const id = await start(flow);
+      await finish(flow, id);
+      return (await scheduled(id)).length > 0 && id;
+    });
+    assert.equal((await finish(flow, next)).result, 'next');
     answer('done')(response);
-    const { result, blocks } = await finish(flow, executionId);
-    assert.deepEqual([result, blocks[0].attempts], ['done', 1]);
-    const [queue = ''] = await scheduled(executionId);
-    assert(queue.startsWith(`${weir.config.taskQueue}-calls-`), queue);
-    assert.deepEqual([models.calls.length, await charges(executionId)], [1, 1]);
+    assert.equal((await finish(flow, executionId)).result, 'done');
+    assert.deepEqual(await scheduled(executionId), []);
   });
 
-  for (const [phase, times] of [
-    ['inside its workflow task', undefined],
-    ['that was taken over', LONG],
-  ] as const)
-    it(`${phase} is aborted when its run is cancelled, and charged nothing`, async () => {
-      await begin(times ?? { maxMs: 1_500, slowMs: NEVER_MS });
+  for (const [kind, fastMs] of [
+    ['local', FAST_MS],
+    ['regular', SLOW_MS],
+  ] as const) {
+    it(`as a ${kind} activity is aborted within 2 s when its run is cancelled, and charged nothing`, async () => {
+      await begin(fastMs);
       models.will(hang);
       const asked = models.nextCall();
       const flow = await ask();
       const executionId = await start(flow);
       const closed = once(await asked, 'close');
-      if (times) await waitUntil(async () => (await pending(executionId))?.lastStartedTime);
-      assert.equal((await cancel(flow, executionId)).status, 202);
+      if (kind === 'regular') await waitUntil(async () => (await pending(executionId))?.lastStartedTime);
+      const cancelled = await cancel(flow, executionId);
+      assert.equal(cancelled.status, 202, JSON.stringify(cancelled.body));
+      await closed;
       const { status, errorMessage } = await finish(flow, executionId);
       assert.deepEqual([status, errorMessage], ['failed', 'The run was cancelled.']);
-      await closed;
       assert.deepEqual([models.calls.length, await charges(executionId)], [1, 0]);
     });
 
-  it('that the provider refuses at first goes on as an activity, with the refusal counted and shown', async () => {
-    await begin(SHORT);
+    it(`as a ${kind} activity is finished by a worker that is asked to stop`, async () => {
+      await begin(fastMs);
+      models.will(hang);
+      const asked = models.nextCall();
+      const flow = await ask();
+      const executionId = await start(flow);
+      const response = await asked;
+      if (kind === 'regular') await waitUntil(async () => (await pending(executionId))?.lastStartedTime);
+      const stopped = weir.stopWorker();
+      answer('done')(response);
+      await stopped;
+      await weir.startWorker();
+      assert.equal((await finish(flow, executionId)).result, 'done');
+      assert.deepEqual([models.calls.length, await charges(executionId)], [1, 1]);
+    });
+  }
+
+  it('in a parallel step is aborted as soon as another branch fails', async () => {
+    await begin(FAST_MS);
+    models.will(hang, respond(400, { error: { message: 'no' } }));
+    const asked = models.nextCall();
+    const branches = {
+      a: [llm('ask', 'x', 'demo/chat')],
+      b: [llm('other', 'x', 'demo/chat')],
+    };
+    const flow = await weir.createFlow(tenant, [{ type: 'parallel', step_id: 'p', name: 'p', branches }]);
+    const executionId = await start(flow);
+    const closed = once(await asked, 'close');
+    assert.equal((await finish(flow, executionId)).status, 'failed');
+    await closed;
+    assert.equal(await charges(executionId), 0);
+  });
+
+  it('that the provider refuses at first goes on as a regular activity, with the refusal counted and shown', async () => {
+    await begin(FAST_MS);
     models.will(respond(429, { error: { message: 'busy' } }, { 'retry-after': '2' }), answer('done'));
     const flow = await ask();
     const executionId = await start(flow);
@@ -131,40 +180,9 @@ describe('a model call', () => {
     assert.deepEqual(await scheduled(executionId), [weir.config.taskQueue]);
   });
 
-  it('that was begun ahead and is long is taken over from the activity of the block before it', async () => {
-    await begin({ maxMs: 1_500, slowMs: NEVER_MS });
-    const second = Promise.withResolvers<ServerResponse>();
-    models.will(answer('one'), second.resolve);
-    const flow = await ask(['before', 'ask']);
-    const executionId = await start(flow);
-    // On a busy machine, the block before may have an activity of its own.
-    const activity = await waitUntil(async () => {
-      const activity = await pending(executionId);
-      return activity?.activityId === 'ask' && activity;
-    });
-    assert.equal(activity.activityType?.name, 'callModel');
-    answer('done')(await second.promise);
-    assert.equal((await finish(flow, executionId)).result, 'done');
-    assert.deepEqual([models.calls.length, await charges(executionId)], [2, 2]);
-  });
-
-  it('that was begun ahead and refused goes on as an activity, with the refusal counted', async () => {
-    await begin(SHORT);
-    models.will(answer('one'), respond(429, {}, { 'retry-after': '1' }), answer('done'));
-    const flow = await ask(['before', 'ask']);
-    const executionId = await start(flow);
-    const { result, blocks } = await finish(flow, executionId);
-    assert.deepEqual(
-      [result, blocks.map(({ attempts }: { attempts: number }) => attempts)],
-      ['done', [1, 2]],
-    );
-    assert.deepEqual([models.calls.length, await charges(executionId)], [3, 2]);
-    assert.deepEqual(await scheduled(executionId), [weir.config.taskQueue]);
-  });
-
-  it('that is refused after one that was lost with its workflow task is counted with both', async () => {
-    await begin(SHORT);
-    models.will(hang, respond(429, {}, { 'retry-after': '1' }), answer('done'));
+  it('that follows one lost with its workflow task counts both', async () => {
+    await begin(FAST_MS);
+    models.will(hang, answer('done'));
     const asked = models.nextCall();
     const flow = await ask(['before', 'ask']);
     const executionId = await start(flow);
@@ -175,51 +193,16 @@ describe('a model call', () => {
     const { blocks } = await finish(flow, executionId);
     assert.deepEqual(
       blocks.map(({ attempts }: { attempts: number }) => attempts),
-      [1, 3],
+      [1, 2],
     );
   });
 
-  it('whose answers cannot be read is given up at the third, the one inside the task counted', async () => {
-    await begin(SHORT);
+  it('whose answers cannot be read is given up at the third, the local one counted', async () => {
+    await begin(FAST_MS);
     const garbled = respond(200, '{"choices": [', { 'retry-after': '0' });
     models.will(garbled, garbled, garbled);
     const flow = await ask();
     const { status, blocks } = await finish(flow, await start(flow));
     assert.deepEqual([status, blocks[0].attempts, models.calls.length], ['failed', 3, 3]);
   });
-
-  it('of a model that is known to be slow is an activity from the start', async () => {
-    await begin({ maxMs: NEVER_MS, slowMs: 0 });
-    models.will(answer('one'), answer('two'));
-    const flow = await ask();
-    const first = await start(flow);
-    assert.equal((await finish(flow, first)).result, 'one');
-    const second = await start(flow);
-    assert.equal((await finish(flow, second)).result, 'two');
-    assert.deepEqual([await scheduled(first), await scheduled(second)], [[], [weir.config.taskQueue]]);
-    const keys = (await events(second)).flatMap(
-      ({ activityTaskScheduledEventAttributes: activity }) => activity?.priority?.fairnessKey ?? [],
-    );
-    assert.deepEqual(keys, [tenant.organization.toUpperCase()], 'it takes no turn of its organization');
-  });
-
-  for (const [phase, times] of [
-    ['inside its workflow task', SHORT],
-    ['that was taken over', LONG],
-  ] as const)
-    it(`${phase} is finished by a worker that is asked to stop`, async () => {
-      await begin(times);
-      models.will(hang);
-      const asked = models.nextCall();
-      const flow = await ask();
-      const executionId = await start(flow);
-      const response = await asked;
-      if (times === LONG) await waitUntil(async () => (await pending(executionId))?.lastStartedTime);
-      const stopped = weir.stopWorker();
-      answer('done')(response);
-      await stopped;
-      await weir.startWorker();
-      assert.equal((await finish(flow, executionId)).result, 'done');
-      assert.deepEqual([models.calls.length, await charges(executionId)], [1, 1]);
-    });
 });

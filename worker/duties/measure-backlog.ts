@@ -4,17 +4,18 @@ import type { Db } from '../../db/connect.ts';
 import { findBacklog } from '../../db/upkeep/list-unfinished.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { webhookTaskQueue } from '../../flow/delivery.ts';
-import { blockTaskQueue } from '../../flow/run.ts';
+import { RUN_FLOW } from '../../flow/run.ts';
 import { lasting } from '../../platform/observability/metrics/instruments.ts';
 import { creditsReserved, oldestDueDelivery } from '../../platform/observability/metrics/run-metrics.ts';
 import {
   backlog,
   backlogAge,
   failingWorkflows,
-  parkedRuns,
+  runsLosingWorkers,
 } from '../../platform/observability/metrics/worker-metrics.ts';
 import { askEngine } from '../../temporal/ask-engine.ts';
 import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
+import { countProblems, type Problems } from '../../temporal/list-problems.ts';
 import { countFailingWorkflows } from './tell-failing-workflow-tasks.ts';
 
 export const MEASURE_EVERY_MS = 15_000;
@@ -24,7 +25,7 @@ const LAST_MS = 120_000;
 const tasks = lasting(backlog, LAST_MS);
 const ages = lasting(backlogAge, LAST_MS);
 const oldestDue = lasting(oldestDueDelivery, LAST_MS);
-const parked = lasting(parkedRuns, LAST_MS);
+const losing = lasting(runsLosingWorkers, LAST_MS);
 const reserved = lasting(creditsReserved, LAST_MS);
 const failing = lasting(failingWorkflows, LAST_MS);
 
@@ -33,13 +34,11 @@ type Stats = { count: number; ageSeconds: number };
 
 /** Looks at what waits, in the database and in the engine. */
 export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<void> {
-  const { oldestDueSeconds, parkedRuns, reservedMicrocredits } = await findBacklog(db);
+  const { oldestDueSeconds, losingWorkers, reservedMicrocredits } = await findBacklog(db);
   oldestDue.set([{ value: oldestDueSeconds }]);
-  parked.set([{ value: parkedRuns }]);
   reserved.set([{ value: reservedMicrocredits / MICROCREDITS_PER_CREDIT }]);
   const queues = [
     { queue: 'runs', name: taskQueue, types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },
-    { queue: 'blocks', name: blockTaskQueue(taskQueue), types: [ACTIVITY_TASKS] },
     { queue: 'webhooks', name: webhookTaskQueue(taskQueue), types: [WORKFLOW_TASKS, ACTIVITY_TASKS] },
   ];
   const found = await Promise.all(
@@ -55,6 +54,13 @@ export async function measureBacklog({ db, client, taskQueue }: Deps): Promise<v
   tasks.set(found.map(({ labels, count }) => ({ labels, value: count })));
   ages.set(found.map(({ labels, age }) => ({ labels, value: age })));
   failing.set([{ value: await countFailingWorkflows({ client, taskQueue }) }]);
+  const timedOut: Problems = {
+    problem: 'WorkflowTaskTimedOut',
+    taskQueues: [taskQueue],
+    workflowType: RUN_FLOW,
+  };
+  const losingInTask = await askEngine(client, () => countProblems(client, timedOut));
+  losing.set([{ value: losingWorkers + losingInTask }]);
 }
 
 async function askStats(client: Client, name: string, taskQueueType: number): Promise<Stats> {

@@ -7,21 +7,17 @@ import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
 import { deleteDefinitions, deleteDraftSnapshots } from '../../db/upkeep/delete-definitions.ts';
 import { dropPartitions } from '../../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
-import type { Config } from '../../platform/config/config.ts';
 import { createEngineClaim } from './create-engine-claim.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
 import { MEASURE_EVERY_MS, measureBacklog } from './measure-backlog.ts';
-import { parkRunsLosingWorkers } from './park-runs-losing-workers.ts';
 import { preparePartitionsApart } from './prepare-partitions-apart.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
-import { reconcileParked } from './reconcile-parked.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTestRuns } from './reconcile-test-runs.ts';
 import { removeObjects } from './remove-objects.ts';
 import { type Duty, repeatDuty } from './repeat-duty.ts';
 import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
 import { tellFailingWorkflowTasks } from './tell-failing-workflow-tasks.ts';
-import { unparkRequestedRuns } from './unpark-requested-runs.ts';
 
 /** A younger run is left alone. */
 const QUIET_SECONDS = 30;
@@ -39,7 +35,6 @@ type Deps = {
   databaseUrl: string;
   client: Client;
   taskQueue: string;
-  deployment?: Config['deployment'];
   retentionDays: number | undefined;
   /** Whether this process has metrics: what waits is asked for them alone. */
   measures?: boolean | undefined;
@@ -64,27 +59,9 @@ function duties(deps: Deps): Duty[] {
       perform: all((signal) => reconcileRuns(deps, QUIET_SECONDS, signal)),
     },
     {
-      name: 'Parking runs that lose their workers',
-      everyMs: EVERY_MINUTE_MS,
-      mayPerform,
-      perform: all((signal) => parkRunsLosingWorkers(deps, signal)),
-    },
-    {
       name: 'Looking for failing workflow tasks',
       everyMs: EVERY_MINUTE_MS,
       perform: all(() => tellFailingWorkflowTasks(deps)),
-    },
-    {
-      name: 'Unparking runs',
-      everyMs: EVERY_MS,
-      mayPerform,
-      perform: all((signal) => unparkRequestedRuns(deps, signal)),
-    },
-    {
-      name: 'Reconciling parked runs',
-      everyMs: EVERY_TEN_MINUTES_MS,
-      mayPerform,
-      perform: all((signal) => reconcileParked(deps, signal)),
     },
     {
       name: 'Cancelling what deleted projects left',

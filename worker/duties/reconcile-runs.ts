@@ -1,6 +1,5 @@
 // No accepted run is ever lost: finds runs whose row says `started` and whose workflow is missing or has ended.
 import { findRunStarts, isOperatorsRetry } from '../../db/runs/find-run-starts.ts';
-import { unparkRun } from '../../db/runs/parked-runs.ts';
 import { CANCELLED } from '../../flow/run.ts';
 import { log } from '../../platform/observability/log.ts';
 import { endRun } from '../../temporal/cancel-workflow.ts';
@@ -58,8 +57,6 @@ async function reconcileRun(deps: EngineDeps, run: Reconciled): Promise<boolean>
     // Not eagerly, so that runs which already wait for a worker come first.
     if (start?.status !== 'started') return false;
     await startRun({ client, taskQueue }, start, { eagerly: false });
-    // The workflow that was parked is gone: this one begins anew.
-    await unparkRun(db, id);
     return true;
   }
   const reason =

@@ -164,6 +164,7 @@ function toContext({ flow, requestId }: CallRequest<unknown>, { flowVersionId, m
     requestId,
     input,
     completed: new Set<string>(),
+    lostWorkers: new Map<string, number>(),
     cancelled: false,
     mode,
     startedAt: new Date(),

@@ -67,12 +67,9 @@ export function engineMetricsOver(
   };
 }
 
-/** The task queue of a process's own model calls ends in the process's id, which no label may have. */
-const CALLS_QUEUE = /-calls-[0-9a-f-]{36}"/g;
-
 /** Reads what the SDK serves; '' while it does not, as before its start. */
 export async function readEngineMetrics(port: number): Promise<string> {
-  const text = await new Promise<string>((resolve, reject) => {
+  return new Promise<string>((resolve, reject) => {
     const signal = AbortSignal.timeout(READ_MAX_MS);
     // Not `fetch`, which a proxy of the environment might take elsewhere.
     const asked = request({ host: LOOPBACK, port, path: '/metrics', signal }, (response) => {
@@ -89,5 +86,4 @@ export async function readEngineMetrics(port: number): Promise<string> {
     asked.on('error', reject);
     asked.end();
   }).catch(() => '');
-  return text.replace(CALLS_QUEUE, '-calls"');
 }

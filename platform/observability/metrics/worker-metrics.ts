@@ -42,10 +42,10 @@ export const backlogAge = gauge({
   labels: ['queue'],
 });
 
-export const parkedRuns = gauge({
-  name: 'weir.run.parked',
+export const runsLosingWorkers = gauge({
+  name: 'weir.run.losing_workers',
   unit: '{run}',
-  description: 'Runs that are parked until an operator resumes them, counted up to 10,000.',
+  description: 'Runs whose workers are lost again and again under one block or workflow task.',
 });
 
 export const failingWorkflows = gauge({

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  type ActivityMemory,
-  orBusy,
-  reserveInputMemory,
-} from '../../../activities/attempts/reserve-memory.ts';
+import { NoRoom } from '../../../activities/attempts/no-room.ts';
+import { type ActivityMemory, reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
 import { enforceSchema } from '../../../activities/values/enforce-schema.ts';
-import { BUSY } from '../../../flow/run.ts';
 import { ACTIVITIES_SHARE_BYTES, createLargeValues } from '../../../platform/large-values/large-values.ts';
 
 describe('an activity that holds an input', () => {
@@ -16,19 +12,22 @@ describe('an activity that holds an input', () => {
 
   it('gives its memory back when it drops the input, once', async () => {
     await work(false, async ({ giveBackInput }) => {
-      assert.equal(await work(false, async () => 'inner'), BUSY);
+      await assert.rejects(
+        work(false, async () => 'inner'),
+        NoRoom,
+      );
       giveBackInput();
       assert.equal(await work(false, async () => 'inner'), 'inner');
     });
     assert.equal(await work(false, async () => 'next'), 'next');
   });
 
-  it('is busy where its schema would have to wait and it may not', async () => {
+  it('throws NoRoom, and gives its memory back, where its schema would have to wait and it may not', async () => {
     const validator = { validate: async () => [], validateBriefly: async () => undefined };
     const check = (mayWait: boolean) =>
-      orBusy({ mayWait }, () =>
-        work(mayWait, () => enforceSchema(validator, 'input', { type: 'string' }, 'x', { mayWait })),
-      );
-    assert.deepEqual([await check(true), await check(false)], [undefined, BUSY]);
+      work(mayWait, () => enforceSchema(validator, 'input', { type: 'string' }, 'x', { mayWait }));
+    await check(true);
+    await assert.rejects(check(false), NoRoom);
+    assert.equal(await work(false, async () => 'next'), 'next');
   });
 });

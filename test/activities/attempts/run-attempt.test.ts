@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { CancelledFailure } from '@temporalio/activity';
+import { type ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { countLostWorkers } from '../../../activities/attempts/delay-after-lost-workers.ts';
 import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
 import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
+import { NoRoom } from '../../../activities/attempts/no-room.ts';
 import { type Attempt, REFUSALS_MAX } from '../../../activities/attempts/run-attempt.ts';
 import { SandboxUnavailable } from '../../../activities/code/sandbox-errors.ts';
 import type { Refusal } from '../../../db/runs/blocks-under-way.ts';
@@ -9,11 +11,13 @@ import { ServiceError } from '../../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY } from '../../../flow/limits.ts';
 import { captureLog } from '../../capture-log.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
+import { attemptOf } from '../attempt-of.ts';
 import { Activity, type Work } from './repeated-activity.ts';
 
 const refuse: Work = () => Promise.reject(new ModelUnavailable('busy'));
 const breakDown: Work = () => Promise.reject(new Error('connect ECONNREFUSED'));
-const HOLDS_BACK = { isBlock: true };
+const OF_BLOCK = { isBlock: true };
+const DELAYED = 'DELAYED_AFTER_LOST_WORKERS';
 
 describe('an attempt of an activity', () => {
   let activity: Activity;
@@ -61,6 +65,20 @@ describe('an attempt of an activity', () => {
     for (let time = 2; time < ATTEMPTS_OF_A_DAY; time += 1)
       assert.equal((await activity.attempt(breakDown)).nonRetryable, false, `after ${time}`);
     assert.equal((await activity.attempt(breakDown)).nonRetryable, true);
+  });
+
+  it('that finds no room is rescheduled, later each time, and is no fault', async () => {
+    const captured = captureLog();
+    const failures: ApplicationFailure[] = [];
+    for (let time = 0; time < 10; time += 1)
+      failures.push(await activity.attempt(() => Promise.reject(new NoRoom())));
+    captured.stop();
+    const delays = failures.map(({ nextRetryDelay }) => Number(nextRetryDelay));
+    // A shorter one would keep the workflow task.
+    assert(Math.min(...delays) > 1_000, `${delays}`);
+    assert.deepEqual([delays, delays.at(-1)], [delays.toSorted((a, b) => a - b), 30_000]);
+    assert(failures.every(({ type, nonRetryable }) => type === 'WAITS_FOR_SLOT' && !nonRetryable));
+    assert.deepEqual(captured.lines, []);
   });
 
   it('counts what the provider refuses, and nothing that fails for reasons of the service', async () => {
@@ -148,6 +166,14 @@ describe('an attempt of an activity', () => {
     });
   });
 
+  it('reports what it keeps at once, so that the engine has it when the worker is lost', async () => {
+    await activity.attempt((attempt) => {
+      attempt.keep({ output: 'paid' });
+      assert.deepEqual(activity.details?.kept, { output: 'paid' });
+      return breakDown(attempt);
+    });
+  });
+
   it('keeps nothing that is too large for a heartbeat', async () => {
     await activity.attempt((attempt) => {
       attempt.keep({ output: 'x'.repeat(300_000) });
@@ -158,63 +184,69 @@ describe('an attempt of an activity', () => {
 
   it('that a stopping worker cuts off is repeated at once by another, and counts for nothing', async () => {
     activity.stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
-    const failure = await activity.attempt(async ({ signal }) => signal.throwIfAborted(), HOLDS_BACK);
+    const failure = await activity.attempt(async ({ signal }) => signal.throwIfAborted(), OF_BLOCK);
     assert.deepEqual([failure.type, failure.nonRetryable ?? false], ['WORKER_SHUTDOWN', false]);
     const none = { refusals: 0, unreadable: 0, turnedAway: 0, lostInTask: 0, heldAfter: 0 };
     assert.deepEqual(activity.details, { ...none, ended: 1 });
   });
 
   describe('under which workers are lost', () => {
-    it('waits longer and longer before it runs again, and is parked in the end', async () => {
+    it('waits longer and longer before it runs again, up to 10 minutes, and does not fail', async () => {
       const waits: unknown[] = [];
       let ran = 0;
-      for (let parked = false; !parked; ) {
+      while (waits.length < 20) {
         const before = activity.details;
-        const { type, nextRetryDelay } = await activity.attempt((attempt) => {
+        const { type, nextRetryDelay, nonRetryable } = await activity.attempt((attempt) => {
           ran += 1;
           return breakDown(attempt);
-        }, HOLDS_BACK);
-        // One that ran was killed before it could tell.
+        }, OF_BLOCK);
+        assert.notEqual(nonRetryable, true);
+        // An attempt that ran was killed before it could report.
         if (type === 'Error') activity.details = before;
-        if (type === 'HELD_BACK') waits.push(nextRetryDelay);
-        parked = type === 'PARKED';
+        if (type === DELAYED) waits.push(nextRetryDelay);
       }
-      assert.equal(ran, 12);
+      assert.equal(ran, 25);
       assert.deepEqual(
         waits,
-        [1, 2, 4, 8, 16, 32].map((minutes) => minutes * 60_000),
+        [1, 2, 4, 8, ...Array.from({ length: 16 }, () => 10)].map((minutes) => minutes * 60_000),
       );
     });
 
-    it('is logged to wait, or to be parked, with its run and what an operator can do', async () => {
+    it('waits as long where it is local, once each time that its workflow task begins anew', () => {
+      const begin = (lost: number, begun: number) => {
+        const attempt = { ...attemptOf(begun), isLocal: true };
+        try {
+          countLostWorkers(attempt, lost);
+        } catch (error) {
+          return (error as ApplicationFailure).nextRetryDelay;
+        }
+        return `attempt ${attempt.number}`;
+      };
+      assert.deepEqual(
+        [begin(0, 1), begin(5, 1), begin(6, 1), begin(6, 2), begin(50, 1)],
+        ['attempt 1', 'attempt 6', 60_000, 'attempt 7', 600_000],
+      );
+    });
+
+    it('is logged to wait, with its run', async () => {
       const { lines, stop } = captureLog();
       try {
         activity.attempts = 6;
-        await activity.attempt(breakDown, HOLDS_BACK);
-        activity.attempts = 12;
-        activity.details = undefined;
-        await activity.attempt(breakDown, HOLDS_BACK);
+        await activity.attempt(breakDown, OF_BLOCK);
       } finally {
         stop();
       }
       assert.deepEqual(
-        lines.map(({ workflow_id, activity, msg }) => [workflow_id, activity, msg]),
-        [
-          ['run-1', 'callModel', 'The worker was lost during 6 attempts: the next one is delayed.'],
-          [
-            'run-1',
-            'callModel',
-            'The worker was lost during 12 attempts: the run is parked until an operator resumes it (weir operator runs resume).',
-          ],
-        ],
+        lines.map(({ level, workflow_id, activity, msg }) => [level, workflow_id, activity, msg]),
+        [['warn', 'run-1', 'callModel', 'The worker was lost during 6 attempts: the next one is delayed.']],
       );
     });
 
     it('is not delayed for what failed otherwise', async () => {
       for (let failed = 0; failed < 50; failed += 1)
-        assert.equal((await activity.attempt(breakDown, HOLDS_BACK)).type, 'Error');
+        assert.equal((await activity.attempt(breakDown, OF_BLOCK)).type, 'Error');
       activity.lose();
-      assert.equal((await activity.attempt(breakDown, HOLDS_BACK)).type, 'Error');
+      assert.equal((await activity.attempt(breakDown, OF_BLOCK)).type, 'Error');
     });
   });
 });

@@ -9,7 +9,7 @@ import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import type { Answer, Tenant, Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
-import { waitUntil } from '../../wait-until.ts';
+import { untilRescheduled } from '../../until-rescheduled.ts';
 
 const LARGE = 'x'.repeat(256 * 1024);
 
@@ -68,31 +68,22 @@ describe('large values of one organization', () => {
     return resolve;
   }
 
-  /** The activity that a run waits for outside of its workflow task. */
-  async function pendingActivity(executionId: string): Promise<string | null | undefined> {
-    const pending = await waitUntil(async () => {
-      const { raw } = await weir.client.workflow.getHandle(executionId).describe();
-      return raw.pendingActivities?.[0];
-    });
-    return pending.activityType?.name;
-  }
-
   const body = [passthrough('each')];
   const list = code('list', `return Array(2).fill({ text: "${'x'.repeat(100_000)}" });`);
   const loop = { type: 'loop', step_id: 'loop', name: 'loop', max_iterations: 2, body } as const;
   const until = { pointer: '/0/none', equals: 1 };
-  const cases: [string, string, Step[], string][] = [
-    ['a passthrough', 'passThrough', [passthrough('a')], LARGE],
-    ['a code block', 'runCode', [code('a', 'return input.length;')], LARGE],
-    ['a loop over an array', 'inspectValue', [list, loop], 'm'],
-    ['the condition of a loop', 'checkCondition', [{ ...loop, body: [list], until }], 'm'],
+  const cases: [string, Step[], string][] = [
+    ['a passthrough', [passthrough('a')], LARGE],
+    ['a code block', [code('a', 'return input.length;')], LARGE],
+    ['a loop over an array', [list, loop], 'm'],
+    ['the condition of a loop', [{ ...loop, body: [list], until }], 'm'],
   ];
-  for (const [name, activity, steps, message] of cases)
-    it(`wait as the input of ${name} on a queue of their own, and go on`, async () => {
+  for (const [name, steps, message] of cases)
+    it(`have a run with the input of ${name} rescheduled, which goes on`, async () => {
       const flow = await createFlow(hostile, steps);
       const release = holdInputs();
       const { executionId } = (await post(flow, hostile, 'jobs', message)).body;
-      assert.equal(await pendingActivity(executionId), activity);
+      await untilRescheduled(weir, executionId);
       // Neither what is small nor another's waits.
       const [small, other] = [await createFlow(hostile), await createFlow(innocent)];
       assert.equal((await post(small, hostile, 'execute', 'm')).body.status, 'completed');

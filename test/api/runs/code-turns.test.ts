@@ -1,9 +1,9 @@
-// Blocks that wait for their organization's turn hold nothing up (workflows/block-scheduler.ts).
+// Code blocks that find no process are rescheduled, and hold nothing up (activities/attempts/run-attempt.ts).
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
-import { waitUntil } from '../../wait-until.ts';
+import { untilRescheduled } from '../../until-rescheduled.ts';
 
 const LOOPS = 8;
 const ENDLESS: Step[] = [code('loop', 'for (;;);', { name: 'Spin' })];
@@ -30,23 +30,14 @@ describe('code blocks of one organization, more than it has processes', () => {
     const path = await weir.createFlow(tenant, steps);
     return (await weir.call('POST', `${path}/execute`, { key: tenant.key, body: { message: 'm' } })).body;
   };
-  /** Waits until the run waits on the task queue of blocks; returns how operators see it there. */
-  const waits = (executionId: string) =>
-    waitUntil(async () => {
-      const { raw } = await weir.client.workflow.getHandle(executionId).describe();
-      return raw.pendingActivities?.[0];
-    });
+  const waits = (executionId: string) => untilRescheduled(weir, executionId);
 
-  it('wait on a queue of their own: runs of others go on, with code and without', async () => {
+  it('are rescheduled on timers: runs of others go on, with code and without', async () => {
     const loops = await Promise.all(Array.from({ length: LOOPS }, start));
-    // One of them runs inside its workflow task.
+    // One of them has the process.
     const waiting = await Promise.any(
-      loops.map(async (executionId) => ({ executionId, pending: await waits(executionId) })),
+      loops.map(async (executionId) => ({ executionId, rescheduled: await waits(executionId) })),
     );
-    assert.equal(waiting.pending.activityType?.name, 'runCode');
-    const handle = weir.client.workflow.getHandle(waiting.executionId);
-    const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    assert.equal(currentDetails, '- Spin (code): waits for its turn');
     for (const steps of [
       [passthrough('a')],
       [code('b', 'return 7;')],

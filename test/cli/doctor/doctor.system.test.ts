@@ -76,7 +76,7 @@ describe('weir doctor', () => {
     assert.ok(findings.every(({ message }) => !message.includes('TemporalReportedProblems')));
     const polled = findings.filter(({ message }) => / polls /.test(message)).map(({ message }) => message);
     const { taskQueue } = weir.config;
-    for (const queue of [taskQueue, `${taskQueue}-blocks`, `${taskQueue}-webhooks`])
+    for (const queue of [taskQueue, `${taskQueue}-webhooks`])
       assert.ok(
         polled.some((message) => message.startsWith(`1 worker polls ${queue}, last seen `)),
         queue,
@@ -153,7 +153,7 @@ describe('weir doctor', () => {
   it('says when no worker polls, and when the namespace or the issuer is another', async () => {
     assert.match(
       await errorOf('engine', { WEIR_TASK_QUEUE: 'nobody-polls' }),
-      /^No worker polls nobody-polls: runs wait\. No worker polls nobody-polls-blocks: blocks wait\. No worker polls nobody-polls-webhooks: webhook deliveries wait\.$/,
+      /^No worker polls nobody-polls: runs wait\. No worker polls nobody-polls-webhooks: webhook deliveries wait\.$/,
     );
     assert.match(await errorOf('engine', { TEMPORAL_NAMESPACE: 'nowhere' }), /namespace nowhere/);
     const issuer = `${weir.config.oidc?.issuer}/`;
@@ -174,7 +174,7 @@ describe('weir doctor', () => {
       });
       assert.deepEqual(
         errors.map(({ message }) => message.split(':')[0]),
-        [queue, `${queue}-blocks`, `${queue}-webhooks`].map(
+        [queue, `${queue}-webhooks`].map(
           (name) => `1 worker polls ${name}, none of the version that is current (workers without one)`,
         ),
       );

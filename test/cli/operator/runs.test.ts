@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { hideBlock, showAttempt } from '../../../db/runs/blocks-under-way.ts';
-import { parkRun, unparkRun } from '../../../db/runs/parked-runs.ts';
 import { fail, ROOT, useOperator } from '../cli-harness.ts';
 
 describe('weir operator', () => {
@@ -132,53 +131,6 @@ describe('weir operator', () => {
       await fail(1, weir('runs', 'cancel', randomUUID()));
     });
 
-    it('lists parked runs, and resumes one or all of them, which is in the audit log', async () => {
-      const { db } = cli.database;
-      const set = (changes: { status?: 'started' | 'completed'; parked_at?: Date | null }) =>
-        db.updateTable('run').set(changes).where('execution_id', '=', executionId).execute();
-      const asked = async () => {
-        const run = db
-          .selectFrom('run')
-          .select('resume_requested_at')
-          .where('execution_id', '=', executionId);
-        const { resume_requested_at } = await run.executeTakeFirstOrThrow();
-        await unparkRun(db, executionId);
-        return resume_requested_at !== null;
-      };
-      assert.deepEqual(await succeedJson('runs', 'list', '--parked'), []);
-      assert.match(await fail(1, weir('runs', 'resume', executionId)), /is not parked/);
-      assert.match(await fail(1, weir('runs', 'resume', randomUUID())), /Run .* does not exist/);
-      assert.match(await fail(2, weir('runs', 'resume')), /Give one executionId, or --all/);
-
-      await set({ status: 'started' });
-      await parkRun(db, executionId);
-      assert.match(
-        await succeed('runs', 'list', '--parked'),
-        new RegExp(`${executionId} .* started \\(parked\\)`),
-      );
-      assert.match(await succeed('runs', 'resume', executionId), /^The run continues within a minute/);
-      assert(await asked());
-      assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 0 });
-      await parkRun(db, executionId);
-      assert.deepEqual(await succeedJson('runs', 'resume', '--all'), { resumed: 1 });
-      assert(await asked());
-      const entries = await db
-        .selectFrom('audit_entry')
-        .select(['actor', 'action', 'resource_id', 'details'])
-        .where('action', 'in', ['run.resume', 'runs.resume'])
-        .orderBy('created_at')
-        .execute();
-      const { organization_id } = await db
-        .selectFrom('run')
-        .select('organization_id')
-        .executeTakeFirstOrThrow();
-      assert.deepEqual(entries, [
-        { actor: 'operator', action: 'run.resume', resource_id: executionId, details: {} },
-        { actor: 'operator', action: 'runs.resume', resource_id: organization_id, details: { resumed: 1 } },
-      ]);
-      await set({ status: 'completed' });
-    });
-
     it('shows a run with its blocks, and with --full their inputs and outputs', async () => {
       const shown = await succeed('runs', 'show', executionId);
       assert.match(shown, /^total +Block .* +completed +7 +42 +0\.0015 +2$/m);
@@ -212,7 +164,7 @@ describe('weir operator', () => {
     });
 
     it('takes ids of runs alone', async () => {
-      for (const args of [['show'], ['cancel'], ['resume']])
+      for (const args of [['show'], ['cancel']])
         assert.match(
           await fail(2, weir('runs', ...args, '123')),
           /'123' is invalid .*Give the id of a run as runs list prints it/,

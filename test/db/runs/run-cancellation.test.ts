@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { hasStopped, requestCancel } from '../../../db/runs/run-cancellation.ts';
+import { createNotifications } from '../../../db/notifications.ts';
+import { isCancelRequested, requestCancel, STOPPED_CHANNEL } from '../../../db/runs/run-cancellation.ts';
+import { finishRun } from '../../../db/runs/runs.ts';
+import { waitUntil } from '../../wait-until.ts';
 import { beginSession, openAccount } from '../credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { watchStatements } from '../watch-statements.ts';
@@ -19,7 +22,7 @@ describe('a cancellation', () => {
       if (kind === 'UpdateQueryNode') throw new Error('away');
     });
     await assert.rejects(requestCancel(broken, executionId), /away/);
-    assert.equal(await hasStopped(db, callId), false);
+    assert.equal(await isCancelRequested(db, callId), false);
     const { status } = await db
       .selectFrom('run')
       .select('status')
@@ -27,6 +30,28 @@ describe('a cancellation', () => {
       .executeTakeFirstOrThrow();
     assert.equal(status, 'in_progress');
     await requestCancel(db, executionId);
-    assert.ok(await hasStopped(db, callId));
+    assert.ok(await isCancelRequested(db, callId));
+  });
+
+  it('notifies workers of each call in flight, once; so does a failed call, and no completed one', async () => {
+    const { db, url } = database;
+    const { runs } = await openAccount(db, 1_000, 3);
+    const [completed = '', cancelled = '', failed = ''] = runs;
+    const { executionId, callId } = await beginSession(db, cancelled);
+    const notifications = createNotifications(url);
+    const stopped: string[] = [];
+    try {
+      await new Promise<void>((opened) => {
+        notifications.listen(STOPPED_CHANNEL, (id) => void stopped.push(id), opened);
+      });
+      await finishRun(db, completed, { status: 'completed', result: { ref: 'ask' } });
+      for (const id of [cancelled, cancelled, executionId]) await requestCancel(db, id);
+      const error = { code: 'INTERNAL_ERROR', message: 'failed', reason: 'error' } as const;
+      await finishRun(db, failed, { status: 'failed', error });
+      await waitUntil(() => stopped.includes(failed));
+      assert.deepEqual(stopped, [cancelled, callId, failed]);
+    } finally {
+      await notifications.close();
+    }
   });
 });

@@ -38,33 +38,42 @@ describe('the metrics of what waits', () => {
     await waitUntil(async () => (await measure('weir.task_queue.backlog'))['queue=runs'] === JOBS);
     assert.deepEqual(await measure('weir.task_queue.backlog'), {
       'queue=runs': JOBS,
-      'queue=blocks': 0,
       'queue=webhooks': 0,
     });
     const { 'queue=runs': age, ...others } = await measure('weir.task_queue.backlog_age');
     assert.ok(age !== undefined && age > 0);
-    assert.deepEqual(others, { 'queue=blocks': 0, 'queue=webhooks': 0 });
+    assert.deepEqual(others, { 'queue=webhooks': 0 });
   });
 
   it('are the workflows whose workflow task fails', async () => {
     assert.deepEqual(await measure('weir.workflow_task.failing'), { '': 0 });
   });
 
-  it('are the runs that are parked', async () => {
-    assert.deepEqual(await measure('weir.run.parked'), { '': 0 });
-    const parked = weir.db.updateTable('run').set({ parked_at: sql`now()` });
-    await parked.where('execution_id', 'in', ids.slice(0, 2)).execute();
-    assert.deepEqual(await measure('weir.run.parked'), { '': 2 });
+  it('are the runs with a block under which three workers were lost or more', async () => {
+    assert.deepEqual(await measure('weir.run.losing_workers'), { '': 0 });
+    const [first = '', second = '', third = ''] = ids;
+    const block = { step_id: 'a', name: 'a', processor_type: 'code', started_at: new Date() } as const;
+    const losing = { ...block, attempts: 4 };
+    await weir.db
+      .insertInto('block_under_way')
+      .values([
+        { ...losing, execution_id: first, block_key: 'a' },
+        { ...losing, execution_id: first, block_key: 'b' },
+        { ...losing, execution_id: second, block_key: 'a' },
+        { ...block, execution_id: third, block_key: 'a', attempts: 3 },
+        { ...losing, execution_id: third, block_key: 'b', last_error: 'The provider is busy.' },
+      ])
+      .execute();
+    assert.deepEqual(await measure('weir.run.losing_workers'), { '': 2 });
   });
 
-  it('do not include runs that were cancelled while they were parked', async () => {
-    const cancelled = weir.db.updateTable('run').set({
-      status: 'failed',
-      error: JSON.stringify(CANCELLED),
-      ...{ finished_at: sql`now()`, parked_at: sql`now()` },
-    });
-    await cancelled.where('execution_id', '=', ids[0] as string).execute();
-    assert.deepEqual(await measure('weir.run.parked'), { '': 1 });
+  it('do not include runs that have ended since', async () => {
+    await weir.db
+      .updateTable('run')
+      .set({ status: 'failed', error: JSON.stringify(CANCELLED), finished_at: sql`now()` })
+      .where('execution_id', '=', ids[0] as string)
+      .execute();
+    assert.deepEqual(await measure('weir.run.losing_workers'), { '': 1 });
   });
 
   it('are the credits that are reserved', async () => {

@@ -1,0 +1,34 @@
+/** The reason with which the signal of a block aborts whose call was cancelled or has failed. */
+export class CallStopped extends Error {
+  constructor() {
+    super('The call was cancelled, or has failed.');
+  }
+}
+
+/** The blocks in flight in this process, by call, so that a cancellation reaches them at once. */
+export type Cancellations = {
+  /** Does work under a signal that aborts with the given one, or with CallStopped. */
+  run<T>(callId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Aborts the blocks of a call with CallStopped. */
+  stop(callId: string): void;
+};
+
+export function createCancellations(): Cancellations {
+  const inFlight = new Map<string, Set<AbortController>>();
+  return {
+    async run(callId, signal, work) {
+      const own = new AbortController();
+      const others = inFlight.get(callId) ?? new Set();
+      inFlight.set(callId, others.add(own));
+      try {
+        return await work(AbortSignal.any([signal, own.signal]));
+      } finally {
+        others.delete(own);
+        if (others.size === 0) inFlight.delete(callId);
+      }
+    },
+    stop(callId) {
+      for (const each of inFlight.get(callId) ?? []) each.abort(new CallStopped());
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { CallStopped, createCancellations } from '../../activities/cancellations.ts';
+
+const untilAborted = async (signal: AbortSignal) => {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
+};
+
+describe('cancellations', () => {
+  it('abort all blocks in flight of a call, and of no other', async () => {
+    const cancellations = createCancellations();
+    const none = new AbortController();
+    const blocks = [1, 2].map(() => cancellations.run('call', none.signal, untilAborted));
+    const other = cancellations.run('other', none.signal, untilAborted);
+    cancellations.stop('call');
+    for (const block of blocks) await assert.rejects(block, CallStopped);
+    none.abort(new Error('the worker stops'));
+    await assert.rejects(other, /the worker stops/);
+  });
+
+  it('do not reach a block that begins later: that one reads that its call has ended', async () => {
+    const cancellations = createCancellations();
+    cancellations.stop('call');
+    const { signal } = new AbortController();
+    assert.equal(await cancellations.run('call', signal, async ({ aborted }) => aborted), false);
+  });
+});
