@@ -1,7 +1,7 @@
 // main: memory and processor time of work that only waits (bench/results/2026-11-28-memory.txt):
 //   npx node bench/waiting.ts [--count 2000] [--seconds 30]
-// So many parked runs, then so many deliveries whose next attempt is due in half an hour, each twice: the second time shows
-// what the work itself takes, since everything is loaded by then. Linux only.
+// So many deliveries whose next attempt is due in half an hour, twice: the second time shows what the work itself takes, since
+// everything is loaded by then. Linux only.
 
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -13,14 +13,9 @@ import { formatTable } from '../cli/terminal/print.ts';
 import { insertTestDelivery } from '../db/webhooks/open-deliveries.ts';
 import { createProgress } from '../dev/progress.ts';
 import { type DeliveryCall, RETRY_DELAYS_MS } from '../flow/delivery.ts';
-import { toPlan } from '../flow/plan.ts';
-import { PARK_SIGNAL, RUN_FLOW } from '../flow/run.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { startDeliveryWorkflow } from '../temporal/start-delivery-workflow.ts';
-import { acceptRun } from '../test/accept-run.ts';
-import { passthrough } from '../test/blocks.ts';
 import { answerWith, startWebhookReceiver, testAuthority } from '../test/fakes/webhook-receiver.ts';
-import type { runFlow } from '../workflows/run-flow.ts';
 import { type Backends, startBackends } from './setup/backends.ts';
 import { type BenchService, startBenchService } from './setup/service.ts';
 import { readPss, readUsage } from './setup/usage.ts';
@@ -37,8 +32,6 @@ const POLL_MS = 200;
 type WaitingWork = {
   /** For the service. */
   env: NodeJS.ProcessEnv;
-  /** Starts runs that park before their first block; resolves when they are parked. */
-  parkRuns(service: BenchService, count: number): Promise<void>;
   /** Starts deliveries whose receiver answers 500; resolves when each waits for its next attempt. */
   postponeDeliveries(service: BenchService, count: number): Promise<void>;
 };
@@ -74,8 +67,6 @@ async function measure(): Promise<string> {
   const pids = { service: service.child().pid, ...backends.pids };
   const stages: { name: string; start?: () => Promise<void> }[] = [
     { name: 'idle' },
-    { name: `${count} parked runs`, start: () => work.parkRuns(service, count) },
-    { name: `${count} more`, start: () => work.parkRuns(service, count) },
     { name: `${count} deliveries`, start: () => work.postponeDeliveries(service, count) },
     { name: `${count} more`, start: () => work.postponeDeliveries(service, count) },
   ];
@@ -125,38 +116,6 @@ async function startWaitingWork(
     env: {
       WEIR_TEST_DIAL_MAP: JSON.stringify({ [receiver.host]: `127.0.0.1:${receiver.port}` }),
       WEIR_WEBHOOK_CA_FILE: caFile,
-    },
-
-    async parkRuns(service, count) {
-      const { createFlow, organizationId } = await service.createTenant(`parked-${randomUUID()}`, 1_000);
-      const flow = new URL(await createFlow([passthrough('only')])).pathname.replace('/api/v1/seq', '');
-      const { id: projectId } = await service.db
-        .selectFrom('project')
-        .select('id')
-        .where('organization_id', '=', organizationId)
-        .executeTakeFirstOrThrow();
-      await repeat(count, async () => {
-        const { executionId, definition } = await acceptRun(
-          service,
-          { organizationId, projectId },
-          flow.slice(1),
-        );
-        await client.workflow.signalWithStart<typeof runFlow>(RUN_FLOW, {
-          workflowId: executionId,
-          taskQueue,
-          args: [{ executionId, steps: toPlan(definition.steps) }],
-          signal: PARK_SIGNAL,
-        });
-      });
-      await waitForNone(() =>
-        service.db
-          .selectFrom('run')
-          .select('execution_id')
-          .where('organization_id', '=', organizationId)
-          .where('parked_at', 'is', null)
-          .limit(1)
-          .execute(),
-      );
     },
 
     async postponeDeliveries(service, count) {

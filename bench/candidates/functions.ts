@@ -16,11 +16,13 @@ export async function passOn(input: string): Promise<string> {
   return input;
 }
 
-/** Asks the demo model, which answers after 300 ms. */
-export async function callModel(input: string): Promise<string> {
-  const { choices } = await models.chat.completions.create({
-    model: 'slow-300',
-    messages: [{ role: 'user', content: `Answer to ${input}` }],
-  });
-  return choices[0]?.message.content ?? '';
+/** Creates the activity that asks the demo model, which answers after `ms`. */
+export function createModelCaller(ms: number): (input: string) => Promise<string> {
+  return async (input) => {
+    const { choices } = await models.chat.completions.create({
+      model: `slow-${ms}`,
+      messages: [{ role: 'user', content: `Answer to ${input}` }],
+    });
+    return choices[0]?.message.content ?? '';
+  };
 }

@@ -8,16 +8,17 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import Koa from 'koa';
 import { installRuntime } from '../../temporal/install-runtime.ts';
-import * as activities from './functions.ts';
-import { forward, passOn, shout } from './functions.ts';
+import * as functions from './functions.ts';
 import type * as workflows from './workflows.ts';
 
 /** The workflow to start for each request, and whether the answer to the start includes its first task. */
-export type HandWrittenJob = { workflow: keyof typeof workflows; eager: boolean } | Record<string, never>;
+export type HandWrittenJob =
+  | { workflow: keyof typeof workflows; eager: boolean; modelMs?: number }
+  | Record<string, never>;
 
-const { workflow, eager } = JSON.parse(process.env.HAND_WRITTEN_JOB ?? '{}') as HandWrittenJob;
+const { workflow, eager, modelMs = 300 } = JSON.parse(process.env.HAND_WRITTEN_JOB ?? '{}') as HandWrittenJob;
 if (workflow === undefined) {
-  await serve(async (message) => passOn(await shout(await forward(message))));
+  await serve(async (message) => functions.passOn(await functions.shout(await functions.forward(message))));
 } else {
   const { client, taskQueue, stop } = await startWorker();
   await serve(
@@ -51,16 +52,18 @@ async function serve(
   process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
 }
 
-/** Starts a worker with the SDK's defaults on its own task queue, and a client on the same connection. */
+/** Starts a worker on its own task queue, with room for every caller, and a client on the same connection. */
 async function startWorker() {
   installRuntime();
+  const { createModelCaller, ...activities } = functions;
   const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS });
   const taskQueue = `bench-${randomUUID()}`;
   const worker = await Worker.create({
     connection,
     taskQueue,
     workflowsPath: path.join(import.meta.dirname, 'workflows.ts'),
-    activities,
+    activities: { ...activities, callModel: createModelCaller(modelMs) },
+    maxConcurrentActivityTaskExecutions: 1_000,
   });
   const running = worker.run();
   return {

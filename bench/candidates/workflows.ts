@@ -1,7 +1,9 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type * as functions from './functions.ts';
 
-type Functions = typeof functions;
+type Functions = Omit<typeof functions, 'createModelCaller'> & {
+  callModel: ReturnType<typeof functions.createModelCaller>;
+};
 const regular = proxyActivities<Functions>({ startToCloseTimeout: '1 minute' });
 const local = proxyLocalActivities<Functions>({ startToCloseTimeout: '1 minute' });
 

@@ -62,7 +62,7 @@ export async function compareCandidates(
     for (const { name, part, weir, outside } of parts) {
       if (part.once && count > 1) continue;
       round.parts[name] = await timed(`Round ${count}`, name, () =>
-        part.measure({ weir, outside, temporalAddress, loads, sizes }),
+        part.measure({ weir, outside, temporalAddress, temporalPid: backends.pids.Temporal, loads, sizes }),
       );
     }
   }
@@ -145,7 +145,7 @@ async function startCandidates(letters: Letter[], context: Context): Promise<Map
   const running = new Map<string, Running>();
   for (const letter of letters) {
     const candidate = CANDIDATES[letter];
-    const shape = { callers: candidate.callers, callsModels: 'callsModels' in candidate };
+    const shape = { callers: candidate.callers, modelMs: 'modelMs' in candidate ? candidate.modelMs : 0 };
     if ('flow' in candidate) {
       for (const { name, weir, caller } of callers) {
         const target = await caller.target(candidate.flow, candidate.expect);

@@ -5,6 +5,7 @@ import { INLINE_MAX_BYTES } from '../../flow/value.ts';
 import { code, llm, passthrough } from '../../test/blocks.ts';
 import { seedRuns } from '../../test/db/seed-runs.ts';
 import type { LoadGenerator, LoadTarget } from '../setup/load.ts';
+import { readUsage } from '../setup/usage.ts';
 import type { Weir } from '../setup/weir.ts';
 import type { Sizes } from './sizes.ts';
 
@@ -21,9 +22,8 @@ const LISTS = [
   ...['mode=test', 'environment=test', 'version=1', 'until=2100-01-01', 'since=2000-01-01'],
 ];
 
-/** So long after their start, the runs with long calls are under way. */
-const RISE_MS = 3_000;
-const BESIDE_MAX_MS = 10_000;
+/** After this part of their time, the runs with long calls are in flight, and none ends for another two parts. */
+const RISE_PART = 1 / 4;
 
 const BLOCKS = 200;
 export const HISTORY_PER_BLOCK = 'history bytes per block, the most of outputs over 2 KB';
@@ -106,6 +106,7 @@ export async function measureLongCalls(
   long: LoadGenerator,
   short: LoadGenerator,
   weir: Weir,
+  temporalPid: number | undefined,
   { longCalls, longMs }: Sizes,
 ) {
   const caller = await weir.createCaller();
@@ -115,13 +116,17 @@ export async function measureLongCalls(
     ['first', 'second', 'third'].map((stepId) => passthrough(stepId)),
     expect,
   );
-  const maxMs = Math.min(BESIDE_MAX_MS, longMs - RISE_MS);
+  const maxMs = longMs * RISE_PART;
   const callShort = () =>
     short.run({ ...quick, concurrency: 1, maxMs, maxRequests: Number.MAX_SAFE_INTEGER });
   const alone = await callShort();
+  let engineLoad = 0;
   const [calls, beside] = await Promise.all([
     long.run({ ...waiting, concurrency: longCalls, maxRequests: longCalls, maxMs: longMs }),
-    sleep(RISE_MS).then(callShort),
+    sleep(longMs * RISE_PART).then(async () => {
+      engineLoad = await measureProcessor(temporalPid, maxMs);
+      return callShort();
+    }),
   ]);
   const inTurn = await long.run({
     ...waiting,
@@ -137,10 +142,21 @@ export async function measureLongCalls(
     'added to those in turn, p95 ms': inTurn.p95 - longMs,
     'added to those of one moment, p50 ms': calls.p50 - longMs,
     'added to those of one moment, p95 ms': calls.p95 - longMs,
+    "the engine's share of a core while none begins or ends": engineLoad,
     'passthroughs alone, p50 ms': alone.p50,
+    'passthroughs alone, p95 ms': alone.p95,
     'passthroughs beside, p50 ms': beside.p50,
     'passthroughs beside, p95 ms': beside.p95,
+    'passthroughs beside, rejected': beside.refused,
   };
+}
+
+/** Measures which share of a core a process uses for some time. NaN where it is not known. */
+async function measureProcessor(pid: number | undefined, ms: number): Promise<number> {
+  const use = () => readUsage({ process: pid }).process?.cpuMs ?? Number.NaN;
+  const before = use();
+  await sleep(ms);
+  return (use() - before) / ms;
 }
 
 /** Measures requests beside few runs, then beside `count`, one at a time: p95 of each, and the ratios. */

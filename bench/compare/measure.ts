@@ -4,6 +4,7 @@ import type { Sizes } from './sizes.ts';
 
 /** From so many callers on, latencies are those of a crowd: its first wave of requests needs time to pass. */
 const CROWD = 256;
+const WAVES = 3;
 
 /** A figure for each group of processes; null where it was not measured. */
 export type Split = Record<string, number | null>;
@@ -16,23 +17,27 @@ export type Running = {
   target: LoadTarget;
   groups: Groups;
   callers: readonly number[];
-  callsModels: boolean;
+  /** How long each of three model calls takes; 0 without any. */
+  modelMs: number;
 };
 
 /** Measures one candidate: warm-up, then each number of callers. */
 export async function measureCandidate(
   load: LoadGenerator,
-  { target, groups, callers, callsModels }: Running,
+  { target, groups, callers, modelMs }: Running,
   { warmUpMs, blocksMs, modelsMs, crowdMs }: Sizes,
 ): Promise<CandidateFigures> {
   const run = (concurrency: number, maxMs: number) => {
     return load.run({ ...target, concurrency, maxMs, maxRequests: Number.MAX_SAFE_INTEGER });
   };
-  const usualMs = callsModels ? modelsMs : blocksMs;
+  // Several waves of runs, so that the first and the last weigh little.
+  const usualMs = modelMs > 0 ? Math.max(modelsMs, WAVES * 3 * modelMs) : blocksMs;
   await run(16, warmUpMs);
   const at: Record<number, Load> = {};
   for (const count of callers)
-    at[count] = await withCpuTime(groups, () => run(count, count < CROWD ? usualMs : crowdMs));
+    at[count] = await withCpuTime(groups, () =>
+      run(count, count < CROWD ? usualMs : Math.max(usualMs, crowdMs)),
+    );
   const residentMb = mapSplit(readUsage(groups), (usage) => usage?.residentMb ?? null);
   return { at, residentMb };
 }

@@ -24,6 +24,8 @@ type PartContext = {
   weir: Weir;
   outside: Outside;
   temporalAddress: string;
+  /** undefined when the server was not started here. */
+  temporalPid: number | undefined;
   /** Two generators, for parts in which one load runs beside another. */
   loads: readonly [LoadGenerator, LoadGenerator];
   sizes: Sizes;
@@ -43,7 +45,7 @@ export const PARTS = {
   },
   long: {
     title: 'Long model calls',
-    measure: ({ weir, loads, sizes }) => measureLongCalls(...loads, weir, sizes),
+    measure: ({ weir, loads, temporalPid, sizes }) => measureLongCalls(...loads, weir, temporalPid, sizes),
   },
   large: {
     title: '200 blocks in a row with large outputs',

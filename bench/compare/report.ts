@@ -2,7 +2,7 @@
 
 import { median } from '../setup/statistics.ts';
 import type { AimResult, Round } from './aims.ts';
-import { CANDIDATES, type Letter, MODEL_MS } from './candidates.ts';
+import { CANDIDATES, type Letter } from './candidates.ts';
 import { type CandidateFigures, type Load, type Split, serverCpuMs } from './measure.ts';
 
 export type Results = {
@@ -17,15 +17,18 @@ type Measured<T> = { name: string; rounds: T[] };
 /** Formats the whole report. */
 export function formatResults({ machine, rounds, aims }: Results): string {
   const candidates = collect(rounds.map((round) => round.candidates));
-  const [models, blocks] = [true, false].map((wanted) =>
-    candidates.filter(({ name }) => callsModels(name) === wanted),
-  );
+  const times = [...new Set(candidates.map(({ name }) => modelMsOf(name)))].sort((a, b) => b - a);
   const parts = collect(rounds.map((round) => round.parts));
   return [
     `${machine.processors}, ${machine.system}, Node ${machine.node}; load average before: ${machine.load.map(format).join(' ')}. ` +
       (rounds.length === 1 ? 'One round.' : `Medians of ${rounds.length} rounds.`),
-    formatLoads('Three blocks', blocks ?? [], 0),
-    formatLoads(`Three model calls of ${MODEL_MS} ms`, models ?? [], 3 * MODEL_MS),
+    ...times.map((ms) =>
+      formatLoads(
+        ms > 0 ? `Three model calls of ${ms} ms` : 'Three blocks',
+        candidates.filter(({ name }) => modelMsOf(name) === ms),
+        3 * ms,
+      ),
+    ),
     formatMemory(candidates),
     ...parts.map(formatPart),
     aims.length > 0 &&
@@ -52,7 +55,9 @@ function formatLoads(title: string, candidates: Measured<CandidateFigures>[], aw
       const middle = (value: (load: Load) => number | null) => middleOf(loads.map(value));
       return [
         ...[labelOf(name), callers],
-        ...(awaitedMs > 0 ? [middle((load) => load.p50 - awaitedMs)] : []),
+        ...(awaitedMs > 0
+          ? [middle((load) => load.p50 - awaitedMs), middle((load) => load.p95 - awaitedMs)]
+          : []),
         ...[middle((load) => load.p50), middle((load) => load.p95), middle((load) => load.max)],
         ...[middle((load) => load.perSecond), middle((load) => load.refused)],
         middle((load) => serverCpuMs(load.cpuMsPerRun)),
@@ -60,7 +65,7 @@ function formatLoads(title: string, candidates: Measured<CandidateFigures>[], aw
       ];
     }),
   );
-  const added = awaitedMs > 0 ? ['p50 ms added'] : [];
+  const added = awaitedMs > 0 ? ['p50 ms added', 'p95 ms added'] : [];
   const head = [title, 'callers', ...added, 'p50 ms', 'p95', 'longest', 'runs/s', 'refused'];
   return table([...head, 'processor ms per run', ...groups], rows);
 }
@@ -90,12 +95,12 @@ function collect<T>(rounds: Record<string, T>[]): Measured<T>[] {
 }
 
 /** The name is a letter, alone or before how Weir's processes are arranged. */
-function candidateOf(name: string): { name: string; callsModels?: true } {
+function candidateOf(name: string): { name: string; modelMs?: number } {
   return CANDIDATES[name.slice(0, 1) as Letter];
 }
 
-function callsModels(name: string): boolean {
-  return candidateOf(name).callsModels ?? false;
+function modelMsOf(name: string): number {
+  return candidateOf(name).modelMs ?? 0;
 }
 
 function labelOf(name: string): string {

@@ -65,6 +65,9 @@ export async function startWeir(
     // High limits: requests are counted and never refused.
     WEIR_RATE_LIMIT_PER_KEY: '1000000',
     WEIR_RATE_LIMIT_PER_ORGANIZATION: '1000000',
+    WEIR_MODEL_CONCURRENCY: '1000',
+    WEIR_OPEN_REQUESTS_MAX: '0',
+    WEIR_RUNS_UNDER_WAY_MAX: '0',
   };
   const { db, pids, createTenant } = await startBenchService(backends, env, onStop, workers);
   let callers = 0;
