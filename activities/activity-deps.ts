@@ -3,7 +3,7 @@ import type { FlowDefinitions } from '../db/flows/flow-definitions.ts';
 import type { Provider } from '../platform/config/config.ts';
 import type { Validator } from '../platform/json-schema/validator.ts';
 import type { LargeValues } from '../platform/large-values/large-values.ts';
-import type { OwnerLimit } from '../platform/limits/owner-limit.ts';
+import type { FairQueue } from '../platform/limits/fair-queue.ts';
 import type { EnterPlace } from '../platform/limits/place.ts';
 import type { TurnsByKind } from '../platform/limits/turns-by-kind.ts';
 import type { Registry } from '../platform/models/registry.ts';
@@ -20,7 +20,7 @@ export type ActivityDeps = {
   db: Db;
   definitions: FlowDefinitions;
   /** Bounds the statements that lock one organization's balance. */
-  balanceLimit: Pick<OwnerLimit, 'run'>;
+  balanceLimit: Pick<FairQueue, 'acquire'>;
   validator: Validator;
   sandbox: Sandbox;
   largeValues: LargeValues;

@@ -29,15 +29,10 @@ export async function beginRequest(
   const baseUrl = Object.hasOwn(deps.providerUrls, prefix) ? deps.providerUrls[prefix] : undefined;
   // Where callers can bring no key either, nothing is reserved.
   if (!baseUrl) getProvider(deps.providers, model, { takesOwnKeys: false });
-  const { sent, secret, again, reservedAt } = await retryInPlace(
-    () =>
-      deps.balanceLimit.run(organizationId, async () => {
-        // While the database is away, each that waited here for its turn would take seconds more.
-        attempt.signal.throwIfAborted();
-        return beginModelCall(deps.db, { ...reservation, provider: prefix });
-      }),
-    attempt,
-  );
+  const { sent, secret, again, reservedAt } = await retryInPlace(async () => {
+    using _permit = await deps.balanceLimit.acquire(organizationId, { signal: attempt.signal });
+    return await beginModelCall(deps.db, { ...reservation, provider: prefix });
+  }, attempt);
   const own = baseUrl && (await findOwnKey());
   const provider = own
     ? { baseUrl, apiKey: own, own: true as const }

@@ -46,13 +46,11 @@ export async function recordBlockEnd(
 ): Promise<{ recorded: boolean; error: BlockEnd['error'] }> {
   const record = ({ usage, value, ...answer }: BlockEnd, completes?: Value) => {
     const run = { ...trace, ...usage, ...answer };
-    return retryInPlace((failed) => {
-      const write = async () => {
-        // While the database is away each write takes seconds: many that wait for each other would outlast the stop.
-        if (isDrained(attempt.signal) && (attempt.kept || failed > 0)) throw attempt.signal.reason;
-        return recordBlockRun(db, payer, run, completes);
-      };
-      return isCharged(run) ? balanceLimit.run(payer.organizationId, write) : write();
+    return retryInPlace(async (failed) => {
+      using _permit = isCharged(run) ? await balanceLimit.acquire(payer.organizationId) : undefined;
+      // While the database is away each write takes seconds: many that wait for each other would outlast the stop.
+      if (isDrained(attempt.signal) && (attempt.kept || failed > 0)) throw attempt.signal.reason;
+      return await recordBlockRun(db, payer, run, completes);
     }, attempt);
   };
   try {

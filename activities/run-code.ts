@@ -64,7 +64,8 @@ export async function runCode(
         const timeoutMs = block.processor_config?.timeout_ms ?? CODE_TIMEOUT_DEFAULT_MS;
         const reservation = { ...payer, callId, blockKey, microcredits: costOf(timeoutMs) };
         if (codePrice > 0) {
-          reservedAt = await balanceLimit.run(organization, () => reserveCredits(db, reservation));
+          using _permit = await balanceLimit.acquire(organization);
+          reservedAt = await reserveCredits(db, reservation);
           usage.reserved = true;
         }
         const code = { source: block.prompt ?? '', input, message, parameters, outputs, timeoutMs };

@@ -6,7 +6,7 @@ import { createInProcessRuns } from '../activities/in-process-runs.ts';
 import { createActivities } from '../activities/index.ts';
 import { createProviderOutages } from '../activities/model/provider-outages.ts';
 import { createValidator } from '../platform/json-schema/validator.ts';
-import { createOwnerLimit } from '../platform/limits/owner-limit.ts';
+import { createFairQueue } from '../platform/limits/fair-queue.ts';
 import { observeTurns } from '../platform/observability/metrics/sharing-metrics.ts';
 import { BLOCKS_GRACE_MS } from '../platform/process/end-times.ts';
 import { createEncryption } from '../platform/secrets/encrypt.ts';
@@ -56,7 +56,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
   const activities = createActivities({
     db,
     definitions: deps.definitions,
-    balanceLimit: createOwnerLimit(BALANCE_STATEMENTS_MAX),
+    balanceLimit: createFairQueue({ capacity: Infinity, perKeyMax: BALANCE_STATEMENTS_MAX }),
     sandbox,
     codePrice: config.codePrice,
     validator,

@@ -81,7 +81,7 @@ import {
 } from '../organizations/me.ts';
 import { DAYS_MAX } from '../organizations/usage-schemas.ts';
 import { TRIES_MAX } from '../runs/calls/find-earlier-resume.ts';
-import { LOOK_UPS_MAX } from '../runs/calls/look-up-in-turn.ts';
+import { LOOK_UPS_MAX } from '../runs/calls/limit-look-ups.ts';
 import { RESUME_STATE_DAYS } from '../runs/calls/resume-state.ts';
 import { WAIT_MAX_SECONDS } from '../runs/jobs.ts';
 import { BULK_MAX } from '../runs/run-list-query.ts';

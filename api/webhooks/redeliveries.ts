@@ -21,7 +21,7 @@ import {
 } from '../reference/operations.ts';
 import { delivery, pendingDelivery, recovery, testOf } from '../reference/webhook-examples.ts';
 import { requireWebhookUrl } from '../runs/calls/callback.ts';
-import { lookUpInTurn } from '../runs/calls/look-up-in-turn.ts';
+import { limitLookUps } from '../runs/calls/limit-look-ups.ts';
 import { deliveryNotFound, toDeliveryRecord } from './delivery-records.ts';
 import {
   addTestDelivery,
@@ -136,7 +136,7 @@ function sendTest(deps: ApiDeps): ApiMiddleware {
   return async function sendTest(ctx) {
     const request = ctx.state.body as z.infer<typeof testRequest>;
     const { organizationId } = ctx.state.membership;
-    const forHosts = lookUpInTurn(deps, organizationId, ctx.state.leaveLargeWork);
+    const forHosts = limitLookUps(deps, organizationId, ctx.state.leaveLargeWork);
     const url = await requireWebhookUrl(forHosts, 'url', request.url);
     const test = { id: createTimedId(), organizationId, event: request.event, url };
     const write = () =>

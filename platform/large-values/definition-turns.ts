@@ -1,31 +1,30 @@
 import { SMALL_BYTES } from '../limits/byte-budget.ts';
-import { createOwnerLimit } from '../limits/owner-limit.ts';
-import type { Turns } from '../limits/turns.ts';
+import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
 
-/** Turns at having a definition in hand while its JSON Schemas are looked at: one of 2 MiB may take twenty times as much memory. */
+/** Bounds the definitions in memory while their JSON Schemas are checked: one of 2 MiB may take twenty times as much memory. */
 export type DefinitionTurns = {
   /**
-   * Waits for a turn of `owner`; returns the function that ends it. A definition that `measure` finds to be large, once its owner
-   * may have one more, waits for its turn among those of all owners too. Rejects with the reason of an aborted signal.
+   * Waits for a permit of `owner`, and for a large definition also for one of `large`; returns the function that releases both.
+   * Calls `measure` with the permit of the owner. Rejects with the reason of an aborted signal.
    */
   enter(owner: string, measure: () => Promise<number>, signal: AbortSignal): Promise<() => void>;
 };
 
-/** Creates turns of which one owner has `own` at a time, those at `large` definitions included. */
-export function createDefinitionTurns(own: number, large: Turns): DefinitionTurns {
-  const ofOwner = createOwnerLimit(own);
+/** Creates a limit of `ownMax` definitions for each owner, and of the capacity of `large` for large definitions of all owners. */
+export function createDefinitionTurns(ownMax: number, large: FairQueue): DefinitionTurns {
+  const own = createFairQueue({ capacity: Infinity, perKeyMax: ownMax });
   return {
     async enter(owner, measure, signal) {
-      const leave = await ofOwner.enter(owner, signal);
+      const permit = await own.acquire(owner, { signal });
       try {
-        if ((await measure()) < SMALL_BYTES) return leave;
-        const endTurn = await large.wait(owner, signal);
+        if ((await measure()) < SMALL_BYTES) return permit.release;
+        const largePermit = await large.acquire(owner, { signal });
         return () => {
-          endTurn();
-          leave();
+          largePermit.release();
+          permit.release();
         };
       } catch (error) {
-        leave();
+        permit.release();
         throw error;
       }
     },

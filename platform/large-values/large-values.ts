@@ -1,9 +1,9 @@
 // platform/large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes,
 // turns at work that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../limits/byte-budget.ts';
+import { createFairQueue } from '../limits/fair-queue.ts';
 import { createLargeWork, type LargeWorkNow } from '../limits/large-work.ts';
 import { createPresence, type Presence } from '../limits/presence.ts';
-import { createTurns } from '../limits/turns.ts';
 import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
 import { createDefinitionTurns, type DefinitionTurns } from './definition-turns.ts';
@@ -21,8 +21,8 @@ const ACTIVITIES = { total: 64 * MB, share: ACTIVITIES_SHARE_BYTES, reserve: 32 
 /** Definitions of one organization that are looked at, and drafts of it that are checked, at a time. */
 const FLOW_LOADS_MAX = 2;
 const DRAFT_CHECKS_MAX = 1;
-/** Large ones of both kinds, of all organizations; the reserve is for those that have none of these. */
-const LARGE_DEFINITIONS = { places: 4, reserve: 2 };
+/** Large definitions of both kinds, of all organizations; the reserve is for idle ones. */
+const LARGE_DEFINITIONS = { capacity: 4, reserved: 2 };
 
 export type LargeValues = {
   /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
@@ -60,7 +60,7 @@ export function createLargeValues(): LargeValues {
   const inputs = createBudget(ACTIVITIES);
   const prompts = createBudget(ACTIVITIES);
   const modelAnswers = createBudget(ACTIVITIES);
-  const largeDefinitions = createTurns(LARGE_DEFINITIONS);
+  const largeDefinitions = createFairQueue(LARGE_DEFINITIONS);
   const stopMeasuring = observeMemory({ bodies, answers, inputs, prompts, model_answers: modelAnswers });
   return {
     bodies,

@@ -12,6 +12,7 @@ import type { Pause } from '../../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../../flow/value.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
+import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -54,9 +55,9 @@ export function useAttempts() {
       db,
       definitions: createFlowDefinitions(db),
       balanceLimit: {
-        run(organizationId, work) {
+        acquire(organizationId) {
           limited.push(organizationId);
-          return work();
+          return createFairQueue({ capacity: 1 }).acquire(organizationId);
         },
       },
       validator,

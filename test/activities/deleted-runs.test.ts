@@ -10,7 +10,7 @@ import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
-import { createOwnerLimit } from '../../platform/limits/owner-limit.ts';
+import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -54,7 +54,7 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
     await prepare?.();
     const { db } = database;
     const definitions = createFlowDefinitions(db);
-    const balanceLimit = createOwnerLimit(1);
+    const balanceLimit = createFairQueue({ capacity: 1 });
     const largeValues = createLargeValues();
     const blocks = createBlockExecutor({
       db,

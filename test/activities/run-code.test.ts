@@ -13,7 +13,7 @@ import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
-import { createOwnerLimit } from '../../platform/limits/owner-limit.ts';
+import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { code } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
@@ -56,7 +56,7 @@ describe('runCode', () => {
     const always = { find: async () => ({ organizationId: 'organization' }), hasRoom: async () => true };
     const blocks = { ...always, run } as unknown as BlockExecutor;
     const attempt = { isLocal, signal: new AbortController().signal } as Attempt;
-    const deps = { sandbox, db: {} as Db, balanceLimit: createOwnerLimit(1), codePrice: 0 };
+    const deps = { sandbox, db: {} as Db, balanceLimit: createFairQueue({ capacity: 1 }), codePrice: 0 };
     return { turns, reply: runCode(deps, blocks, CALL, attempt) };
   }
   const crash = () => new SandboxCrashed('ended (SIGSEGV)');
@@ -109,7 +109,7 @@ describe('code at a price', () => {
   function runOnce(run: CodeTurn['run']) {
     const { db } = database;
     const deps = {
-      ...{ db, validator, balanceLimit: createOwnerLimit(1), largeValues: createLargeValues() },
+      ...{ db, validator, balanceLimit: createFairQueue({ capacity: 1 }), largeValues: createLargeValues() },
       ...{ definitions: createFlowDefinitions(db), inProcessRuns: createInProcessRuns(), codePrice: 0.001 },
       sandbox: { wait: async () => ({ run, end: () => undefined }) } as unknown as Sandbox,
     };

@@ -7,7 +7,7 @@ import { runModelBlock } from '../../activities/run-model-block.ts';
 import { reserveCredits } from '../../db/credits/reservations.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
-import { createOwnerLimit } from '../../platform/limits/owner-limit.ts';
+import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { createRegistry } from '../../platform/models/registry.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
@@ -38,7 +38,7 @@ describe('an attempt at a block that asks a model', () => {
   function run(attempt: Attempt) {
     const deps = {
       db: executors.db,
-      balanceLimit: createOwnerLimit(1),
+      balanceLimit: createFairQueue({ capacity: 1 }),
       largeValues: createLargeValues(),
       registry: createRegistry(),
       providers: { openai: models.provider },

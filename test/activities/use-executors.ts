@@ -4,7 +4,7 @@ import type { Db } from '../../db/connect.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
 import { createLargeValues } from '../../platform/large-values/large-values.ts';
-import { createOwnerLimit } from '../../platform/limits/owner-limit.ts';
+import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 
 /** Sets up a database, and makes executors of blocks on it: each is that of another process, unless it is given its runs. */
@@ -28,7 +28,7 @@ export function useExecutors() {
         validator,
         inProcessRuns,
         definitions: createFlowDefinitions(database.db),
-        balanceLimit: createOwnerLimit(1),
+        balanceLimit: createFairQueue({ capacity: 1 }),
         largeValues: createLargeValues(),
       }),
   };

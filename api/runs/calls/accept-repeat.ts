@@ -21,7 +21,7 @@ import {
   measureCollected,
   tooLarge,
 } from './collect-outputs.ts';
-import { lookUpInTurn } from './look-up-in-turn.ts';
+import { limitLookUps } from './limit-look-ups.ts';
 import { MODEL_KEY_HEADER } from './read-model-keys.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
@@ -58,7 +58,7 @@ export async function acceptRepeat(
     if (input.tools) throw needsCaller();
     const overrides = input.block_overrides;
     await requireValidOverrides(deps.validator.of(organizationId), definition, 'block_overrides', overrides);
-    const forHosts = lookUpInTurn(deps, organizationId);
+    const forHosts = limitLookUps(deps, organizationId);
     const images = await acceptAttachments(forHosts, definition, overrides, input.attachments);
     const callback = await readCallback(forHosts, {
       callbackUrl: asked.callbackUrl ?? undefined,

@@ -13,7 +13,7 @@ import type { JobRequest, RunRequest } from '../run-shapes/requests.ts';
 import type { CallRequest } from './call-request.ts';
 import { readCallback } from './callback.ts';
 import { requireImageSupport, requireMayRun, requireTools, requireValidOverrides } from './check-request.ts';
-import { lookUpInTurn } from './look-up-in-turn.ts';
+import { limitLookUps } from './limit-look-ups.ts';
 import { type AcceptedCall, storeCall } from './store-call.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function acceptRun(
   const validator = deps.validator.of(flow.organizationId);
   await requireValidOverrides(validator, flow.definition, 'block_overrides', overrides, leaveLargeWork);
   const { attachments } = asked;
-  const forHosts = lookUpInTurn(deps, flow.organizationId, leaveLargeWork);
+  const forHosts = limitLookUps(deps, flow.organizationId, leaveLargeWork);
   const images = await acceptAttachments(forHosts, flow.definition, overrides, attachments);
   const tools = requireTools(deps, flow.definition, overrides, asked);
   const callback = mode === 'jobs' ? await readCallback(forHosts, body as JobRequest) : undefined;
@@ -52,7 +52,7 @@ export async function acceptRun(
 }
 
 /**
- * Returns the attachments in their stored form; {} when there are none. Takes the dependencies of `lookUpInTurn`.
+ * Returns the attachments in their stored form; {} when there are none. Takes the dependencies of `limitLookUps`.
  * Throws the error codes of attachments.
  */
 export async function acceptAttachments(

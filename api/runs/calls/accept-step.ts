@@ -17,8 +17,8 @@ import type { CallRequest } from './call-request.ts';
 import { requireImageSupport, requireMayRun, requireTools, requireValidOverrides } from './check-request.ts';
 import { requireIterations, requireReadOutputs, requireSameStart } from './check-resume.ts';
 import { deriveCallId, findEarlierResume, firstCallOf, type NewResume } from './find-earlier-resume.ts';
+import { limitLookUps } from './limit-look-ups.ts';
 import { requireSoundTree } from './load-flow.ts';
-import { lookUpInTurn } from './look-up-in-turn.ts';
 import { requireFreshPause, requireStepIndex, staleTree } from './require-fresh-tree.ts';
 import { requireState } from './resume-state.ts';
 import { getSession, measureSession, ofSteps, readInput, readOutputs } from './session.ts';
@@ -111,7 +111,7 @@ async function acceptChecked(
   const range = { from: stepIndex, to, pausedAt };
   const readCode = codeReaderOf(deps, flow.organizationId);
   await requireReadOutputs(readCode, definition, overrides, range, { ...outputs, ...replaced });
-  const forHosts = lookUpInTurn(deps, flow.organizationId, leaveLargeWork);
+  const forHosts = limitLookUps(deps, flow.organizationId, leaveLargeWork);
   const images = session ? {} : await acceptAttachments(forHosts, definition, overrides, body.attachments);
   const kept = await readInput(deps, session, body);
   if (session) requireSameStart(kept, body);

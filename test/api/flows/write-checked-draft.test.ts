@@ -4,13 +4,13 @@ import { setImmediate } from 'node:timers/promises';
 import { writeCheckedDraft } from '../../../api/flows/recorded-flow-writes.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
 import { createDefinitionTurns } from '../../../platform/large-values/definition-turns.ts';
-import { createTurns } from '../../../platform/limits/turns.ts';
+import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
 import { passthrough } from '../../blocks.ts';
 
 const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });
 
 describe('a write to a flow whose draft is checked', () => {
-  const draftChecks = createDefinitionTurns(1, createTurns({ places: 1, reserve: 0 }));
+  const draftChecks = createDefinitionTurns(1, createFairQueue({ capacity: 1 }));
   const measure = async () => 0;
   afterEach(() => {
     mock.restoreAll();

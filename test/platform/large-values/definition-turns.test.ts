@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { createDefinitionTurns } from '../../../platform/large-values/definition-turns.ts';
 import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
-import { createTurns } from '../../../platform/limits/turns.ts';
+import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
 
 const SOON = new AbortController().signal;
 
 describe('turns at definitions', () => {
   /** Enters for these owners at once; tells who has a turn, and ends the turns of one. */
   async function enter(owners: string[], bytes: number) {
-    const turns = createDefinitionTurns(2, createTurns({ places: 2, reserve: 1 }));
+    const turns = createDefinitionTurns(2, createFairQueue({ capacity: 2, reserved: 1 }));
     const entered: { owner: string; end(): void }[] = [];
     const measured: string[] = [];
     const waiting = owners.map(async (owner) => {

@@ -7,9 +7,9 @@ import { insertFlow } from '../../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../../db/flows/versions.ts';
 import { createDefinitionTurns } from '../../../../platform/large-values/definition-turns.ts';
 import { SMALL_BYTES } from '../../../../platform/limits/byte-budget.ts';
+import { createFairQueue } from '../../../../platform/limits/fair-queue.ts';
 import { createLargeWork, type LargeWork } from '../../../../platform/limits/large-work.ts';
 import { createPresence } from '../../../../platform/limits/presence.ts';
-import { createTurns } from '../../../../platform/limits/turns.ts';
 import { passthrough } from '../../../blocks.ts';
 import { createProject } from '../../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../../db/test-database.ts';
@@ -17,7 +17,7 @@ import { waitUntil } from '../../../wait-until.ts';
 
 /** Two definitions of one owner at a time, and one large one of all. */
 function createLargeValues() {
-  const flowLoads = createDefinitionTurns(2, createTurns({ places: 1, reserve: 0 }));
+  const flowLoads = createDefinitionTurns(2, createFairQueue({ capacity: 1 }));
   return { work: createLargeWork(createPresence()), flowLoads };
 }
 

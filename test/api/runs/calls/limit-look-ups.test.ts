@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { lookUpInTurn } from '../../../../api/runs/calls/look-up-in-turn.ts';
+import { mock } from 'node:test';
+import { WAIT_MAX_MS } from '../../../../api/http/take-bytes.ts';
+import { limitLookUps } from '../../../../api/runs/calls/limit-look-ups.ts';
 import { createResolvePublic } from '../../../../platform/net/resolve-public.ts';
 import { captureMetrics } from '../../../capture-metrics.ts';
 import { waitUntil } from '../../../wait-until.ts';
 
 describe('hosts that requests name', () => {
-  const { timeout } = AbortSignal;
-  afterEach(() => {
-    AbortSignal.timeout = timeout;
-  });
+  afterEach(() => mock.timers.reset());
 
   /** Look-ups that end when `end` is called; `asked` are the hosts whose look-up has begun. */
   function heldLookUps() {
@@ -21,7 +20,7 @@ describe('hosts that requests name', () => {
       },
     });
     const lookUp = (organizationId: string, host: string) =>
-      lookUpInTurn({ resolvePublic }, organizationId).resolvePublic({ hostname: host, port: '' });
+      limitLookUps({ resolvePublic }, organizationId).resolvePublic({ hostname: host, port: '' });
     return { asked, lookUp, end: () => ending.shift()?.() };
   }
 
@@ -41,16 +40,15 @@ describe('hosts that requests name', () => {
     for (const resolution of await Promise.all([...many, other])) assert.ok(resolution.targets);
   });
 
-  it('are RATE_LIMITED, and counted, when their turn does not come in time', async () => {
+  it('are RATE_LIMITED, and counted, when their permit does not come in time', async () => {
     const { asked, lookUp, end } = heldLookUps();
     const many = Array.from({ length: 20 }, (_, index) => lookUp('c', `h${index}.example`));
     await waitUntil(() => asked.length === 20);
-    // The time is over at once.
-    const late = new AbortController();
-    AbortSignal.timeout = () => late.signal;
     const metrics = captureMetrics();
+    mock.timers.enable({ apis: ['setTimeout'] });
     const waiting = lookUp('c', 'late.example');
-    late.abort();
+    mock.timers.tick(WAIT_MAX_MS);
+    mock.timers.reset();
     await assert.rejects(waiting, { code: 'RATE_LIMITED', retryAfterSeconds: 5, message: /hosts/ });
     assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=look_ups'], 1);
     metrics.stop();
