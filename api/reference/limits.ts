@@ -49,7 +49,7 @@ import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 import { CHARACTERS_PER_TOKEN_MAX } from '../../platform/models/prompt-size.ts';
 import { CONNECT_TIMEOUT_MS, TOTAL_TIMEOUT_MS } from '../../platform/net/guarded-post.ts';
 import { URL_MAX_LENGTH } from '../../platform/net/parse-https-url.ts';
-import { PUT_MAX_MS, PUT_TURN_MAX_MS, SIGNED_SECONDS } from '../../platform/object-store/s3-store.ts';
+import { PUT_MAX_MS, SIGNED_SECONDS } from '../../platform/object-store/s3-store.ts';
 import { KEPT_MS } from '../auth/identity-provider.ts';
 import { EMAIL_MAX_CHARS, USER_ID_MAX_LENGTH } from '../auth/user-identifiers.ts';
 import { CLOCK_TOLERANCE_SECONDS, NAME_MAX_CHARS } from '../auth/verify-token.ts';
@@ -273,7 +273,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Write to the object store',
-      most: time(PUT_TURN_MAX_MS + PUT_MAX_MS),
+      most: time(PUT_MAX_MS),
       beyond: 'The value goes to PostgreSQL.',
     },
     {

@@ -5,6 +5,6 @@ import type { Db } from '../connect.ts';
 export function leaveForObjects(db: Db, leave: Leave): Db {
   const { objects } = db;
   if (!objects) return db;
-  const get: typeof objects.get = (owner, object) => leave(() => objects.get(owner, object));
+  const get: typeof objects.get = (object) => leave(() => objects.get(object));
   return Object.assign(db.withoutPlugins(), { objects: { ...objects, get } });
 }

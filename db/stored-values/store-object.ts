@@ -46,7 +46,7 @@ export async function storeObject(
   const { linked, ...object } = found;
   if (linked) return object;
   try {
-    await objects.put(organizationId, object, bytes);
+    await objects.put(object, bytes);
   } catch (error) {
     if (!(error instanceof ObjectStoreUnavailable)) throw error;
     valuesKept.add(1);
@@ -57,8 +57,7 @@ export async function storeObject(
 
 /** Reads an object written by `storeObject`. Throws ObjectStoreUnavailable, and ObjectLost. */
 export async function readObject(db: Db, object: StoredObject): Promise<string> {
-  const organizationId = object.location.split('/').at(-3) ?? '';
-  return (await objectStoreOf(db).get(organizationId, object)).toString();
+  return (await objectStoreOf(db).get(object)).toString();
 }
 
 /** Returns the object store. Throws ObjectStoreUnavailable when this process has none. */

@@ -30,16 +30,16 @@ export type StoredObject = {
   sha256: string;
 };
 
-/** Every function rejects with ObjectStoreUnavailable within seconds while the store cannot serve. `owner` takes turns. */
+/** Every function rejects with ObjectStoreUnavailable within seconds while the store cannot serve. */
 export type ObjectStore = {
   /** Values of at least so many bytes belong here. */
   minBytes: number;
   /** Returns where an object with this key would be written. */
   locate(key: string): string;
   /** Writes an object. Its bytes must not change or be freed before this settles. */
-  put(owner: string, object: StoredObject, bytes: Uint8Array): Promise<void>;
+  put(object: StoredObject, bytes: Uint8Array): Promise<void>;
   /** Reads an object. Rejects with ObjectLost when it is missing, or has other bytes than were written. */
-  get(owner: string, object: StoredObject): Promise<Buffer>;
+  get(object: StoredObject): Promise<Buffer>;
   /** Deletes up to 1,000 objects, of which some may be gone already; returns the locations that are gone now. */
   remove(locations: string[]): Promise<string[]>;
   /** Makes a URL with which anybody may read the object, as a download, until it expires. Asks nobody. */

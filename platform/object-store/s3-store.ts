@@ -10,7 +10,6 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { createTurns } from '../limits/turns.ts';
 import { log } from '../observability/log.ts';
 import {
   hashOf,
@@ -20,17 +19,6 @@ import {
   ObjectStoreUnavailable,
   type StoredObject,
 } from './object-store.ts';
-
-/** A circuit breaker: open after a failure, it lets one try through now and then, to find out whether it works again. */
-type CircuitBreaker = {
-  /** Whether it is closed, or it is time for one more try. */
-  mayTry(): boolean;
-  isOpen(): boolean;
-  /** Whether it is open, and something has failed in the last `ms`. */
-  hasFailedWithin(ms: number): boolean;
-  open(): void;
-  close(): void;
-};
 
 /** Whoever has the URL may read the object for so long. */
 export const SIGNED_SECONDS = 300;
@@ -46,91 +34,46 @@ const PROBLEMS: { [status: number]: string } = {
 
 type StoreError = Error & { $metadata?: { httpStatusCode?: number } };
 
-/** Requests of one process at a time, and more for organizations that have none. */
-const REQUESTS = { places: 32, reserve: 8 };
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A connection on which nothing moves for so long is given up. */
 const IDLE_MAX_MS = 5_000;
-/** A value that has waited so long for its turn, or could not be written within the other, is kept in the database instead. */
-export const PUT_TURN_MAX_MS = 2_000;
-/** Whoever writes may hold up one of the worker's workflow tasks, which are several times as many as may write and wait. */
-const PUTS_WAITING_MAX = 32;
-/** An output has 8 MiB at most, and a request rarely more than 12. */
-export const PUT_MAX_MS = 8_000;
-const GET_TURN_MAX_MS = 10_000;
+/** A value that takes longer to write goes to the database: a write delays its block, or the answer to its request. */
+export const PUT_MAX_MS = 3_000;
 const GET_MAX_MS = 30_000;
 const REMOVE_MAX_MS = 30_000;
-/** After a write has failed, this long only one at a time finds out whether the store is back. */
-const REST_MS = 5_000;
 /** So long after a failed write the store counts as away. Whether it takes the next one shows only once there is one. */
 const AWAY_MS = 60_000;
 
 /** Opens the store; connections are made when they are needed. `now` is in milliseconds. */
-export function createS3Store(options: ObjectStoreOptions, now?: () => number): ObjectStore {
+export function createS3Store(options: ObjectStoreOptions, now = () => performance.now()): ObjectStore {
   const { bucket, prefix, minBytes, encryption } = options;
   const client = createClient(options, options.endpoint);
   const signing = createClient(options, options.publicEndpoint ?? options.endpoint);
-  const turns = createTurns(REQUESTS);
-  const breaker = createCircuitBreaker(REST_MS, now);
-  let putsWaiting = 0;
+  /** When a write last failed; undefined once one has succeeded. */
+  let failedAt: number | undefined;
   const encrypted = encryption && {
     ServerSideEncryption: encryption.algorithm,
     ...(encryption.keyId && { SSEKMSKeyId: encryption.keyId }),
   };
 
-  async function inTurn<T>(
-    owner: string,
-    turnMaxMs: number,
-    maxMs: number,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const endTurn = await turns.wait(owner, AbortSignal.timeout(turnMaxMs)).catch(() => {
-      throw tooMany();
-    });
+  async function write(command: PutObjectCommand): Promise<void> {
     try {
-      return await work(AbortSignal.timeout(maxMs));
+      await client.send(command, { abortSignal: AbortSignal.timeout(PUT_MAX_MS) });
     } catch (error) {
-      throw toStoreError(error);
-    } finally {
-      endTurn();
-    }
-  }
-
-  /** Waits for a turn to write, unless many wait already. */
-  async function writeInTurn(owner: string, command: PutObjectCommand): Promise<void> {
-    if (putsWaiting >= PUTS_WAITING_MAX && turns.isBusy(owner)) throw tooMany();
-    let waits = true;
-    const began = () => {
-      if (waits) putsWaiting -= 1;
-      waits = false;
-    };
-    putsWaiting += 1;
-    await inTurn(owner, PUT_TURN_MAX_MS, PUT_MAX_MS, (abortSignal) => {
-      began();
-      return write(command, abortSignal);
-    }).finally(began);
-  }
-
-  /** Writes, and notes whether the store takes writes. That an organization has too many of them says nothing of the store. */
-  async function write(command: PutObjectCommand, abortSignal: AbortSignal): Promise<void> {
-    try {
-      await client.send(command, { abortSignal });
-    } catch (error) {
-      if (!breaker.isOpen())
+      if (failedAt === undefined)
         log.warn({ err: error }, 'The object store takes no writes; the database keeps large values.');
-      breaker.open();
-      throw error;
+      failedAt = now();
+      throw toStoreError(error);
     }
-    if (breaker.isOpen()) log.info('The object store takes writes again.');
-    breaker.close();
+    if (failedAt !== undefined) log.info('The object store takes writes again.');
+    failedAt = undefined;
   }
 
   return {
     minBytes,
     locate: (key) => `${bucket}/${prefix}${key}`,
 
-    async put(owner, { location, sha256 }, bytes) {
-      if (!breaker.mayTry()) throw new ObjectStoreUnavailable('The object store has just failed.');
+    async put({ location, sha256 }, bytes) {
       const command = new PutObjectCommand({
         ...objectOf(location),
         Body: bytes,
@@ -139,15 +82,18 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
       });
       // The store compares the bytes with this hash; without it, the client would compute it again, and hold up the process.
       command.middlewareStack.add(withHeader('x-amz-content-sha256', sha256), { step: 'build' });
-      await writeInTurn(owner, command);
+      await write(command);
     },
 
-    get: (owner, object) =>
-      inTurn(owner, GET_TURN_MAX_MS, GET_MAX_MS, async (abortSignal) => {
-        const command = new GetObjectCommand(objectOf(object.location));
-        const { Body } = await client.send(command, { abortSignal });
-        return readBody(Body as Readable, object);
-      }),
+    async get(object) {
+      const command = new GetObjectCommand(objectOf(object.location));
+      try {
+        const { Body } = await client.send(command, { abortSignal: AbortSignal.timeout(GET_MAX_MS) });
+        return await readBody(Body as Readable, object);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
 
     async remove(locations) {
       const gone: string[] = [];
@@ -178,7 +124,8 @@ export function createS3Store(options: ObjectStoreOptions, now?: () => number): 
         () => undefined,
         (error: unknown) => describeProblem(error),
       );
-      return problem ?? (breaker.hasFailedWithin(AWAY_MS) ? 'takes no writes' : undefined);
+      const hasJustFailed = failedAt !== undefined && now() - failedAt < AWAY_MS;
+      return problem ?? (hasJustFailed ? 'takes no writes' : undefined);
     },
 
     close() {
@@ -208,10 +155,6 @@ function createClient({ region, pathStyle, credentials }: ObjectStoreOptions, en
       httpsAgent: new HttpsAgent({ keepAlive: true }),
     },
   });
-}
-
-function tooMany(): ObjectStoreUnavailable {
-  return new ObjectStoreUnavailable('Too many large values of the organization are read or written at once.');
 }
 
 function objectOf(location: StoredObject['location']): { Bucket: string; Key: string } {
@@ -273,28 +216,4 @@ export async function signUrl(
   const signingDate = new Date();
   const url = await getSignedUrl(client, command, { expiresIn: seconds, signingDate });
   return { url, expiresAt: new Date(signingDate.getTime() + seconds * 1_000) };
-}
-
-/** Creates a closed circuit breaker, with `restMs` between two tries while it is open. */
-function createCircuitBreaker(restMs: number, now = () => performance.now()): CircuitBreaker {
-  let until: number | undefined;
-  let failedAt = Number.NEGATIVE_INFINITY;
-  return {
-    mayTry() {
-      if (until === undefined) return true;
-      if (now() < until) return false;
-      // Whoever comes while this one tries would wait for the same answer.
-      until = now() + restMs;
-      return true;
-    },
-    isOpen: () => until !== undefined,
-    hasFailedWithin: (ms) => until !== undefined && now() - failedAt < ms,
-    open() {
-      failedAt = now();
-      until = failedAt + restMs;
-    },
-    close() {
-      until = undefined;
-    },
-  };
 }

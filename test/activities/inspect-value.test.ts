@@ -49,7 +49,7 @@ describe('a look into a value of a run', () => {
         largeValues,
         loadContext: async () => ({ organizationId: 'acme' }) as never,
         resolve: async (_callId, _value, from) =>
-          JSON.parse(String(await from?.objects?.get('acme', {} as never))),
+          JSON.parse(String(await from?.objects?.get({} as never))),
       });
       mock.timers.enable({ apis: ['setTimeout'] });
       try {

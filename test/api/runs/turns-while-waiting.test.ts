@@ -50,8 +50,8 @@ function keepInMemory(store: ObjectStore) {
     restore: () => silent?.resolve(),
   };
   store.minBytes = LARGE_BYTES;
-  store.put = async (_owner, { location }, bytes) => void kept.set(location, Buffer.from(bytes));
-  store.get = async (_owner, { location }) => {
+  store.put = async ({ location }, bytes) => void kept.set(location, Buffer.from(bytes));
+  store.get = async ({ location }) => {
     state.asked += 1;
     await silent?.promise;
     return kept.get(location) as Buffer;

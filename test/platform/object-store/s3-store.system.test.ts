@@ -15,7 +15,6 @@ import { waitUntil } from '../../wait-until.ts';
 import { BUILD_MAX_MS } from './s3-binary.ts';
 import { BUCKET, describeWithS3, type S3Server, startS3Server } from './s3-server.ts';
 
-const OWNER = 'an organization';
 const REQUIRED = {
   DATABASE_URL: 'postgres://127.0.0.1/weir',
   WEIR_API_KEY_PEPPER: 'p'.repeat(32),
@@ -53,23 +52,24 @@ describeWithS3('the object store', function () {
   });
   const write = async (key: string, text: string) => {
     const { object, bytes } = await describeObject(store, key, text);
-    await store.put(OWNER, object, bytes);
+    await store.put(object, bytes);
     return object;
   };
 
   it('gives back the bytes that were written, under its prefix', async () => {
     const text = `"${'ä'.repeat(4_000_000)}"`;
     const object = await write('org/call/name', text);
-    assert.equal((await store.get(OWNER, object)).toString(), text);
+    assert.equal((await store.get(object)).toString(), text);
     assert.deepEqual(await server.keys(), ['runs/org/call/name']);
   });
 
-  it('writes nothing when the bytes are not those of the hash', async () => {
-    const other = createS3Store(optionsOf(server.env), () => 0);
+  it('writes nothing when the bytes are not those of the hash, and takes the right ones at once', async () => {
+    const other = createS3Store(optionsOf(server.env));
     const { object } = await describeObject(other, 'org/call/wrong', 'one');
-    await assert.rejects(other.put(OWNER, object, Buffer.from('two')), ObjectStoreUnavailable);
+    await assert.rejects(other.put(object, Buffer.from('two')), ObjectStoreUnavailable);
     assert.ok(!(await server.keys()).includes('runs/org/call/wrong'));
-    await assert.rejects(other.put(OWNER, object, Buffer.from('one')), /just failed/);
+    await other.put(object, Buffer.from('one'));
+    assert.equal((await other.get(object)).toString(), 'one');
     other.close();
   });
 
@@ -77,10 +77,10 @@ describeWithS3('the object store', function () {
     const object = await write('org/call/lost', '"abc"');
     for (const Body of ['"ab"', '"abcd"', '"abd"']) {
       await server.client.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'runs/org/call/lost', Body }));
-      await assert.rejects(store.get(OWNER, object), ObjectLost);
+      await assert.rejects(store.get(object), ObjectLost);
     }
     await store.remove([object.location]);
-    await assert.rejects(store.get(OWNER, object), ObjectLost);
+    await assert.rejects(store.get(object), ObjectLost);
   });
 
   it('deletes many objects at once, also those that are gone', async () => {
@@ -145,9 +145,9 @@ describeWithS3('the object store', function () {
       const wrong = await open({ ...server.env, ...env });
       assert.equal(await wrong.findProblem(10_000), problem);
       const { object, bytes } = await describeObject(wrong, 'x/y/z', '"x"');
-      await assert.rejects(wrong.put(OWNER, object, bytes), ObjectStoreUnavailable);
+      await assert.rejects(wrong.put(object, bytes), ObjectStoreUnavailable);
       assert.ok(await wrong.findProblem(10_000));
-      await assert.rejects(wrong.get(OWNER, object), ObjectStoreUnavailable);
+      await assert.rejects(wrong.get(object), ObjectStoreUnavailable);
       await assert.rejects(wrong.remove([object.location]), ObjectStoreUnavailable);
       wrong.close();
     }
@@ -157,8 +157,7 @@ describeWithS3('the object store', function () {
     let now = 0;
     const refusing = createS3Store(optionsOf(server.env), () => now);
     const { object, bytes } = await describeObject(refusing, 'org/call/refused', 'one');
-    const fail = () =>
-      assert.rejects(refusing.put(OWNER, object, Buffer.from('two')), ObjectStoreUnavailable);
+    const fail = () => assert.rejects(refusing.put(object, Buffer.from('two')), ObjectStoreUnavailable);
     await fail();
     assert.equal(await refusing.findProblem(10_000), 'takes no writes');
     now += 30_000;
@@ -170,7 +169,7 @@ describeWithS3('the object store', function () {
     await fail();
     assert.equal(await refusing.findProblem(10_000), 'takes no writes');
     now += 30_000;
-    await refusing.put(OWNER, object, bytes);
+    await refusing.put(object, bytes);
     assert.equal(await refusing.findProblem(10_000), undefined);
     refusing.close();
   });
@@ -178,12 +177,12 @@ describeWithS3('the object store', function () {
   it('gives up a store that is silent, in the midst of an object too, and goes on when it is back', async () => {
     const object = await write('org/call/silent', `"${'x'.repeat(8_000_000)}"`);
     proxy.silenceAfter(1_000_000);
-    await assert.rejects(store.get(OWNER, object), ObjectStoreUnavailable);
-    await assert.rejects(store.get(OWNER, object), ObjectStoreUnavailable);
+    await assert.rejects(store.get(object), ObjectStoreUnavailable);
+    await assert.rejects(store.get(object), ObjectStoreUnavailable);
     const { object: second, bytes } = await describeObject(store, 'org/call/second', '"x"');
-    await assert.rejects(store.put(OWNER, second, bytes), ObjectStoreUnavailable);
+    await assert.rejects(store.put(second, bytes), ObjectStoreUnavailable);
     await proxy.restore();
-    assert.equal((await store.get(OWNER, object)).length, object.bytes);
+    assert.equal((await store.get(object)).length, object.bytes);
   });
 });
 
