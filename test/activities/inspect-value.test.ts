@@ -48,8 +48,7 @@ describe('a look into a value of a run', () => {
         db: { objects, withoutPlugins: () => ({}) } as unknown as Db,
         largeValues,
         loadContext: async () => ({ organizationId: 'acme' }) as never,
-        resolve: async (_callId, _value, from) =>
-          JSON.parse(String(await from?.objects?.get({} as never))),
+        resolve: async (_callId, _value, from) => JSON.parse(String(await from?.objects?.get({} as never))),
       });
       mock.timers.enable({ apis: ['setTimeout'] });
       try {

@@ -5,8 +5,8 @@ import { log } from '../../platform/observability/log.ts';
 import { endRun } from '../../temporal/cancel-workflow.ts';
 import type { EngineDeps } from '../../temporal/deps.ts';
 import { startRun } from '../../temporal/start-run.ts';
+import { cancelOpenWorkflow } from './cancel-open-workflow.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
-import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 const TERMINATED =
   "An operator terminated the run's workflow in Temporal before its result was recorded. To stop a run, cancel it: POST …/jobs/{executionId}/cancel or weir operator runs cancel.";

@@ -2,8 +2,8 @@
 import { finishTestRun } from '../../db/test-runs/test-runs.ts';
 import type { EngineDeps } from '../../temporal/deps.ts';
 import { startTestRun } from '../../temporal/start-run.ts';
+import { cancelOpenWorkflow } from './cancel-open-workflow.ts';
 import { type Reconciled, reconcileUnfinished } from './reconcile-unfinished.ts';
-import { cancelOpenWorkflow } from './with-open-workflow.ts';
 
 /** Repairs all unfinished test runs older than `quietSeconds`; the runs of their cases are left to `reconcileRuns`. */
 export function reconcileTestRuns(
