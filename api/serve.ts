@@ -15,7 +15,6 @@ import { createApp } from './app.ts';
 import { createApiKeyCache } from './auth/api-key-cache.ts';
 import { createMemberCache, createMemberProfiles } from './auth/member-cache.ts';
 import { createRateLimitedCounter } from './auth/rate-limited-counter.ts';
-import { createRequestLeases } from './auth/request-leases.ts';
 import { createSignInLimiter } from './auth/sign-in-limiter.ts';
 import { createTokenVerifier } from './auth/verify-token.ts';
 import type { ApiDeps } from './deps.ts';
@@ -45,11 +44,7 @@ export async function serveApi(
     inProcessRuns?: InProcessRuns;
     listeners?: WebhookListeners | undefined;
   },
-  {
-    drainMs = REQUESTS_GRACE_MS,
-    lingerMs = 0,
-    countTimeoutMs,
-  }: { drainMs?: number; lingerMs?: number; countTimeoutMs?: number } = {},
+  { drainMs = REQUESTS_GRACE_MS, lingerMs = 0 }: { drainMs?: number; lingerMs?: number } = {},
 ): Promise<RunningApi> {
   const { config, db } = given;
   let ready = true;
@@ -68,7 +63,6 @@ export async function serveApi(
     validator,
     tokens: createTokenVerifier(config),
     signInLimiter: createSignInLimiter({ perMinute: config.failedSignInsPerMinute, proxies: config.proxies }),
-    requestLeases: createRequestLeases(db, countTimeoutMs),
     rateLimited: createRateLimitedCounter(db),
     members: createMemberCache(db),
     memberProfiles: createMemberProfiles(db),

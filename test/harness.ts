@@ -80,7 +80,6 @@ type Options = {
   inProcessRuns?: InProcessRuns;
   drainMs?: number;
   lingerMs?: number;
-  countTimeoutMs?: number;
   fastModelMs?: number;
 };
 /** The ends of what was started, the last one first. */

@@ -3,7 +3,6 @@ import type { Config } from '../../platform/config/config.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
 import type { MemberCache, MemberProfiles } from './member-cache.ts';
 import type { RateLimitedCounter } from './rate-limited-counter.ts';
-import type { RequestLeases } from './request-leases.ts';
 import type { SignInLimiter } from './sign-in-limiter.ts';
 import type { TokenVerifier } from './verify-token.ts';
 
@@ -14,7 +13,6 @@ export type AuthDeps = {
   apiKeys: ApiKeyCache;
   tokens: TokenVerifier;
   signInLimiter: SignInLimiter;
-  requestLeases: RequestLeases;
   rateLimited: RateLimitedCounter;
   members: MemberCache;
   memberProfiles: MemberProfiles;

@@ -2,10 +2,12 @@
 // GCRA (the generic cell rate algorithm) with one row per limit, shared by all API processes: a minute's requests may
 // come at once, and become available again evenly.
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db, Tx } from '../connect.ts';
+import { repeatLostWrite } from '../connection/database-errors.ts';
 
-const MINUTE_US = 60_000_000;
+const SECOND_US = 1_000_000;
+const MINUTE_US = 60 * SECOND_US;
 
 /** A rate limit: `perMinute` requests for `subject`, the id of an API key, organization or user. */
 export type Quota = { name: string; subject: string; perMinute: number };
@@ -56,33 +58,64 @@ export async function updateRunsUnderWayMax(
   return numUpdatedRows > 0n;
 }
 
-/** Returns the microseconds after which a quota has one more request. */
-export function stepUsOf({ perMinute }: Pick<Quota, 'perMinute'>): number {
-  return Math.floor(MINUTE_US / perMinute);
-}
+/** A quota after a request: all of it is available again after `resetSeconds`, one request after `retrySeconds`. */
+export type QuotaState = {
+  name: string;
+  perMinute: number;
+  allowed: boolean;
+  remaining: number;
+  resetSeconds: number;
+  retrySeconds: number;
+};
+
+type Taken = { allowed: boolean; full_in_us: number };
 
 /**
- * Takes `count` requests, at most a minute's, from a quota: all or none. Returns whether it did, and the microseconds
- * until the quota is full again. A count of 0 only asks.
+ * Takes one request from each quota, in one statement. Stops at the first quota that is used up, which is then the last of
+ * the result. The statement is repeated when its connection was lost; the request may then count twice.
  */
-export async function takeRequests(
-  db: Db,
-  { subject, perMinute }: Quota,
-  count: number,
-): Promise<{ taken: boolean; fullInUs: number }> {
-  const stepUs = stepUsOf({ perMinute });
-  const ahead = sql`${stepUs * count} * interval '1 microsecond'`;
-  const minute = sql`${stepUs * perMinute} * interval '1 microsecond'`;
+export async function takeRequest(db: Db, quotas: Quota[]): Promise<QuotaState[]> {
+  if (quotas.length === 0) return [];
+  const names = quotas.map((_, index) => sql.ref(`quota_${index}`));
+  const parts = quotas.map((quota, index) => sql`${names[index]} as (${takeOne(quota, names[index - 1])})`);
+  const states = names.map((name, index) => sql`select ${sql.lit(index)} as index, * from ${name}`);
+  const taking = sql<Taken>`with ${sql.join(parts)} ${sql.join(states, sql` union all `)} order by index`;
+  const { rows } = await repeatLostWrite(() => taking.execute(db));
+  return rows.map((row, index) => stateOf(quotas[index] as Quota, row));
+}
+
+/** Takes one request from a quota, if the statement named `previous` took one. */
+function takeOne({ subject, perMinute }: Quota, previous: RawBuilder<unknown> | undefined) {
+  const step = sql`${stepUsOf(perMinute)} * interval '1 microsecond'`;
+  const minute = sql`${stepUsOf(perMinute) * perMinute} * interval '1 microsecond'`;
   // Later only after the limit was raised or the clock was set back.
   const fullAt = sql`least(r.full_at, now() + ${minute})`;
   // GCRA's theoretical arrival time moves ahead, unless it would be more than a minute's quota ahead.
-  const next = sql`greatest(${fullAt}, now()) + ${ahead}`;
+  const next = sql`greatest(${fullAt}, now()) + ${step}`;
   const fits = sql`${next} <= now() + ${minute}`;
-  const { rows } = await sql<{ allowed: boolean; full_in_us: number }>`
-    insert into rate_limit as r (subject, full_at, allowed) values (${subject}::uuid, now() + ${ahead}, true)
+  const ifTaken = previous ? sql`from ${previous} where allowed` : sql``;
+  return sql`
+    insert into rate_limit as r (subject, full_at, allowed) select ${subject}::uuid, now() + ${step}, true ${ifTaken}
     on conflict (subject) do update set
       allowed = ${fits}, full_at = case when ${fits} then ${next} else ${fullAt} end
-    returning allowed, (extract(epoch from full_at - now()) * 1000000)::bigint as full_in_us`.execute(db);
-  const [row] = rows as [(typeof rows)[number]];
-  return { taken: row.allowed, fullInUs: Math.max(0, row.full_in_us) };
+    returning allowed, (extract(epoch from full_at - now()) * 1000000)::bigint as full_in_us`;
+}
+
+function stateOf({ name, perMinute }: Quota, { allowed, full_in_us }: Taken): QuotaState {
+  const stepUs = stepUsOf(perMinute);
+  const fullInUs = Math.max(0, full_in_us);
+  const leftUs = stepUs * perMinute - fullInUs;
+  return {
+    name,
+    perMinute,
+    allowed,
+    remaining: Math.max(0, Math.floor(leftUs / stepUs)),
+    resetSeconds: Math.ceil(fullInUs / SECOND_US),
+    retrySeconds: Math.max(1, Math.ceil((stepUs - leftUs) / SECOND_US)),
+  };
+}
+
+/** Returns the microseconds after which a quota has one more request. */
+function stepUsOf(perMinute: number): number {
+  return Math.floor(MINUTE_US / perMinute);
 }

@@ -3,7 +3,6 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'j
 import { createTokenVerifier } from '../../../api/auth/verify-token.ts';
 import type { Role } from '../../../db/schema.ts';
 import { insertMember } from '../../../db/tenants/memberships.ts';
-import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import {
   AUDIENCE,
   type IdentityProvider,
@@ -111,7 +110,6 @@ describe('JWTs of an identity provider', () => {
     const limited = await startWeir({
       env: { ...provider.env, WEIR_RATE_LIMIT_PER_KEY: '1' },
       worker: false,
-      ...COUNT_AT_LEISURE,
     });
     try {
       const call = async (userId: string) =>

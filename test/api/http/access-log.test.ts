@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { passthrough } from '../../blocks.ts';
 import { captureLog } from '../../capture-log.ts';
-import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
@@ -110,7 +109,6 @@ describe('the line of a request in the log', () => {
     const limited = await startWeir({
       env: { WEIR_RUNS_UNDER_WAY_MAX: '1', WEIR_RATE_LIMIT_PER_KEY: '4' },
       worker: false,
-      ...COUNT_AT_LEISURE,
     });
     const caller = await limited.createTenant();
     const path = await limited.createFlow(caller, [passthrough('a')]);

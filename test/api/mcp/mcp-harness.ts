@@ -27,7 +27,7 @@ export type McpWeir = {
 };
 
 export async function startMcpWeir(
-  options: { env?: NodeJS.ProcessEnv; worker?: boolean; countTimeoutMs?: number } = {},
+  options: { env?: NodeJS.ProcessEnv; worker?: boolean } = {},
 ): Promise<McpWeir> {
   const provider = await startIdentityProvider();
   const port = await findFreePort();

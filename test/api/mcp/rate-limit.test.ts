@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { type McpWeir, startMcpWeir } from './mcp-harness.ts';
 
 describe('MCP endpoint under a rate limit', () => {
@@ -9,7 +8,6 @@ describe('MCP endpoint under a rate limit', () => {
     mcp = await startMcpWeir({
       worker: false,
       env: { WEIR_RATE_LIMIT_PER_KEY: '2' },
-      ...COUNT_AT_LEISURE,
     });
   });
   after(async () => {

@@ -6,7 +6,6 @@ import { getVersion, publishVersion } from '../../../db/flows/versions.ts';
 import { insertCalls } from '../../../db/runs/insert-calls.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { findUsage } from '../../../db/usage/find-usage.ts';
-import { COUNT_AT_LEISURE } from '../../count-at-leisure.ts';
 import { settle } from '../../db/credits/ledger-fixture.ts';
 import { auditUsage } from '../../db/usage/audit-usage.ts';
 import { startWeir } from '../../harness.ts';
@@ -148,7 +147,7 @@ describe('usage over HTTP', () => {
 describe('requests over a rate limit', () => {
   it('are in the usage of their project and key, on the day', async () => {
     const limits = { WEIR_RATE_LIMIT_PER_KEY: '1' };
-    const weir = await startWeir({ worker: false, env: limits, ...COUNT_AT_LEISURE });
+    const weir = await startWeir({ worker: false, env: limits });
     try {
       const { key, organizationId, projectId } = await weir.createTenant();
       const statuses: number[] = [];
