@@ -1,3 +1,5 @@
+import { CancelledFailure } from '@temporalio/activity';
+
 /** The reason with which the signal of a block aborts whose call was cancelled or has failed. */
 export class CallStopped extends Error {
   constructor() {
@@ -11,6 +13,11 @@ export type Cancellations = {
   run<T>(callId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Aborts the blocks of a call with CallStopped. */
   stop(callId: string): void;
+  /**
+   * Aborts all blocks as the SDK aborts regular activities of a worker that stops. The SDK waits for local activities however
+   * long they take.
+   */
+  drain(): void;
 };
 
 export function createCancellations(): Cancellations {
@@ -29,6 +36,10 @@ export function createCancellations(): Cancellations {
     },
     stop(callId) {
       for (const each of inFlight.get(callId) ?? []) each.abort(new CallStopped());
+    },
+    drain() {
+      for (const blocks of inFlight.values())
+        for (const each of blocks) each.abort(new CancelledFailure('WORKER_SHUTDOWN'));
     },
   };
 }

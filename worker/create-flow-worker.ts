@@ -100,6 +100,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     sandbox.drain(stops);
     models.turns.close(stops);
     shutDown(worker);
+    setTimeout(deps.cancellations.drain, BLOCKS_GRACE_MS).unref();
   };
   return {
     isPolling: () => isPolling(worker),

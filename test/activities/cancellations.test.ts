@@ -19,6 +19,14 @@ describe('cancellations', () => {
     await assert.rejects(other, /the worker stops/);
   });
 
+  it('abort all blocks as those of a worker that stops', async () => {
+    const cancellations = createCancellations();
+    const { signal } = new AbortController();
+    const blocks = ['call', 'other'].map((callId) => cancellations.run(callId, signal, untilAborted));
+    cancellations.drain();
+    for (const block of blocks) await assert.rejects(block, { message: 'WORKER_SHUTDOWN' });
+  });
+
   it('do not reach a block that begins later: that one reads that its call has ended', async () => {
     const cancellations = createCancellations();
     cancellations.stop('call');

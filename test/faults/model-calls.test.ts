@@ -12,7 +12,6 @@ describe('a model call whose worker is killed', () => {
   let models: CountingModelServer;
   let weir: Weir;
   let tenant: Tenant;
-  let flow: string;
   const programs: Program[] = [];
   before(async () => {
     models = await startCountingModelServer(0);
@@ -21,10 +20,6 @@ describe('a model call whose worker is killed', () => {
       worker: false,
     });
     tenant = await weir.createTenant();
-    flow = await weir.createFlow(tenant, [
-      llm('first', 'first {{message}}', 'demo/chat'),
-      llm('second', 'second {{message}}', 'demo/chat'),
-    ]);
   });
   after(async () => {
     await Promise.all(programs.map((program) => program.kill()));
@@ -37,7 +32,7 @@ describe('a model call whose worker is killed', () => {
     programs.push(program);
     return program;
   };
-  const ask = async (message: string): Promise<string> => {
+  const ask = async (flow: string, message: string): Promise<string> => {
     const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message } });
     return body.executionId;
   };
@@ -48,12 +43,15 @@ describe('a model call whose worker is killed', () => {
 
   for (const kind of ['local', 'regular'])
     it(`as a ${kind} activity is made again, at most twice in all, and charged once`, async () => {
+      // A worker that knows no answer of a model takes it for slow.
+      const flow = await weir.createFlow(tenant, [
+        llm('first', 'first {{message}}', 'demo/chat'),
+        llm('second', 'second {{message}}', kind === 'local' ? 'demo/chat' : 'demo/vision'),
+      ]);
       const worker = await start();
-      // A worker that knows no answer of the model takes it for slow.
-      if (kind === 'local') await weir.finish(flow, await ask('fast'), tenant.key);
       const held = models.hold('second');
       const message = randomUUID();
-      const executionId = await ask(message);
+      const executionId = await ask(flow, message);
       await held.arrived(1);
       if (kind === 'regular') await waitUntil(() => isRegular(executionId));
       else assert(!(await isRegular(executionId)));

@@ -19,7 +19,9 @@ import { faultSize } from './sizes.ts';
 const RUNS = faultSize(10, 30);
 /** Longer than a process repeats a write that nobody waits for. */
 const DATABASE_AWAY_MS = faultSize(25, 300) * 1_000;
-const ENGINE_AWAY_MS = faultSize(15, 300) * 1_000;
+/** Shorter than the engine waits for the heartbeat of a slow model call: such a call is not repeated. */
+const ENGINE_AWAY_MS = faultSize(15, 45) * 1_000;
+const HEARTBEAT_TIMEOUT = String(faultSize(40, 75));
 const CRASH_LOOP_KILLS = faultSize(3, 8);
 const READY_KILLS = faultSize(4, 100);
 /** After several lost attempts, the next one is delayed for minutes. */
@@ -40,7 +42,11 @@ describe('an accepted run finishes', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'weir-outages-'));
     temporal = await startTemporal({ stateFolder: folder });
     models = await startCountingModelServer(100);
-    env = { TEMPORAL_ADDRESS: temporal.address, DEMO_BASE_URL: models.url };
+    env = {
+      TEMPORAL_ADDRESS: temporal.address,
+      DEMO_BASE_URL: models.url,
+      WEIR_HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT,
+    };
     weir = await startWeir({ env, worker: false });
     database = await startTcpProxy(weir.config.databaseUrl);
     env.DATABASE_URL = database.url;
@@ -49,7 +55,8 @@ describe('an accepted run finishes', () => {
       code('tag', 'return message;'),
       llm('one', 'one {{previous_output}}', 'demo/chat'),
       passthrough('keep'),
-      llm('two', 'two {{message}}', 'demo/chat'),
+      // A model that a worker does not know: its first calls are regular activities.
+      llm('two', 'two {{message}}', 'demo/vision'),
     ]);
   });
   after(async () => {
