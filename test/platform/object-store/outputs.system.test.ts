@@ -9,6 +9,7 @@ import { captureMetrics } from '../../capture-metrics.ts';
 import { type CountingModelServer, startCountingModelServer } from '../../fakes/counting-model-server.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
+import { untilRescheduled } from '../../until-rescheduled.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { BUILD_MAX_MS } from './s3-binary.ts';
 import { BUCKET, describeWithS3, type S3Server, startS3Server } from './s3-server.ts';
@@ -181,11 +182,8 @@ describeWithS3('outputs in an object store', function () {
     assert.deepEqual([refused.status, refused.body.detail.code], [503, 'OBJECT_STORE_UNAVAILABLE']);
     assert.ok(refused.headers.get('retry-after'));
     held.release();
-    // As an activity, which holds up no workflow task.
-    await waitUntil(async () => {
-      const { raw } = await weir.client.workflow.getHandle(executionId).describe();
-      return raw.pendingActivities?.some(({ activityType }) => activityType?.name === 'runCode');
-    });
+    // On a timer, which holds up no workflow task.
+    await untilRescheduled(weir, executionId);
     await proxy.restore();
     const { body } = await weir.finish(flow, executionId, tenant.key);
     assert.deepEqual([body.status, body.result], ['completed', LARGE]);
