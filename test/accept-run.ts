@@ -15,6 +15,7 @@ export async function acceptRun(
     .selectFrom('flow_version')
     .innerJoin('flow', 'flow.id', 'flow_version.flow_id')
     .select(['flow.id as flow_id', 'flow_version.id', 'flow_version.definition'])
+    .where('flow.project_id', '=', tenant.projectId)
     .where('flow.slug', '=', flow.split('/')[2] as string)
     .executeTakeFirstOrThrow();
   const executionId = randomUUID();

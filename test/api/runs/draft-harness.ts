@@ -1,6 +1,7 @@
 // A Weir with one tenant, and an API key of it that edits drafts and runs them.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { Step } from '../../../flow/definition.ts';
 import { llm } from '../../blocks.ts';
 import { callTools, type FakeModelServer } from '../../fakes/model-server.ts';
@@ -44,7 +45,6 @@ export async function startDraftWeir(): Promise<DraftWeir> {
   const { models } = weir;
   const tenant = await weir.createTenant();
   const { key, keyId } = await createScopedKey(weir, tenant.projectId, 'deploy', 'run', 'read');
-  let count = 0;
   const send = async (method: string, path: string, body: object, headers = {}) => {
     const answer = await weir.call(method, path, { key, body, headers });
     assert.ok(answer.status < 300, JSON.stringify(answer.body));
@@ -58,7 +58,7 @@ export async function startDraftWeir(): Promise<DraftWeir> {
     ...{ models, tenant, key, keyId, edit, post },
     async createDraft(steps) {
       const flows = `/projects/${tenant.projectId}/flows`;
-      const slug = `draft-${++count}`;
+      const slug = `draft-${randomUUID().slice(0, 8)}`;
       const { id } = await send('POST', flows, { name: slug, slug });
       const draft = `${flows}/${id}/draft`;
       await edit(draft, steps);
