@@ -14,8 +14,8 @@ export type ActivityMemory = {
 };
 
 /**
- * Does an activity's work once its organization's turn has come to hold an input of `bytes`. A local attempt waits briefly, then
- * throws NoRoom.
+ * Does an activity's work once its organization's turn has come to hold an input of `bytes`. A local attempt does not
+ * wait: it throws NoRoom.
  */
 export async function reserveInputMemory<T>(
   { inputs, modelAnswers, presence }: Pick<LargeValues, 'inputs' | 'modelAnswers' | 'presence'>,

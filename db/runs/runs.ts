@@ -113,7 +113,7 @@ export type RunContext = {
   requestId: string | null;
   input: StoredRunInput;
   completed: Set<string>;
-  /** How many workers were lost under a block in flight, by block key; without those that were lost within its first second. */
+  /** Lost workers of each block in flight, by block key. A loss within the first second of a block is not counted. */
   lostWorkers: Map<string, number>;
   cancelled: boolean;
   mode: RunMode;

@@ -52,7 +52,7 @@ export class PermitRejected extends Error {
 type Options = {
   /** The largest weight in flight, of all keys. */
   capacity: number;
-  /** More capacity, for idle keys: those that hold nothing, or at most `few` with their next request. */
+  /** More capacity, for idle keys. A key is idle when its weight in flight is 0, or at most `few` with its next request. */
   reserved?: number;
   few?: number;
   /** The largest weight in flight of one key. A heavier request counts as all of that, or of the capacity: it passes alone. */

@@ -21,7 +21,7 @@ export function guestsOf(parent: number): number[] {
   return children.filter((pid) => pid !== '' && isAlive(pid) && guestLine(pid)).map(Number);
 }
 
-/** Finds those that this process starts from now on: the shared Weir may have some already. Linux only. */
+/** Returns a function that finds guests that this process starts from now on. The shared Weir may have others. Linux only. */
 export function watchGuests(): () => number[] {
   const others = new Set(guestsOf(process.pid));
   return () => guestsOf(process.pid).filter((pid) => !others.has(pid));

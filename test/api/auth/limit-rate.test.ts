@@ -154,7 +154,7 @@ describe('rate limits', () => {
       assert.ok(Number(answer.headers.get('retry-after')) > 0);
     });
 
-    it('takes no writes, do not count requests, of which those that only read are answered', async () => {
+    it('takes no writes, do not count requests: reads are answered', async () => {
       const answer = await refusing('25006', () =>
         weir.call('GET', `${flow}/runs`, { key: tenant.key, url: api.url }),
       );

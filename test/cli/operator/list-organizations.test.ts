@@ -6,7 +6,7 @@ import { useOperator } from '../cli-harness.ts';
 describe('weir operator org list', () => {
   const { cli, succeed, succeedJson } = useOperator();
 
-  it('has the id of each organization and its runs under way, without those that ended', async () => {
+  it('has the id of each organization and the number of its runs in flight', async () => {
     const { db } = cli.database;
     const { organizationId, runs } = await openAccount(db, 100, 4);
     const [ended = ''] = runs;
