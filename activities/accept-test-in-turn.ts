@@ -1,8 +1,8 @@
 // Test cases begin in turn with the other runs of their process: their test run is accepted as a whole, however many it has.
 import { acceptTest, getTest } from '../db/test-runs/test-runs.ts';
 import { ServiceError } from '../flow/errors.ts';
+import { PermitRejected } from '../platform/limits/fair-queue.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { turnAway } from './attempts/in-slot.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 
 const NEXT_MS = 1_000;
@@ -23,7 +23,7 @@ export async function acceptTestInTurn(
   const place = await enterPlace(organizationId, () => signal, { patient: true }).catch((error: unknown) => {
     signal.throwIfAborted();
     // Too many wait, this one has waited long, or the API stops: none of these is the test's fault.
-    throw error instanceof ServiceError ? turnAway(error.message, NEXT_MS) : error;
+    throw error instanceof ServiceError ? new PermitRejected('deadline', 'key', NEXT_MS) : error;
   });
   try {
     await acceptTest(db, executionId);

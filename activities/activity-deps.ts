@@ -4,11 +4,10 @@ import type { Provider } from '../platform/config/config.ts';
 import type { Validator } from '../platform/json-schema/validator.ts';
 import type { LargeValues } from '../platform/large-values/large-values.ts';
 import type { FairQueue } from '../platform/limits/fair-queue.ts';
+import type { ActivityGates } from '../platform/limits/gates.ts';
 import type { EnterPlace } from '../platform/limits/place.ts';
-import type { TurnsByKind } from '../platform/limits/turns-by-kind.ts';
 import type { Registry } from '../platform/models/registry.ts';
 import type { Encryption } from '../platform/secrets/encrypt.ts';
-import type { Slots } from './attempts/in-slot.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { Sandbox } from './code/sandbox.ts';
 import type { InProcessRuns } from './in-process-runs.ts';
@@ -36,10 +35,7 @@ export type ActivityDeps = {
   inProcessRuns: InProcessRuns;
   /** Waits for a place among the runs that are being started in this process; absent where its worker is alone. */
   enterPlace?: EnterPlace | undefined;
-  /** Bounds the model calls of the process, by provider. */
-  modelTurns: TurnsByKind;
-  /** Limits on the regular activities of blocks and tests in this process, including queued activities. */
-  slots: { models: Slots; testStarts: Slots; verdicts: Slots };
+  gates: ActivityGates;
   cancellations: Cancellations;
   /** For tests: calls of a model that takes less time on average, in milliseconds, are local activities. */
   fastModelMs?: number | undefined;

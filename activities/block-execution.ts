@@ -2,9 +2,9 @@ import type { Payer } from '../db/runs/block-runs.ts';
 import type { Block, Json } from '../flow/definition.ts';
 import type { Attachment, BlockCall } from '../flow/run.ts';
 import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../flow/tool-calls.ts';
-import type { ReserveAnswer } from './attempts/reserve-memory.ts';
 import type { BlockOutput } from './attempts/serialize-output.ts';
 import type { ModelUsage } from './model/ask-model.ts';
+import type { ReserveAnswer } from './model/model-client.ts';
 import type { BlockEnd } from './record-block-end.ts';
 
 /** A block execution as the activities are asked for it. */
@@ -18,12 +18,10 @@ export type BlockInput = {
   parameters: { [key: string]: Json };
   /** The outputs of earlier steps that it reads by their names. */
   outputs: { [stepId: string]: Json };
-  /** Drops the input and the outputs, and gives their memory back, before work that takes long and does not need them. */
+  /** Drops the input and the outputs, and releases their permit, before work that takes long and does not need them. */
   dropInput(): void;
   /** Waits for memory for the model's answer. */
   reserveAnswer: ReserveAnswer;
-  /** Notes that the work begins only now: what came before was waiting. */
-  begins(): void;
   attachments: Attachment[] | undefined;
   tools?: ToolDefinition[] | undefined;
   tool_choice?: ToolChoice | undefined;

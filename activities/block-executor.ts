@@ -14,56 +14,48 @@ import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { weigh } from '../platform/json-text/measure-json.ts';
 import { freeBytes } from '../platform/large-values/free-bytes.ts';
+import type { Permit } from '../platform/limits/fair-queue.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
 import { countLostWorkers } from './attempts/delay-after-lost-workers.ts';
 import { ModelUnavailable } from './attempts/model-unavailable.ts';
-import { readInTime } from './attempts/read-in-time.ts';
-import { type ActivityMemory, reserveInputMemory } from './attempts/reserve-memory.ts';
+import { acquireBytes } from './attempts/reschedule.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import { serializeOutput } from './attempts/serialize-output.ts';
 import type { BlockExecution, BlockInput, Kept, Processor } from './block-execution.ts';
 import { isGivenUp } from './is-given-up.ts';
+import type { ReserveAnswer } from './model/model-client.ts';
 import { type BlockEnd, recordBlockEnd, toError, toPause, UNUSED } from './record-block-end.ts';
 import { enforceSchema } from './values/enforce-schema.ts';
 import { createInspectValue, type InspectValue } from './values/inspect-value.ts';
 import { createRunContexts } from './values/run-contexts.ts';
 import { createOutputsReader, createValueResolver } from './values/value-resolver.ts';
 
-/** The work on a block: its processor, in one attempt, with the memory that it has. */
-type Work = { attempt: Attempt; process: Processor; memory: ActivityMemory };
-type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
+/** The work on a block: its processor, in one attempt, with the permit of its input. */
+type Work = { attempt: Attempt; process: Processor; inputPermit: Permit; reserveAnswer: ReserveAnswer };
+export type Found = Pick<RunContext, 'organizationId' | 'awaited'> & { block: Block };
 
 export type BlockExecutor = {
   /**
-   * Completes one block execution at most once: a completed one returns its recorded output. It waits for memory for the input
-   * and for turns. A local attempt throws NoRoom.
+   * Completes one block execution at most once: a completed one returns its recorded output. A large input waits for a permit.
+   * Throws PermitRejected.
    */
   run(execution: BlockExecution, attempt: Attempt, process: Processor): Promise<Value | Pause>;
   /**
-   * Finds the block, with this run's overrides, the run's organization, and whether a caller waits for the run's end. Throws
-   * NoRoom where an attempt that may not wait would wait for the object store.
+   * Finds the block, with this run's overrides, the run's organization, and whether a caller waits for the run's end.
    */
-  find(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait' | 'begun'>): Promise<Found>;
-  /** Whether the block's JSON Schemas, if any, can be enforced without waiting for the organization's turn; throws as `find`. */
-  hasRoom(execution: BlockExecution, attempt: Pick<Attempt, 'mayWait' | 'begun'>): Promise<boolean>;
+  find(execution: BlockExecution): Promise<Found>;
   inspect: InspectValue;
 };
 
 /** Creates the executor that all block activities of a process share. */
 export function createBlockExecutor(
-  deps: Pick<
-    ActivityDeps,
-    'db' | 'definitions' | 'balanceLimit' | 'validator' | 'inProcessRuns' | 'largeValues'
-  >,
+  deps: Pick<ActivityDeps, 'db' | 'definitions' | 'balanceLimit' | 'validator' | 'inProcessRuns' | 'gates'>,
 ): BlockExecutor {
-  const { db, definitions, validator, inProcessRuns, largeValues } = deps;
+  const { db, definitions, validator, inProcessRuns, gates } = deps;
   const { contexts } = inProcessRuns;
   const loadContext = createRunContexts(deps);
-  const { resolve, keep } = createValueResolver(
-    db,
-    async (callId) => (await loadContext(callId, { mayWait: true, begun: 1 })).input,
-  );
+  const { resolve, keep } = createValueResolver(db, async (callId) => (await loadContext(callId)).input);
   const outputsRead = createOutputsReader(db, definitions, resolve);
 
   async function run(
@@ -73,21 +65,38 @@ export function createBlockExecutor(
   ): Promise<Value | Pause> {
     // A repeated attempt may follow a lost answer, so it does not trust the cached list of completed blocks.
     if (attempt.begun > 1) contexts.delete(execution.callId);
-    const context = await loadContext(execution.callId, attempt);
+    const context = await loadContext(execution.callId);
     // The run was cancelled, and its workflow has not heard of it: it must not spend anything.
     if (context.cancelled) throw new ServiceError(CANCELLED.code, CANCELLED.message);
-    if (context.completed.has(execution.blockKey)) return recordedReply(execution, attempt);
+    if (context.completed.has(execution.blockKey)) return recordedReply(execution);
     if (context.ended) throw new ServiceError(ENDED.code, ENDED.message);
     if (!context.begun && context.completed.size === 0 && attempt.begun === 1)
       measureBegin(context.mode, context.startedAt);
     context.begun = true;
-    if (!attempt.mayWait) countLostWorkers(attempt, context.lostWorkers.get(execution.blockKey) ?? 0);
+    if (attempt.isLocal) countLostWorkers(attempt, context.lostWorkers.get(execution.blockKey) ?? 0);
     const block = await loadBlock(context, execution.stepId);
     const read = await outputsRead.find(context, execution, block);
     const bytes = bytesToLoad(execution.input) + context.input.message.length + read.bytes;
-    return reserveInputMemory(largeValues, context.organizationId, bytes, attempt, (memory) =>
-      runOnce(execution, context, { block, read }, { attempt, process, memory }),
-    );
+    using inputPermit = await acquireBytes(gates.inputs, context.organizationId, bytes, attempt);
+    let answerPermit: Permit | undefined;
+    try {
+      return await runOnce(
+        execution,
+        context,
+        { block, read },
+        {
+          attempt,
+          process,
+          inputPermit,
+          async reserveAnswer(weight, signal) {
+            // The answer of a repair comes while the first is in memory. Two that wait for their second permit could block each other.
+            answerPermit ??= await gates.modelAnswers.acquire(context.organizationId, { weight, signal });
+          },
+        },
+      );
+    } finally {
+      answerPermit?.release();
+    }
   }
 
   async function runOnce(
@@ -108,11 +117,9 @@ export function createBlockExecutor(
     };
     let end = (attempt.kept as Kept | undefined)?.end;
     try {
-      end ??= await carryOut(execution, context, { block, read }, work, () => {
-        trace.startedAt = performance.now();
-      });
+      end ??= await carryOut(execution, context, { block, read }, work);
     } catch (error) {
-      if (error instanceof BlockRecorded) return recordedElsewhere(execution, attempt);
+      if (error instanceof BlockRecorded) return recordedElsewhere(execution);
       throw error;
     }
     if (!Buffer.isBuffer(end.output) && (end.output?.length ?? 0) <= KEPT_RESULT_MAX_BYTES)
@@ -128,13 +135,13 @@ export function createBlockExecutor(
       const failure = new ServiceError(error.code, error.message);
       if (recorded) throw failure;
       // By another attempt, unless the run has ended.
-      return await recordedElsewhere(execution, attempt).catch((error: unknown) => {
+      return await recordedElsewhere(execution).catch((error: unknown) => {
         throw error instanceof ServiceError && error.code === 'RUN_NOT_FOUND' ? failure : error;
       });
     }
-    if (!recorded) return await recordedElsewhere(execution, attempt);
+    if (!recorded) return await recordedElsewhere(execution);
     inProcessRuns.complete(execution.callId, execution.blockKey);
-    if (!value) return await recordedReply(execution, attempt);
+    if (!value) return await recordedReply(execution);
     if (!result) keep(execution.callId, value, end.output);
     if (result) measureEnd(context.mode, context.startedAt, { status: 'completed', result });
     if (result) inProcessRuns.end(execution.callId, { status: 'completed', result: value });
@@ -146,8 +153,7 @@ export function createBlockExecutor(
     execution: BlockExecution,
     context: RunContext,
     { block, read }: { block: Block; read: OutputsRead },
-    { attempt, process, memory }: Work,
-    begins: () => void,
+    { attempt, process, inputPermit, reserveAnswer }: Work,
   ): Promise<BlockEnd> {
     const { message, parameters, attachments, tools, tool_choice } = context.input;
     const conversation = resumeOf(context, execution)?.messages;
@@ -157,18 +163,17 @@ export function createBlockExecutor(
     try {
       const given: BlockInput = {
         block,
-        input: await readInTime(db, attempt, resolve(execution.callId, execution.input)),
+        input: await resolve(execution.callId, execution.input),
         message,
         parameters,
         // A block that goes on after a pause has its prompt in the conversation.
-        outputs: conversation ? {} : await readInTime(db, attempt, outputsRead.load(execution.callId, read)),
+        outputs: conversation ? {} : await outputsRead.load(execution.callId, read),
         dropInput() {
           given.input = null;
           given.outputs = {};
-          memory.giveBackInput();
+          inputPermit.release();
         },
-        reserveAnswer: memory.reserveAnswer,
-        begins,
+        reserveAnswer,
         attachments,
         ...(block.processor_config?.tools_enabled && { tools, tool_choice, conversation }),
         payer: payerOf(context),
@@ -197,16 +202,15 @@ export function createBlockExecutor(
   }
 
   /** Returns what another worker has recorded. It may have recorded the next blocks too, which the cached list lacks. */
-  function recordedElsewhere(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
+  function recordedElsewhere(execution: BlockExecution): Promise<Value | Pause> {
     contexts.delete(execution.callId);
-    return recordedReply(execution, attempt);
+    return recordedReply(execution);
   }
 
-  async function recordedReply(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
-    const loading = loadBlockOutput(db, execution.callId, execution.blockKey);
-    const { output, bytes, paused } = await readInTime(db, attempt, loading);
+  async function recordedReply(execution: BlockExecution): Promise<Value | Pause> {
+    const { output, bytes, paused } = await loadBlockOutput(db, execution.callId, execution.blockKey);
     if (!paused) return toLeaf(execution.blockKey, output, bytes, weigh(JSON.stringify(output)));
-    const context = await loadContext(execution.callId, attempt);
+    const context = await loadContext(execution.callId);
     const iterations = (resumeOf(context, execution)?.iterations ?? 0) + 1;
     return toPause(execution.stepId, iterations, output as ToolCallMessage[], context.input.continuation);
   }
@@ -218,29 +222,16 @@ export function createBlockExecutor(
     return applyOverride(block, overrideOf(context.input.block_overrides, stepId));
   }
 
-  async function find(
-    { callId, stepId }: BlockExecution,
-    attempt: Pick<Attempt, 'mayWait' | 'begun'>,
-  ): Promise<Found> {
-    const context = await loadContext(callId, attempt);
+  async function find({ callId, stepId }: BlockExecution): Promise<Found> {
+    const context = await loadContext(callId);
     const { organizationId, awaited } = context;
     return { organizationId, awaited, block: await loadBlock(context, stepId) };
-  }
-
-  async function hasRoom(
-    execution: BlockExecution,
-    attempt: Pick<Attempt, 'mayWait' | 'begun'>,
-  ): Promise<boolean> {
-    const { organizationId, block } = await find(execution, attempt);
-    if (block.inputSchema === undefined && block.outputSchema === undefined) return true;
-    return validator.of(organizationId).hasRoom();
   }
 
   return {
     run: (execution, ...rest) => inProcessRuns.runBlock(execution.callId, () => run(execution, ...rest)),
     find,
-    hasRoom,
-    inspect: createInspectValue({ db, largeValues, loadContext, resolve }),
+    inspect: createInspectValue({ gates, loadContext, resolve }),
   };
 }
 

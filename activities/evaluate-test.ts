@@ -18,16 +18,13 @@ import {
 } from '../flow/test-case.ts';
 import { describeMismatch, type OrganizationValidator } from '../platform/json-schema/validator.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { reserveInputMemory } from './attempts/reserve-memory.ts';
+import { acquireBytes } from './attempts/reschedule.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
-import { workInTurn } from './attempts/work-in-turn.ts';
 
 const EXCERPT_MAX_LENGTH = 300;
 
-type Deps = Pick<ActivityDeps, 'db' | 'validator' | 'largeValues'>;
-/** `bytes`: its size as JSON. */
-type Answer = { json: Json; bytes: number } | { error: string };
-type InTurn = <T>(work: () => T) => Promise<T>;
+type Deps = Pick<ActivityDeps, 'db' | 'validator' | 'gates'>;
+type Answer = { json: Json } | { error: string };
 
 /**
  * Records the verdict on a test case whose run has ended. When a model is to judge the answer, accepts the judge's run and
@@ -38,7 +35,7 @@ export async function evaluateTest(
   executionId: string,
   attempt: Attempt,
 ): Promise<JudgeRun | undefined> {
-  const { db, validator, largeValues } = deps;
+  const { db, validator } = deps;
   const { expectation, input, organizationId } = await getTest(db, executionId);
   return withAnswer(deps, organizationId, executionId, attempt, async (answer) => {
     if ('error' in answer) {
@@ -46,9 +43,7 @@ export async function evaluateTest(
       return undefined;
     }
     if (expectation.type !== 'judge') {
-      const compareInTurn = <T>(work: () => T) =>
-        workInTurn(largeValues.work, organizationId, answer.bytes, attempt, work);
-      const verdict = await compare(validator.of(organizationId), expectation, answer.json, compareInTurn);
+      const verdict = await compare(validator.of(organizationId), expectation, answer.json);
       await recordVerdict(db, executionId, verdict);
       return undefined;
     }
@@ -80,9 +75,9 @@ export async function readJudgement(deps: Deps, executionId: string, attempt: At
   });
 }
 
-/** Does `work` with the answer of a run, once its organization has a turn at the memory for it. */
+/** Does `work` with the answer of a run. Throws PermitRejected where a large answer gets no permit. */
 async function withAnswer<T>(
-  { db, largeValues }: Deps,
+  { db, gates }: Deps,
   organizationId: string,
   executionId: string,
   attempt: Attempt,
@@ -99,10 +94,8 @@ async function withAnswer<T>(
     case 'completed': {
       const { result } = outcome;
       const bytes = await measureValue(db, executionId, result);
-      // A regular activity waits for memory and never throws NoRoom.
-      return (await reserveInputMemory(largeValues, organizationId, bytes, attempt, async () =>
-        work({ json: await readResult(db, executionId, result), bytes }),
-      )) as T;
+      using _permit = await acquireBytes(gates.inputs, organizationId, bytes, attempt);
+      return await work({ json: await readResult(db, executionId, result) });
     }
     case 'failed':
       return work({ error: outcome.error.message });
@@ -115,9 +108,8 @@ async function compare(
   validator: OrganizationValidator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
-  inTurn: InTurn,
 ): Promise<Verdict> {
-  const problem = await findProblem(validator, expectation, answer, inTurn).catch((error: unknown) => {
+  const problem = await findProblem(validator, expectation, answer).catch((error: unknown) => {
     if (!(error instanceof ServiceError)) throw error;
     return error;
   });
@@ -131,11 +123,10 @@ async function findProblem(
   validator: OrganizationValidator,
   expectation: Exclude<Expectation, { type: 'judge' }>,
   answer: Json,
-  inTurn: InTurn,
 ): Promise<string | undefined> {
   switch (expectation.type) {
     case 'equals': {
-      const difference = await inTurn(() => findDifference(expectation.value, answer));
+      const difference = findDifference(expectation.value, answer);
       if (!difference) return undefined;
       const { path, expected, actual } = difference;
       const place = path === '' ? 'The answer' : `At ${path} the answer`;
@@ -148,7 +139,7 @@ async function findProblem(
       return `The answer does not match the JSON Schema: ${list.join('; ')}.`;
     }
     case 'contains':
-      if (await inTurn(() => containsText(toText(answer), expectation.text))) return undefined;
+      if (containsText(toText(answer), expectation.text)) return undefined;
       return `The answer does not contain ${excerpt(expectation.text)}: it is ${excerpt(answer)}.`;
   }
 }

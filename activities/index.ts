@@ -16,7 +16,6 @@ import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
 import { acceptTestInTurn } from './accept-test-in-turn.ts';
 import type { ActivityDeps } from './activity-deps.ts';
-import { inSlot } from './attempts/in-slot.ts';
 import { type Attempt, runAttempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
 import { createBlockExecutor } from './block-executor.ts';
@@ -63,21 +62,15 @@ export function createActivities(deps: ActivityDeps) {
 
     /** Accepts the run of a test case, once. */
     acceptTest: (executionId: string): Promise<void> =>
-      runAttempt((attempt) =>
-        inSlot(deps.slots.testStarts, attempt, () => acceptTestInTurn(deps, executionId, attempt)),
-      ),
+      runAttempt((attempt) => acceptTestInTurn(deps, executionId, attempt)),
 
     /** Records the verdict on a test case whose run has ended, or returns the run of the model that is to judge it. */
     evaluateTest: (executionId: string): Promise<JudgeRun | undefined> =>
-      runAttempt((attempt) =>
-        inSlot(deps.slots.verdicts, attempt, () => evaluateTest(deps, executionId, attempt)),
-      ),
+      runAttempt((attempt) => evaluateTest(deps, executionId, attempt)),
 
     /** Records the verdict of the ended run that judged a test case. */
     readJudgement: (executionId: string): Promise<void> =>
-      runAttempt((attempt) =>
-        inSlot(deps.slots.verdicts, attempt, () => readJudgement(deps, executionId, attempt)),
-      ),
+      runAttempt((attempt) => readJudgement(deps, executionId, attempt)),
 
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => runAttempt(() => finishTestRun(deps.db, testRunId)),

@@ -5,18 +5,17 @@ import { ServiceError } from '../flow/errors.ts';
 import type { EarlierAttempt, ModelBlockCall, RegularCall } from '../flow/model-call.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
-import { createTurns } from '../platform/limits/turns.ts';
+import { createFairQueue, PermitRejected } from '../platform/limits/fair-queue.ts';
 import { providerOf } from '../platform/models/registry.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { isKeepable } from './attempts/attempt-progress.ts';
-import { inSlot, turnAwayFrom } from './attempts/in-slot.ts';
 import { isDrained } from './attempts/is-drained.ts';
 import { logFault } from './attempts/log-fault.ts';
 import { ModelUnavailable } from './attempts/model-unavailable.ts';
-import { NoRoom } from './attempts/no-room.ts';
+import { acquire } from './attempts/reschedule.ts';
 import type { Attempt } from './attempts/run-attempt.ts';
 import type { BlockExecution } from './block-execution.ts';
-import type { BlockExecutor } from './block-executor.ts';
+import type { BlockExecutor, Found } from './block-executor.ts';
 import { createModelSpeeds } from './model/model-speeds.ts';
 import { runBlockAttempt } from './run-block-attempt.ts';
 import { runModelBlock } from './run-model-block.ts';
@@ -28,34 +27,27 @@ const FAST_MS = 2_000;
  * Local model calls: the most of one organization, and further ones for organizations that have few. Each holds one of the
  * worker's workflow tasks, which have to be more.
  */
-const LOCAL_CALLS = { places: 96, reserve: 32, few: 4 };
+const LOCAL_CALLS = { capacity: 96, reserved: 32, few: 4 };
 
 /** Creates the activity of llm blocks. A local one may reply that the call is to be a regular one. */
 export function createModelCaller(
   deps: ActivityDeps,
   blocks: BlockExecutor,
 ): (call: ModelBlockCall) => Promise<Value | Pause | RegularCall> {
-  const { modelTurns, slots, db, inProcessRuns, fastModelMs = FAST_MS } = deps;
+  const { gates, db, inProcessRuns, fastModelMs = FAST_MS } = deps;
   const speeds = createModelSpeeds(fastModelMs);
-  const localCalls = createTurns(LOCAL_CALLS);
+  const localCalls = createFairQueue(LOCAL_CALLS);
 
-  async function make(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
-    const { organizationId, awaited, block } = await blocks.find(execution, attempt);
-    const model = block.model ?? '';
-    const { mayWait, signal } = attempt;
+  /** Makes the call, which holds a permit of its provider. */
+  function make(
+    execution: BlockExecution,
+    attempt: Attempt,
+    { organizationId, block }: Found,
+  ): Promise<Value | Pause> {
     return showUnderWay(db, blocks, execution, attempt, () =>
-      runModelBlock(deps, blocks, execution, attempt, async (call) => {
-        const provider = providerOf(model);
-        const endTurn = mayWait
-          ? await modelTurns.wait(provider, organizationId, signal, { patient: !awaited })
-          : modelTurns.takeNow(provider, organizationId);
-        if (!endTurn) throw new NoRoom();
-        try {
-          return await speeds.measure(organizationId, model, call);
-        } finally {
-          endTurn();
-        }
-      }),
+      runModelBlock(deps, blocks, execution, attempt, (call) =>
+        speeds.measure(organizationId, block.model ?? '', call),
+      ),
     );
   }
 
@@ -63,11 +55,13 @@ export function createModelCaller(
     execution: BlockExecution,
     attempt: Attempt,
   ): Promise<Value | Pause | RegularCall> {
-    const { organizationId, block } = await blocks.find(execution, attempt);
+    const found = await blocks.find(execution);
+    const { organizationId, block } = found;
     const model = block.model ?? '';
     if (!speeds.isFast(organizationId, model)) return { regular: {} };
-    const endCall = localCalls.takeNow(organizationId);
-    if (!endCall) return { regular: {} };
+    using localCall = localCalls.tryAcquire(organizationId);
+    using permit = localCall && gates.models(providerOf(model)).tryAcquire(organizationId);
+    if (!permit) return { regular: {} };
     // An answer is paid for: its record is repeated however long the database is away.
     const own: Attempt = {
       ...attempt,
@@ -75,20 +69,18 @@ export function createModelCaller(
       keep: (value) => isKeepable(value) && keep(own, value),
     };
     try {
-      return await make(execution, own);
+      return await make(execution, own, found);
     } catch (error) {
       return toRegularCall(error, own);
-    } finally {
-      endCall();
     }
   }
 
   async function callAsActivity(execution: BlockExecution, attempt: Attempt): Promise<Value | Pause> {
-    const { organizationId, block } = await blocks.find(execution, attempt);
-    const provider = providerOf(block.model ?? '');
-    if (modelTurns.isCrowded(provider, organizationId))
-      throw turnAwayFrom(slots.models, `Many calls of the organization wait for ${provider} in this worker.`);
-    return make(execution, attempt);
+    const found = await blocks.find(execution);
+    const { organizationId, awaited, block } = found;
+    const gate = gates.models(providerOf(block.model ?? ''));
+    using _permit = await acquire(gate, organizationId, attempt, awaited ? 'high' : 'low');
+    return await make(execution, attempt, found);
   }
 
   return ({ earlier, ...call }) =>
@@ -103,7 +95,7 @@ export function createModelCaller(
         // The refused attempt was a local one. This failure gives the engine the cause and the time of the next.
         const { refused } = earlier ?? {};
         if (refused && attempt.begun === 2) throw new ModelUnavailable(refused.message, refused);
-        return inSlot(slots.models, attempt, () => callAsActivity(execution, attempt));
+        return callAsActivity(execution, attempt);
       },
       earlier,
     );
@@ -120,7 +112,7 @@ function toRegularCall(error: unknown, { kept, signal }: Attempt): RegularCall {
   const isFinal = [ServiceError, ApplicationFailure].some((type) => error instanceof type);
   if (isCancelled || isFinal || isUnstorableValue(error)) throw error;
   const earlier = { ...(kept !== undefined && { kept }), ...refusalOf(error) };
-  if (!signal.aborted && !(error instanceof NoRoom)) logFault(error, Context.current().info);
+  if (!signal.aborted && !(error instanceof PermitRejected)) logFault(error, Context.current().info);
   return { regular: Object.keys(earlier).length > 0 ? { earlier } : {} };
 }
 

@@ -72,6 +72,6 @@ async function describeAttempt(
   startedAt = performance.now(),
 ): Promise<BlockAttempt> {
   const { callId, blockKey, stepId } = execution;
-  const { name, processor_type: processorType } = (await blocks.find(execution, attempt)).block;
+  const { name, processor_type: processorType } = (await blocks.find(execution)).block;
   return { callId, blockKey, stepId, name, processorType, attempts: attempt.number, startedAt };
 }

@@ -18,6 +18,7 @@ import { MICROCREDITS_PER_CREDIT } from '../flow/credit-amount.ts';
 import type { Step } from '../flow/definition.ts';
 import { type Config, readConfig } from '../platform/config/config.ts';
 import type { LargeValues } from '../platform/large-values/large-values.ts';
+import { type ActivityGates, createActivityGates } from '../platform/limits/gates.ts';
 import { installRuntime } from '../temporal/install-runtime.ts';
 import { openDependencies } from '../worker/open-dependencies.ts';
 import { runWorker } from '../worker/run-worker.ts';
@@ -42,6 +43,8 @@ export type Weir = {
   client: Client;
   config: Config;
   largeValues: LargeValues;
+  /** The gates of the worker that was started last. */
+  gates: ActivityGates;
   createTenant(options?: { credits?: number }): Promise<Tenant>;
   /** Publishes a flow as production; returns its path below /api/v1/seq. */
   createFlow(tenant: Tenant, steps: Step[]): Promise<string>;
@@ -145,6 +148,7 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
     client,
     config,
     largeValues: dependencies.largeValues,
+    gates: createActivityGates(config),
     async createTenant({ credits = 1_000 } = {}) {
       const organization = `org-${randomUUID().slice(0, 8)}`;
       const { id: organizationId } = await insertOrganization(db, { slug: organization, name: organization });
@@ -190,6 +194,7 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
       });
     },
     async startWorker() {
+      weir.gates = createActivityGates(config);
       worker = await runWorker({
         ...dependencies,
         workflowBundle: await testWorkflowBundle(),
@@ -197,6 +202,7 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
         enterPlace: api.enterPlace,
         listeners,
         fastModelMs: options.fastModelMs,
+        gates: weir.gates,
       });
     },
     async stopWorker() {

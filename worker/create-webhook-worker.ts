@@ -5,6 +5,7 @@ import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
 import { createWebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
+import { createBytesGate } from '../platform/limits/gates.ts';
 import { createGuardedPost } from '../platform/net/guarded-post.ts';
 import { createResolvePublic } from '../platform/net/resolve-public.ts';
 import { DELIVERIES_GRACE_MS } from '../platform/process/end-times.ts';
@@ -59,7 +60,6 @@ export async function createWebhookWorker({
   db,
   client,
   connection,
-  largeValues,
   listeners,
   workflowBundle,
 }: WorkerDeps): Promise<QueueWorker> {
@@ -82,7 +82,7 @@ export async function createWebhookWorker({
         ca: config.webhookCaFile && readCaFile(config.webhookCaFile),
         proxy: config.egressProxy,
       }),
-      largeValues,
+      inputs: createBytesGate(),
       listeners,
       beginTurn: (turn) => beginTurn(engine, turn),
     }),

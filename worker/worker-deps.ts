@@ -2,6 +2,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Cancellations } from '../activities/cancellations.ts';
 import type { WebhookListeners } from '../activities/deliveries/webhook-listeners.ts';
 import type { InProcessRuns } from '../activities/in-process-runs.ts';
+import type { ActivityGates } from '../platform/limits/gates.ts';
 import type { EnterPlace } from '../platform/limits/place.ts';
 import type { Dependencies } from './open-dependencies.ts';
 
@@ -16,6 +17,8 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   /** Whether this process has metrics. */
   measures?: boolean;
   cancellations: Cancellations;
+  /** For tests: the gates of activities. */
+  gates?: ActivityGates | undefined;
   /** For tests: calls of a model that takes less time on average, in milliseconds, are local activities. */
   fastModelMs?: number | undefined;
 };

@@ -11,8 +11,8 @@ export type Progress = {
   unreadable: number;
   /** The number of attempts that ended by themselves: refused, failed or drained, rather than lost. */
   ended: number;
-  /** The number of these that found no slot in their worker (in-slot.ts). */
-  turnedAway: number;
+  /** The number of these that got no permit (reschedule.ts). */
+  rescheduled: number;
   /** The number of attempts that were lost with their workflow task, before the activity. */
   lostInTask: number;
   /** The number of lost attempts after which the activity was last delayed. */
@@ -27,7 +27,7 @@ export function readProgress(details: unknown): Progress {
     refusals: 0,
     unreadable: 0,
     ended: 0,
-    turnedAway: 0,
+    rescheduled: 0,
     lostInTask: 0,
     heldAfter: 0,
     ...(details as Partial<Progress> | undefined),

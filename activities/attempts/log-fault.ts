@@ -2,13 +2,13 @@ import type { Info } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { logOutage } from '../../db/connection/database-errors.ts';
 import { ServiceError } from '../../flow/errors.ts';
+import { PermitRejected } from '../../platform/limits/fair-queue.ts';
 import { ObjectStoreUnavailable } from '../../platform/object-store/object-store.ts';
 import { log } from '../../platform/observability/log.ts';
 import { CallStopped } from '../cancellations.ts';
 import { SandboxUnavailable } from '../code/sandbox-errors.ts';
 import { isDelayedAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
-import { NoRoom } from './no-room.ts';
 
 /**
  * Logs an error that callers are not told, with the id of the run, test run or delivery that they know: a fault of the
@@ -17,7 +17,7 @@ import { NoRoom } from './no-room.ts';
 export function logFault(error: unknown, { workflowExecution, activityType, attempt }: Info): void {
   const fields = { workflow_id: workflowExecution?.workflowId, activity: activityType, attempt };
   if (isDelayedAfterLostWorkers(error)) log.warn(fields, error.message);
-  const forCallers = [ServiceError, ModelUnavailable, TemporalFailure, NoRoom, CallStopped].some(
+  const forCallers = [ServiceError, ModelUnavailable, TemporalFailure, PermitRejected, CallStopped].some(
     (type) => error instanceof type,
   );
   if (forCallers || (error instanceof Error && error.name === 'AbortError')) return;

@@ -7,17 +7,17 @@ import { ServiceError, sanitizeMessage } from '../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY, MODEL_RETRIES_MAX, RETRY_MAX_MS, RETRY_MIN_MS } from '../../flow/limits.ts';
 import type { EarlierAttempt } from '../../flow/model-call.ts';
 import { CANCELLED } from '../../flow/run.ts';
+import { PermitRejected } from '../../platform/limits/fair-queue.ts';
 import { log, withLogContext } from '../../platform/observability/log.ts';
 import { CallStopped } from '../cancellations.ts';
 import { SandboxUnavailable } from '../code/sandbox-errors.ts';
 import { isKeepable, type Progress, readProgress } from './attempt-progress.ts';
 import { delayAfterLostWorkers } from './delay-after-lost-workers.ts';
 import { describeActivity } from './describe-activity.ts';
-import { isTurnedAway, turnAway } from './in-slot.ts';
 import { isDrained } from './is-drained.ts';
 import { logFault } from './log-fault.ts';
 import { ModelUnavailable } from './model-unavailable.ts';
-import { NoRoom } from './no-room.ts';
+import { isRescheduled, reschedule } from './reschedule.ts';
 import { workerShutdown } from './worker-shutdown.ts';
 
 /** Heartbeats in the time after which the engine takes an attempt without them for lost. */
@@ -27,11 +27,8 @@ export const REFUSALS_MAX = MODEL_RETRIES_MAX + 1;
 
 const NO_SANDBOX =
   'No process could run the code: it was killed or could not start, as where memory is short.';
-/** A rescheduled local attempt waits so long on a timer: at least `localRetryThreshold` (workflows/activities.ts). */
-const RESCHEDULE_MIN_MS = 1_200;
-const RESCHEDULE_BACKOFF = 1.5;
-/** With it, a run may be rescheduled for days until its history is full. */
-const RESCHEDULE_MAX_MS = 30_000;
+/** How long an attempt waits at a gate: a local one holds up its workflow task. Model calls in regular activities just wait. */
+const WAIT_MAX_MS = 2_000;
 const REFUSED_DELAY_MIN_MS = 1_000;
 const REFUSED_DELAY_MAX_MS = 60_000;
 
@@ -46,8 +43,8 @@ export type Attempt = {
   unreadable: number;
   /** Whether this is a local activity: it holds up its workflow task, so it fails rather than wait for the database. */
   isLocal: boolean;
-  /** Whether it waits for memory and turns, as regular activities do; others throw NoRoom. */
-  mayWait: boolean;
+  /** How long it waits for a permit. Afterwards it is rescheduled. */
+  waitMaxMs: number;
   /** Aborts when the activity is cancelled, its worker has to stop, or, for a block, its call was cancelled or has failed. */
   signal: AbortSignal;
   /** The value last kept by this attempt or an earlier one. */
@@ -84,7 +81,7 @@ async function tryOnce<T>(
   const progress = readProgress(
     info.heartbeatDetails ?? (earlier?.kept ? { kept: earlier.kept } : undefined),
   );
-  const begun = info.attempt - progress.turnedAway;
+  const begun = info.attempt - progress.rescheduled;
   const number = info.isLocal ? 1 : progress.lostInTask + info.attempt - (progress.ended - progress.refusals);
   const attempt: Attempt = {
     number,
@@ -92,7 +89,7 @@ async function tryOnce<T>(
     refusals: progress.refusals,
     unreadable: progress.unreadable,
     isLocal: info.isLocal,
-    mayWait: !info.isLocal,
+    waitMaxMs: isBlock && !info.isLocal ? Infinity : WAIT_MAX_MS,
     signal,
     kept: progress.kept,
     keep(value) {
@@ -113,9 +110,9 @@ async function tryOnce<T>(
     if (!signal.aborted) logFault(error, info);
     progress.ended += 1;
     progress.lostInTask += attempt.number - number;
-    if (isTurnedAway(error)) progress.turnedAway += 1;
+    if (isRescheduled(error)) progress.rescheduled += 1;
     // Lost attempts do not count. A local attempt does not know how many were rescheduled, so the engine's bound is its own.
-    else if (!info.isLocal && progress.ended - progress.turnedAway >= ATTEMPTS_OF_A_DAY)
+    else if (!info.isLocal && progress.ended - progress.rescheduled >= ATTEMPTS_OF_A_DAY)
       throw giveUp(toFailure(error, progress, signal));
     const isRefused =
       error instanceof ModelUnavailable || (error instanceof SandboxUnavailable && !signal.aborted);
@@ -148,14 +145,14 @@ function giveUp(failure: unknown): unknown {
   return ApplicationFailure.nonRetryable(message, type);
 }
 
-function toFailure(error: unknown, { refusals }: Progress, signal: AbortSignal): unknown {
+function toFailure(error: unknown, { refusals, rescheduled }: Progress, signal: AbortSignal): unknown {
   if (error instanceof ServiceError) return ApplicationFailure.nonRetryable(error.message, error.code);
   if (error instanceof ApplicationFailure) return error;
   if (error instanceof CallStopped) return ApplicationFailure.nonRetryable(CANCELLED.message, CANCELLED.code);
   if (isDrained(signal)) return workerShutdown('The worker was stopped before the activity was done.');
-  if (error instanceof NoRoom) {
-    const delay = RESCHEDULE_MIN_MS * RESCHEDULE_BACKOFF ** (Context.current().info.attempt - 1);
-    return turnAway('Its organization has too many in flight.', Math.min(delay, RESCHEDULE_MAX_MS));
+  if (error instanceof PermitRejected) {
+    const { isLocal, attempt } = Context.current().info;
+    return reschedule(error, (isLocal ? attempt : rescheduled) - 1);
   }
   if (error instanceof ModelUnavailable) {
     const delay = Math.min(REFUSED_DELAY_MIN_MS * 2 ** (refusals - 1), REFUSED_DELAY_MAX_MS);

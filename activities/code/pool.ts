@@ -22,13 +22,12 @@ type Waiter = { resolve(member: Member): void; reject(error: unknown): void };
 /** A bounded set of guest processes. */
 export type Pool = {
   /**
-   * Runs `task` with a guest of its own, after waiting for one where all are in use. The last idle guest is the spare: without
-   * `takesSpare` it is left to others as long as another guest can be started. When the task throws, or resolves to
+   * Runs `task` with a guest of its own, after waiting for one where all are in use. When the task throws, or resolves to
    * `reusable: false`, the guest is replaced. Rejects with SandboxUnavailable when no guest can be started.
    */
   use<Result extends { reusable: boolean }>(
     task: (guest: GuestProcess) => Promise<Result>,
-    asked: { signal?: AbortSignal | undefined; takesSpare: boolean },
+    signal?: AbortSignal,
   ): Promise<Result>;
   /** Ends every process and rejects those who wait. */
   close(): Promise<void>;
@@ -137,11 +136,11 @@ export function createPool({ size }: { size: number }): Pool {
     return member;
   }
 
-  async function acquire(signal: AbortSignal | undefined, takesSpare: boolean): Promise<Member> {
+  async function acquire(signal: AbortSignal | undefined): Promise<Member> {
     signal?.throwIfAborted();
     if (closing.signal.aborted) throw closing.signal.reason;
-    const [idle, another] = findIdle();
-    if (idle && (takesSpare || another || members.size + starts.size >= size)) return take(idle);
+    const [idle] = findIdle();
+    if (idle) return take(idle);
     const waiter = Promise.withResolvers<Member>();
     waiters.push(waiter);
     // A process that is being started already serves one of those who wait.
@@ -179,8 +178,8 @@ export function createPool({ size }: { size: number }): Pool {
 
   grow();
   return {
-    async use(task, { signal, takesSpare }) {
-      const member = await acquire(signal, takesSpare);
+    async use(task, signal) {
+      const member = await acquire(signal);
       keepSpare();
       const started = performance.now();
       let reusable = false;

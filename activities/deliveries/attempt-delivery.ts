@@ -13,7 +13,7 @@ import {
 import { ensureSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
 import { type GivenTurn, takeTurn } from '../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../../flow/delivery.ts';
-import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import type { FairQueue } from '../../platform/limits/fair-queue.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../../platform/net/guarded-post.ts';
 import { addToLogContext, log } from '../../platform/observability/log.ts';
 import { attemptDuration, deadLetters } from '../../platform/observability/metrics/run-metrics.ts';
@@ -31,7 +31,8 @@ export type DeliveryDeps = {
   db: Db;
   encryption: Encryption;
   post: GuardedPost;
-  largeValues: Pick<LargeValues, 'inputs'>;
+  /** The gate of the bytes of results that are read. */
+  inputs: FairQueue;
   /** Present where `weir listen` may be connected to this process. */
   listeners?: WebhookListeners | undefined;
   /** Starts or signals the workflow of a delivery that has got a permit. Never rejects. */
@@ -121,7 +122,7 @@ function send(
 
 /** Prepares the request, and sets the delivery to `in_flight`. What can fail without an attempt is done here. */
 async function prepare(
-  { db, encryption, largeValues }: DeliveryDeps,
+  { db, encryption, inputs }: DeliveryDeps,
   call: DeliveryCall,
   attempt: number,
   signal: AbortSignal,
@@ -134,7 +135,7 @@ async function prepare(
   addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
   const service = { actor: 'service', requestId: randomUUID() };
   const secret = await ensureSigningSecret(db, encryption, delivery.organization_id, service);
-  const text = delivery.body ?? (await buildDeliveryBody({ db, largeValues }, delivery, signal));
+  const text = delivery.body ?? (await buildDeliveryBody({ db, inputs }, delivery, signal));
   if (!(await beginAttempt(db, { deliveryId: call.deliveryId, round: call.round, attempt }, text)))
     return 'over';
   const body = Buffer.from(text);

@@ -8,19 +8,20 @@ import { SECRET_PREFIX } from '../../db/webhooks/webhook-secrets.ts';
 import type { DeliveryPayload } from '../../flow/delivery.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { bytesToLoad, sizeOf, type Value } from '../../flow/value.ts';
-import type { LargeValues } from '../../platform/large-values/large-values.ts';
+import type { FairQueue } from '../../platform/limits/fair-queue.ts';
 import { log } from '../../platform/observability/log.ts';
 
 export const DELIVERY_BODY_MAX_BYTES = 256 * 1024;
 
-type Deps = { db: Db; largeValues: Pick<LargeValues, 'inputs'> };
+/** `inputs`: the gate of the bytes that are read. */
+type Deps = { db: Db; inputs: FairQueue };
 
 /**
  * Builds the body of a run's delivery, up to DELIVERY_BODY_MAX_BYTES bytes. Omits a result that does not fit or is lost.
- * Waits for the organization's memory for large values; rejects with the signal's reason.
+ * Rejects with the signal's reason.
  */
 export async function buildDeliveryBody(
-  { db, largeValues }: Deps,
+  { db, inputs }: Deps,
   delivery: Omit<DeliveryToAttempt, 'attempt' | 'due_in_ms'>,
   signal?: AbortSignal,
 ): Promise<string> {
@@ -47,7 +48,7 @@ export async function buildDeliveryBody(
   if (bytes > DELIVERY_BODY_MAX_BYTES) return truncated(bytes);
   if (!result) return toBody({ ...payload, result });
   const read = await measureValue(db, execution_id, result);
-  const giveBack = await largeValues.inputs.take(organization_id, read, signal);
+  using _permit = await inputs.acquire(organization_id, { weight: read, signal });
   try {
     const text = await readResultText(db, execution_id, result);
     // One that was not measured is not parsed either: a message may be as large as a request.
@@ -60,8 +61,6 @@ export async function buildDeliveryBody(
     if (!(error instanceof ServiceError)) throw error;
     log.warn({ execution_id, err: error }, 'A delivery goes out without its result, which cannot be read.');
     return truncated(bytes || Math.max(sizeOf(result), bytesToLoad(result)));
-  } finally {
-    giveBack();
   }
 }
 

@@ -1,7 +1,6 @@
 // The `openai` client of one provider, without retries of its own and with bounds on time and size.
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { OpenAI } from 'openai';
 import type { Agent as UndiciAgent } from 'undici';
 import { ServiceError } from '../../flow/errors.ts';
@@ -10,16 +9,16 @@ import type { Provider } from '../../platform/config/config.ts';
 import { createByteCollector } from '../../platform/large-values/byte-collector.ts';
 import { readAnswerStart } from '../../platform/net/read-answer-start.ts';
 import { traceHeaders } from '../../platform/observability/tracing.ts';
-import type { ReserveAnswer } from '../attempts/reserve-memory.ts';
 import { isDeeper } from './read-answer.ts';
+
+/** Waits until an activity may hold an answer of so many bytes. */
+export type ReserveAnswer = (bytes: number, signal: AbortSignal) => Promise<void>;
 
 export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
-/** A larger answer waits for its organization's turn before the rest of it is read. */
+/** A larger answer waits for a permit before the rest of it is read. */
 const LARGE_ANSWER_BYTES = 1024 * 1024;
-/** After each further MiB the reading rests for as long as that took, at most this long: what comes slowly holds nobody up. */
-const REST_MAX_MS = 60;
 
 /** This file alone: the whole package, which has a `fetch` of its own, would take 5 MB more. */
 const Agent: typeof UndiciAgent = createRequire(import.meta.url)('undici/lib/dispatcher/agent.js');
@@ -128,16 +127,13 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
     throw tooLarge();
   }
   const body = createByteCollector();
-  let next = LARGE_ANSWER_BYTES;
-  let began = performance.now();
+  let hasPermit = false;
   for await (const chunk of response.body ?? []) {
     if (body.length + chunk.length > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
     body.add(chunk);
-    if (body.length <= next) continue;
-    if (next === LARGE_ANSWER_BYTES) await awaitMemory();
-    else await sleep(Math.min(performance.now() - began, REST_MAX_MS));
-    began = performance.now();
-    next += LARGE_ANSWER_BYTES;
+    if (hasPermit || body.length <= LARGE_ANSWER_BYTES) continue;
+    await awaitMemory();
+    hasPermit = true;
   }
   return body.take();
 }

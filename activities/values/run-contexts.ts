@@ -4,8 +4,6 @@ import { getRunContext, type RunContext } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { addToLogContext, log } from '../../platform/observability/log.ts';
 import type { ActivityDeps } from '../activity-deps.ts';
-import { readInTime } from '../attempts/read-in-time.ts';
-import type { Attempt } from '../attempts/run-attempt.ts';
 
 /** Throws the error of a missing run with possible causes; the workflow fails. */
 function tellMissing(error: unknown): never {
@@ -23,17 +21,11 @@ function tellMissing(error: unknown): never {
  */
 const LOOK_AGAIN_MS = 500;
 
-/**
- * Creates the function that gets a call's context, cached in this process, and names its request in the log. It throws what
- * `readInTime` does.
- */
+/** Creates the function that gets a call's context, cached in this process, and names its request in the log. */
 export function createRunContexts({
   db,
   inProcessRuns: { contexts },
-}: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (
-  callId: string,
-  attempt: Pick<Attempt, 'mayWait' | 'begun'>,
-) => Promise<RunContext> {
+}: Pick<ActivityDeps, 'db' | 'inProcessRuns'>): (callId: string) => Promise<RunContext> {
   const lookedAt = new WeakMap<RunContext, number>();
   async function read(callId: string): Promise<RunContext> {
     const context = await getRunContext(db, callId);
@@ -42,8 +34,8 @@ export function createRunContexts({
     return context;
   }
 
-  return async function getContext(callId, attempt) {
-    const context = contexts.get(callId) ?? (await readInTime(db, attempt, read(callId)).catch(tellMissing));
+  return async function getContext(callId) {
+    const context = contexts.get(callId) ?? (await read(callId).catch(tellMissing));
     const now = performance.now();
     const last = lookedAt.get(context);
     if (last === undefined) lookedAt.set(context, now);

@@ -27,8 +27,8 @@ const OUTPUT_OVERHEAD_BYTES = 256;
 const KEPT_OUTPUT_MAX_BYTES = 256 * 1024;
 
 type ValueResolver = {
-  /** Resolves a value of a call to its JSON, which is read `from` the database. */
-  resolve(callId: string, value: Value, from?: Db): Promise<Json>;
+  /** Resolves a value of a call to its JSON. */
+  resolve(callId: string, value: Value): Promise<Json>;
   /** Keeps an output that was just recorded for the next block, which gets it by reference. */
   keep(callId: string, value: Value, serialized: string | Buffer | undefined): void;
 };
@@ -44,7 +44,7 @@ export function createValueResolver(
     sizeCalculation: ({ bytes }) => bytes + OUTPUT_OVERHEAD_BYTES,
   });
   return {
-    resolve: (callId, value, from = db) =>
+    resolve: (callId, value) =>
       resolveValue(value, async (refs) => {
         const { message, continuation } = await readInput(callId);
         const given = new Map([
@@ -53,7 +53,7 @@ export function createValueResolver(
         ]);
         const absent = refs.filter((ref) => !given.has(ref));
         const stored = await loadThroughCache(outputs, callId, absent, (keys) =>
-          loadReferences(from, callId, keys),
+          loadReferences(db, callId, keys),
         );
         return new Map<string, { json: Json }>([...given, ...stored]);
       }),

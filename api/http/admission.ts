@@ -6,8 +6,8 @@ import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 import { createPlace, type EnterPlace } from '../../platform/limits/place.ts';
 import { createSparePlaces, type SparePlaces } from '../../platform/limits/spare-places.ts';
 import { createTurns } from '../../platform/limits/turns.ts';
+import { observeGates } from '../../platform/observability/metrics/gate-metrics.ts';
 import { countRefusal } from '../../platform/observability/metrics/http-metrics.ts';
-import { observeTurns } from '../../platform/observability/metrics/sharing-metrics.ts';
 import { RETRY_AFTER_SECONDS, RetryLater } from './request-errors.ts';
 import { callerGone } from './take-bytes.ts';
 
@@ -94,7 +94,14 @@ export function createAdmission({
   /** Each request that has waited begins in a turn of the event loop of its own: input is read between any two of them. */
   let loopTurn: Promise<unknown> = Promise.resolve();
   return {
-    stopMeasuring: observeTurns({ run_starts: turns }),
+    stopMeasuring: observeGates({
+      run_starts: {
+        count() {
+          const [inFlight, queued] = [turns.countUnderWay(), turns.countWaiting()];
+          return { inFlight, weight: inFlight, queued, keys: 0, oldestWaitMs: 0 };
+        },
+      },
+    }),
     async enter(organization, createSignal, { patient = false, bytes = 0 } = {}) {
       if (!turns.isBusy(organization)) return createPlace(await turns.wait(organization), heldMaxMs);
       if (turns.countWaiting(organization) >= (patient ? WAITING_PATIENTLY_MAX : WAITING_MAX))

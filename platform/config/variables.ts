@@ -175,7 +175,7 @@ const environment = z.object({
   WEIR_MODEL_CONCURRENCY: count.default(200).meta({
     program: 'worker',
     description:
-      'Model calls of one organization that a worker makes at a time. A quarter more, at least 4, are for organizations with few calls. With several providers, one gets at most three quarters.',
+      'Calls of one provider that a worker makes at a time. A quarter more, at least 4, are for organizations with few calls.',
   }),
   WEIR_HEARTBEAT_TIMEOUT: count.default(75).meta({
     program: 'worker',

@@ -1,7 +1,7 @@
 // Validator threads: started when needed, one request at a time each, killed when they run past their deadline, ended when idle.
 import { Worker } from 'node:worker_threads';
+import { createFairQueue } from '../limits/fair-queue.ts';
 import { THREAD_OPTIONS } from '../limits/thread.ts';
-import { createTurns } from '../limits/turns.ts';
 import {
   COMPILATION_MAX_MS,
   RESERVED_THREADS,
@@ -30,17 +30,15 @@ export class ThreadStarved extends Error {
 
 export type ThreadPool = {
   /**
-   * Waits for the organization's turn; a brief call replies undefined when that does not come within an instant. Rejects with
-   * ThreadStopped when the thread needed too much, with ThreadStarved when it got too little, and with another error when it
-   * failed for a reason of the service's own.
+   * Waits for a permit of the organization. Rejects with PermitRejected after `waitMaxMs`, if given, with ThreadStopped when the
+   * thread needed too much, with ThreadStarved when it got too little, and with another error when it failed for a reason of the
+   * service's own.
    */
   run(
     organization: string,
     request: Omit<ThreadRequest, 'organization'>,
-    options: { isBrief: boolean },
-  ): Promise<ThreadReply | undefined>;
-  /** Whether the organization has a turn now or within an instant. */
-  hasRoom(organization: string): Promise<boolean>;
+    waitMaxMs?: number,
+  ): Promise<ThreadReply>;
   close(): Promise<void>;
 };
 
@@ -65,7 +63,7 @@ const IDLE_MAX_MS = 60_000;
 const BUSY_MAX_MS = VALIDATION_MAX_MS;
 
 /**
- * Creates a pool of threads that organizations use in turn; idle threads do not keep the process alive. Tests may give the
+ * Creates a pool of threads that organizations share fairly; idle threads do not keep the process alive. Tests may give the
  * threads another program, other times and fewer looks.
  */
 export function createThreadPool({
@@ -75,9 +73,9 @@ export function createThreadPool({
   looksMax = LOOKS_MAX,
 } = {}): ThreadPool {
   const threads = new Set<Thread>();
-  /** Jobs that have their turn and wait for a thread. */
+  /** Jobs that have their permit and wait for a thread. */
   const waiting = new Set<Job>();
-  const turns = createTurns({ places: THREADS, reserve: RESERVED_THREADS });
+  const gate = createFairQueue({ capacity: THREADS, reserved: RESERVED_THREADS });
   let closed = false;
 
   function addThread(): Thread {
@@ -180,27 +178,17 @@ export function createThreadPool({
   }
 
   return {
-    async run(organization, request, { isBrief }) {
-      const end = await (isBrief ? turns.waitBriefly(organization) : turns.wait(organization));
-      if (!end) return undefined;
-      try {
-        if (closed) throw new Error('The validator is closed');
-        const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
-        assign({ request: { organization, ...request }, resolve, reject });
-        return await promise;
-      } finally {
-        end();
-      }
-    },
-    async hasRoom(organization) {
-      const end = await turns.waitBriefly(organization);
-      end?.();
-      return end !== undefined;
+    async run(organization, request, waitMaxMs = Infinity) {
+      using _permit = await gate.acquire(organization, { waitMaxMs });
+      if (closed) throw new Error('The validator is closed');
+      const { promise, resolve, reject } = Promise.withResolvers<ThreadReply>();
+      assign({ request: { organization, ...request }, resolve, reject });
+      return await promise;
     },
     async close() {
       closed = true;
       const error = new Error('The validator is closed');
-      turns.close(error);
+      gate.close(error);
       for (const job of waiting) job.reject(error);
       waiting.clear();
       await Promise.all(

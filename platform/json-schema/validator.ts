@@ -25,13 +25,10 @@ export type OrganizationValidator = {
   requireValidSchema(schema: JsonSchema): Promise<void>;
   /**
    * [] when the value, or JSON text as bytes, is valid, else up to 10 problems. Throws SCHEMA_INVALID, also when it takes over
-   * 200 ms, and ThreadStarved when the machine is too busy to check anything; any other error is the service's own.
+   * 200 ms, PermitRejected when no thread is free within `waitMaxMs`, if given, and ThreadStarved when the machine is too busy to
+   * check anything; any other error is the service's own.
    */
-  validate(schema: JsonSchema, value: Json | Buffer): Promise<SchemaProblem[]>;
-  /** The same, or undefined when the organization's turn does not come within an instant. */
-  validateBriefly(schema: JsonSchema, value: Json | Buffer): Promise<SchemaProblem[] | undefined>;
-  /** Whether the organization has a turn now or within an instant. */
-  hasRoom(): Promise<boolean>;
+  validate(schema: JsonSchema, value: Json | Buffer, waitMaxMs?: number): Promise<SchemaProblem[]>;
 };
 
 export type Validator = {
@@ -47,19 +44,18 @@ export function createValidator(pool: ThreadPool = createThreadPool()): Validato
     organization: string,
     schema: JsonSchema,
     json?: string,
-    isBrief = false,
-  ): Promise<SchemaProblem[] | undefined> {
+    waitMaxMs?: number,
+  ): Promise<SchemaProblem[]> {
     const text = requireUsableSchema(schema);
     const reason = slowSchemas.find(organization, text, json?.length);
     if (reason) throw invalidSchema('', reason);
     const request = json === undefined ? { schema: text } : { schema: text, value: json };
-    const reply = await pool.run(organization, request, { isBrief }).catch((error) => {
+    const reply = await pool.run(organization, request, waitMaxMs).catch((error) => {
       if (!(error instanceof ThreadStopped)) throw error;
       if (error.by === 'schema') slowSchemas.remember(organization, text, error.message);
       else slowSchemas.remember(organization, text, error.message, json?.length);
       throw invalidSchema('', error.message);
     });
-    if (!reply) return undefined;
     if ('problems' in reply) return reply.problems;
     const { message, path, culprit } = reply.invalid;
     throw invalidSchema(path ?? (culprit === undefined ? '' : findInSchema(schema, culprit)), message);
@@ -70,11 +66,7 @@ export function createValidator(pool: ThreadPool = createThreadPool()): Validato
       async requireValidSchema(schema) {
         await run(organization, schema);
       },
-      async validate(schema, value) {
-        return (await run(organization, schema, toText(value))) as SchemaProblem[];
-      },
-      validateBriefly: async (schema, value) => run(organization, schema, toText(value), true),
-      hasRoom: () => pool.hasRoom(organization),
+      validate: async (schema, value, waitMaxMs) => run(organization, schema, toText(value), waitMaxMs),
     }),
     close: () => pool.close(),
   };

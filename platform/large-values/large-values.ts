@@ -4,7 +4,7 @@ import { type ByteBudget, createByteBudget } from '../limits/byte-budget.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import { createLargeWork, type LargeWorkNow } from '../limits/large-work.ts';
 import { createPresence, type Presence } from '../limits/presence.ts';
-import { observeMemory } from '../observability/metrics/sharing-metrics.ts';
+import { observeGates } from '../observability/metrics/gate-metrics.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
 import { createDefinitionTurns, type DefinitionTurns } from './definition-turns.ts';
 import { createLargeJson, type LargeJson } from './large-json.ts';
@@ -12,12 +12,8 @@ import { createLargeJson, type LargeJson } from './large-json.ts';
 const MB = 1024 * 1024;
 /** The bytes of request bodies, and of answers, that one organization may have in hand. */
 export const REQUESTS_SHARE_BYTES = 32 * MB;
-/** The bytes of inputs, and of models' answers, that one organization may have in hand. */
-export const ACTIVITIES_SHARE_BYTES = 32 * MB;
 /** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly: hence the reserve. */
 export const REQUESTS = { total: 128 * MB, share: REQUESTS_SHARE_BYTES, reserve: 32 * MB };
-/** An organization may hold prompts and answers for as long as its models take. */
-const ACTIVITIES = { total: 64 * MB, share: ACTIVITIES_SHARE_BYTES, reserve: 32 * MB };
 /** Definitions of one organization that are looked at, and drafts of it that are checked, at a time. */
 const FLOW_LOADS_MAX = 2;
 const DRAFT_CHECKS_MAX = 1;
@@ -29,12 +25,6 @@ export type LargeValues = {
   bodies: ByteBudget;
   /** Stored outputs, drafts and versions, from when they are read, and other long answers, until the answer is sent. */
   answers: ByteBudget;
-  /** The inputs of activities. Whoever holds one waits for no prompt. */
-  inputs: ByteBudget;
-  /** The texts that are sent to models, in characters: each takes three to seven bytes until its call has ended. */
-  prompts: ByteBudget;
-  /** The answers of models. An activity takes its input and its prompt before its answer, so that no two wait for each other. */
-  modelAnswers: ByteBudget;
   /** Turns at parsing and writing, which block the process. */
   work: LargeWorkNow;
   /** Looks at definitions that are about to run. */
@@ -57,17 +47,11 @@ export function createLargeValues(): LargeValues {
     createByteBudget(total, share, reserve);
   const bodies = createBudget(REQUESTS);
   const answers = createBudget(REQUESTS);
-  const inputs = createBudget(ACTIVITIES);
-  const prompts = createBudget(ACTIVITIES);
-  const modelAnswers = createBudget(ACTIVITIES);
   const largeDefinitions = createFairQueue(LARGE_DEFINITIONS);
-  const stopMeasuring = observeMemory({ bodies, answers, inputs, prompts, model_answers: modelAnswers });
+  const stopMeasuring = observeGates({ bodies: countOf(bodies), answers: countOf(answers) });
   return {
     bodies,
     answers,
-    inputs,
-    prompts,
-    modelAnswers,
     work: createLargeWork(presence),
     flowLoads: createDefinitionTurns(FLOW_LOADS_MAX, largeDefinitions),
     draftChecks: createDefinitionTurns(DRAFT_CHECKS_MAX, largeDefinitions),
@@ -78,5 +62,17 @@ export function createLargeValues(): LargeValues {
       stopMeasuring();
       return json.close();
     },
+  };
+}
+
+function countOf(budget: ByteBudget) {
+  return {
+    count: () => ({
+      inFlight: 0,
+      weight: budget.countHeld(),
+      queued: budget.countWaiting(),
+      keys: 0,
+      oldestWaitMs: 0,
+    }),
   };
 }

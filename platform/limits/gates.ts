@@ -23,6 +23,17 @@ export const STARTS_QUEUED_MAX = 4_000;
 /** Shorter than clients wait for an answer. */
 export const START_WAIT_MAX_MS = 30_000;
 
+/** Bytes that activities of one organization hold at a time, of inputs, of prompts and of models' answers. */
+export const ACTIVITY_BYTES_EACH = 32 * MIB;
+const ACTIVITY_BYTES = { capacity: 64 * MIB, reserved: 32 * MIB, perKeyMax: ACTIVITY_BYTES_EACH };
+/** Blocks of code that are queued, of one organization: each holds one of the worker's workflow tasks. */
+const CODE_QUEUED_EACH_MAX = 64;
+/** Model calls of organizations with few in flight: this part of the concurrency is reserved for them, and at least so many. */
+const MODELS_RESERVED = { part: 1 / 4, min: 4, few: 3 };
+/** Model calls that are queued for one provider, of one organization and of all: each holds a slot of its worker. */
+const MODELS_QUEUED_EACH_MAX = 500;
+const MODELS_QUEUED_MAX = 1_000;
+
 /** Weights are bytes where a gate is about bytes, otherwise 1. Keys are organizations. */
 export type HttpGates = {
   /** Bytes of request bodies, until their call is stored. */
@@ -46,5 +57,76 @@ export function createHttpGates({ hasWorker }: { hasWorker: boolean }): HttpGate
       queuedPerKeyMax: STARTS_QUEUED_EACH_MAX,
       waitMaxMs: START_WAIT_MAX_MS,
     }),
+  };
+}
+
+export type ActivityGates = {
+  /** Bytes of the inputs of activities. An activity acquires these in order: input, prompt, answer. */
+  inputs: FairQueue;
+  /** Characters of prompts, until their calls have ended. */
+  prompts: FairQueue;
+  /** Bytes of models' answers. */
+  modelAnswers: FairQueue;
+  /** Processes of the sandbox. */
+  sandbox: FairQueue;
+  /** Returns the gate of one provider's model calls. Unknown providers have one gate together. */
+  models(provider: string): FairQueue;
+  /** The most model calls that are in flight or queued. */
+  modelCallsMax: number;
+  /** Lists all gates by name, for metrics. */
+  list(): { [name: string]: FairQueue };
+  /** Rejects what is queued, so that another worker can take it. */
+  close(reason: Error): void;
+};
+
+/** Creates the gate of bytes that the activities of one worker hold. */
+export function createBytesGate(): FairQueue {
+  return createFairQueue(ACTIVITY_BYTES);
+}
+
+/** Creates the gates of a worker's activities. */
+export function createActivityGates(config: {
+  sandboxProcesses: number;
+  sandboxReserve: number;
+  modelConcurrency: number;
+  providers: object;
+}): ActivityGates {
+  const { modelConcurrency } = config;
+  const reserved = Math.max(MODELS_RESERVED.min, Math.ceil(modelConcurrency * MODELS_RESERVED.part));
+  const createModelGate = () =>
+    createFairQueue({
+      capacity: modelConcurrency,
+      reserved,
+      few: Math.min(MODELS_RESERVED.few, modelConcurrency),
+      queuedMax: MODELS_QUEUED_MAX,
+      queuedPerKeyMax: MODELS_QUEUED_EACH_MAX,
+    });
+  const models = new Map(Object.keys(config.providers).map((provider) => [provider, createModelGate()]));
+  const others = createModelGate();
+  const computation = {
+    inputs: createBytesGate(),
+    prompts: createBytesGate(),
+    modelAnswers: createBytesGate(),
+    sandbox: createFairQueue({
+      capacity: config.sandboxProcesses,
+      reserved: config.sandboxReserve,
+      queuedPerKeyMax: CODE_QUEUED_EACH_MAX,
+    }),
+  };
+  const { modelAnswers, ...named } = computation;
+  const list = () => ({
+    ...named,
+    model_answers: modelAnswers,
+    ...Object.fromEntries([...models].map(([provider, gate]) => [`models_${provider}`, gate])),
+    models_other: others,
+  });
+  return {
+    ...computation,
+    models: (provider) => models.get(provider) ?? others,
+    modelCallsMax: (models.size + 1) * (modelConcurrency + reserved + MODELS_QUEUED_MAX),
+    list,
+    close(reason) {
+      for (const gate of Object.values(list())) gate.close(reason);
+    },
   };
 }

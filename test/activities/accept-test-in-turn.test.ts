@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { sql } from 'kysely';
 import type { ActivityDeps } from '../../activities/activity-deps.ts';
-import { createSlots } from '../../activities/attempts/in-slot.ts';
 import { createInProcessRuns, type InProcessRuns } from '../../activities/in-process-runs.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { Db } from '../../db/connect.ts';
@@ -16,7 +15,6 @@ import { waitUntil } from '../wait-until.ts';
 import { inActivity } from './in-activity.ts';
 
 describe('a test case that begins', () => {
-  const testStarts = createSlots({ places: 1, reserve: 0 });
   let database: TestDatabase;
   let db: Db;
   let inProcessRuns: InProcessRuns;
@@ -43,14 +41,13 @@ describe('a test case that begins', () => {
   after(() => database.drop());
 
   function accept(enterPlace?: EnterPlace, signal = new AbortController().signal): Promise<void> {
-    const deps = { db, inProcessRuns, enterPlace, slots: { testStarts } } as unknown as ActivityDeps;
+    const deps = { db, inProcessRuns, enterPlace } as unknown as ActivityDeps;
     const info = {
       attempt: 1,
       isLocal: false,
       workflowType: RUN_TESTS,
       workflowExecution: { workflowId: randomUUID() },
       activityType: 'acceptTest',
-      priority: { fairnessKey: 'ACME' },
     };
     const context = { info, cancellationSignal: signal, heartbeat: () => undefined };
     return inActivity(context, () => createActivities(deps).acceptTest(executionId));
@@ -75,7 +72,7 @@ describe('a test case that begins', () => {
       .where('execution_id', '=', executionId)
       .executeTakeFirst()) !== undefined;
   const comesAgain = (error: unknown) =>
-    error instanceof ApplicationFailure && error.type === 'WAITS_FOR_SLOT' && !error.nonRetryable;
+    error instanceof ApplicationFailure && error.type === 'WAITS_FOR_PERMIT' && !error.nonRetryable;
 
   it('waits for its organization’s turn behind what callers wait for, and is not accepted before', async () => {
     const turn = Promise.withResolvers<ReturnType<typeof createPlace>>();
@@ -133,15 +130,6 @@ describe('a test case that begins', () => {
       return gone.promise;
     }, stop.signal);
     await assert.rejects(waiting, { type: 'WORKER_SHUTDOWN', nonRetryable: false });
-  });
-
-  it('goes back to the engine when its organization has as many that wait as it may have', async () => {
-    const endSlot = testStarts.takeNow('ACME');
-    await assert.rejects(
-      accept(async () => createPlace()),
-      comesAgain,
-    );
-    endSlot?.();
   });
 
   it('waits for nothing where its worker is alone: there Temporal serves organizations in turn', async () => {

@@ -7,7 +7,7 @@ export const attemptOf = (begun: number): Attempt => ({
   refusals: 0,
   unreadable: 0,
   isLocal: false,
-  mayWait: true,
+  waitMaxMs: Infinity,
   signal: new AbortController().signal,
   kept: undefined,
   keep: () => true,

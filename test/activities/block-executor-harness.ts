@@ -11,12 +11,12 @@ import { ServiceError } from '../../flow/errors.ts';
 import type { Pause } from '../../flow/tool-calls.ts';
 import { MESSAGE_REF, type Value } from '../../flow/value.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
-import { createLargeValues } from '../../platform/large-values/large-values.ts';
 import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { attemptOf } from './attempt-of.ts';
+import { createTestGates } from './test-gates.ts';
 
 /** The cost of the model call, in microcredits. */
 export const COST = 300;
@@ -62,7 +62,7 @@ export function useAttempts() {
       },
       validator,
       inProcessRuns: createInProcessRuns(),
-      largeValues: createLargeValues(),
+      gates: createTestGates(),
     });
     const callId = account.runs[0] as string;
     const execution = { callId, stepId: 'ask', blockKey: 'ask', input: { ref: MESSAGE_REF }, ends: false };

@@ -9,12 +9,12 @@ import { getRunContext } from '../../db/runs/runs.ts';
 import { ServiceError } from '../../flow/errors.ts';
 import { MESSAGE_REF } from '../../flow/value.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
-import { createLargeValues } from '../../platform/large-values/large-values.ts';
 import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { attemptOf } from './attempt-of.ts';
+import { createTestGates } from './test-gates.ts';
 
 const GONE = { name: 'ServiceError', code: 'RUN_NOT_FOUND' };
 const BLOCK = { blockKey: 'ask', stepId: 'ask', input: { ref: MESSAGE_REF } };
@@ -55,14 +55,14 @@ describe('a block of a run that was deleted ends as RUN_NOT_FOUND', () => {
     const { db } = database;
     const definitions = createFlowDefinitions(db);
     const balanceLimit = createFairQueue({ capacity: 1 });
-    const largeValues = createLargeValues();
+    const gates = createTestGates();
     const blocks = createBlockExecutor({
       db,
       definitions,
       balanceLimit,
       validator,
       inProcessRuns,
-      largeValues,
+      gates,
     });
     return blocks.run({ ...BLOCK, callId, ends: false }, attemptOf(1), async ({ payer, usage }) => {
       await reserveCredits(database.db, { ...payer, ...BLOCK, callId, microcredits: 300 });

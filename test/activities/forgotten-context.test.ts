@@ -31,7 +31,7 @@ describe('a run under way whose context its process has forgotten', () => {
       });
 
     // The process reads the context again for another block while this one is carried out.
-    const first = await execute(executionOf('first'), () => executor.find(executionOf('next'), attemptOf(1)));
+    const first = await execute(executionOf('first'), () => executor.find(executionOf('next')));
     assert.deepEqual([...(inProcessRuns.contexts.get(callId)?.completed ?? [])], ['first']);
     assert.deepEqual(await execute(executionOf('first')), first);
     inProcessRuns.contexts.clear();

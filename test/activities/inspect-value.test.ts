@@ -1,77 +1,29 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
-import { NoRoom } from '../../activities/attempts/no-room.ts';
 import { createInspectValue } from '../../activities/values/inspect-value.ts';
-import type { Db } from '../../db/connect.ts';
-import { createLargeValues } from '../../platform/large-values/large-values.ts';
-import { LARGE_BYTES } from '../../platform/limits/large-work.ts';
+import { PermitRejected } from '../../platform/limits/fair-queue.ts';
+import { ACTIVITY_BYTES_EACH } from '../../platform/limits/gates.ts';
 import { attemptOf } from './attempt-of.ts';
+import { createTestGates } from './test-gates.ts';
+
+const LARGE_BYTES = 1024 * 1024;
 
 describe('a look into a value of a run', () => {
-  const largeValues = createLargeValues();
-  after(() => largeValues.close());
+  const gates = createTestGates();
   const inspect = createInspectValue({
-    db: {} as Db,
-    largeValues,
+    gates,
     loadContext: async () => ({ organizationId: 'acme' }) as never,
     resolve: async () => [1, 2, 3],
   });
-  const look = (bytes: number, mayWait: boolean) =>
-    inspect('call', { ref: 'list', bytes }, { ...attemptOf(1), mayWait }, (json) => json);
+  const look = (bytes: number, waitMaxMs: number) =>
+    inspect('call', { ref: 'list', bytes }, { ...attemptOf(1), waitMaxMs }, (json) => json);
 
-  it('has a turn at large work where the value is large; an attempt that may not wait throws NoRoom instead', async () => {
-    const endTurn = await largeValues.work.take('other', LARGE_BYTES);
-    assert.deepEqual(await look(LARGE_BYTES - 1, false), [1, 2, 3]);
-    await assert.rejects(look(LARGE_BYTES, false), NoRoom);
-    let hasLooked = false;
-    const waiting = look(LARGE_BYTES, true).finally(() => {
-      hasLooked = true;
-    });
-    await setImmediate();
-    assert.equal(hasLooked, false);
-    endTurn();
+  it('acquires the bytes of a large value, and is rejected where it waits too long; a small one needs none', async () => {
+    const permit = await gates.inputs.acquire('acme', { weight: ACTIVITY_BYTES_EACH });
+    assert.deepEqual(await look(1_000, 0), [1, 2, 3]);
+    await assert.rejects(look(LARGE_BYTES, 0), PermitRejected);
+    const waiting = look(LARGE_BYTES, Infinity);
+    permit.release();
     assert.deepEqual(await waiting, [1, 2, 3]);
+    assert.equal(gates.inputs.count().weight, 0);
   });
-
-  for (const mayWait of [true, false])
-    it(`leaves its turn to others while the object store is awaited, ${mayWait ? '' : 'also '}where it may ${mayWait ? '' : 'not '}wait`, async () => {
-      const asked = Promise.withResolvers<void>();
-      const answer = Promise.withResolvers<Buffer>();
-      const objects = {
-        get() {
-          asked.resolve();
-          return answer.promise;
-        },
-      };
-      const inspectStored = createInspectValue({
-        db: { objects, withoutPlugins: () => ({}) } as unknown as Db,
-        largeValues,
-        loadContext: async () => ({ organizationId: 'acme' }) as never,
-        resolve: async (_callId, _value, from) => JSON.parse(String(await from?.objects?.get({} as never))),
-      });
-      mock.timers.enable({ apis: ['setTimeout'] });
-      try {
-        const attempt = { ...attemptOf(1), mayWait };
-        const looking = inspectStored('call', { ref: 'list', bytes: LARGE_BYTES }, attempt, (json) => json);
-        await asked.promise;
-        // Less than the time after which a turn is given up.
-        mock.timers.tick(900);
-        const endTurn = largeValues.work.takeNow('other', LARGE_BYTES);
-        assert(endTurn);
-        let hasLooked = false;
-        void looking.then(() => {
-          hasLooked = true;
-        });
-        answer.resolve(Buffer.from('[1]'));
-        await setImmediate();
-        assert.equal(hasLooked, false);
-        endTurn();
-        mock.timers.tick(99);
-        assert.deepEqual(await looking, [1]);
-        mock.timers.tick(900);
-      } finally {
-        mock.timers.reset();
-      }
-    });
 });

@@ -18,7 +18,7 @@ describe('the activity that records the end of a run', () => {
 
   it('tells of a cancellation that an attempt has recorded whose answer was lost', async () => {
     const { db } = database;
-    const deps = { db, slots: {}, inProcessRuns: createInProcessRuns() } as ActivityDeps;
+    const deps = { db, inProcessRuns: createInProcessRuns() } as ActivityDeps;
     const { recordRun } = createActivities(deps);
     const context = {
       info: {

@@ -13,6 +13,7 @@ import { llm } from '../blocks.ts';
 import { type Account, audit, openAccount } from '../db/credits/ledger-fixture.ts';
 import { answer, type FakeModelServer, hang, respond, startFakeModelServer } from '../fakes/model-server.ts';
 import { attemptOf } from './attempt-of.ts';
+import { createTestGates } from './test-gates.ts';
 import { useExecutors } from './use-executors.ts';
 
 const BALANCE = 1_000_000;
@@ -40,6 +41,7 @@ describe('an attempt at a block that asks a model', () => {
       db: executors.db,
       balanceLimit: createFairQueue({ capacity: 1 }),
       largeValues: createLargeValues(),
+      gates: createTestGates(),
       registry: createRegistry(),
       providers: { openai: models.provider },
       providerOutages: createProviderOutages(),

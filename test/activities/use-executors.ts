@@ -3,9 +3,9 @@ import { createInProcessRuns } from '../../activities/in-process-runs.ts';
 import type { Db } from '../../db/connect.ts';
 import { createFlowDefinitions } from '../../db/flows/flow-definitions.ts';
 import { createValidator } from '../../platform/json-schema/validator.ts';
-import { createLargeValues } from '../../platform/large-values/large-values.ts';
 import { createFairQueue } from '../../platform/limits/fair-queue.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
+import { createTestGates } from './test-gates.ts';
 
 /** Sets up a database, and makes executors of blocks on it: each is that of another process, unless it is given its runs. */
 export function useExecutors() {
@@ -29,7 +29,7 @@ export function useExecutors() {
         inProcessRuns,
         definitions: createFlowDefinitions(database.db),
         balanceLimit: createFairQueue({ capacity: 1 }),
-        largeValues: createLargeValues(),
+        gates: createTestGates(),
       }),
   };
 }

@@ -8,7 +8,6 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { reserveInputMemory } from '../../activities/attempts/reserve-memory.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
 import { listTestCases, saveTestCase } from '../../db/test-runs/test-cases.ts';
@@ -18,6 +17,7 @@ import { startDemoModelServer } from '../../dev/demo-model/server.ts';
 import type { Step } from '../../flow/definition.ts';
 import { workflowIdOf } from '../../flow/run.ts';
 import type { Expectation } from '../../flow/test-case.ts';
+import { ACTIVITY_BYTES_EACH } from '../../platform/limits/gates.ts';
 import { startTestRun } from '../../temporal/start-run.ts';
 import { code, llm, passthrough } from '../blocks.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
@@ -156,7 +156,7 @@ const resumed = await weir.db
   .where('continues', '=', executionId)
   .executeTakeFirstOrThrow();
 await record('resumed', workflowIdOf({ executionId, ...resumed }));
-// A code block and a loop whose input there is no memory for: they are rescheduled on timers.
+// A code block and a loop whose input gets no permit: they are rescheduled on timers.
 const each: Step = {
   type: 'loop',
   step_id: 'each',
@@ -173,21 +173,13 @@ const rescheduling = await weir.createFlow(tenant, [
     branches: { code: [code('b', 'return input.length;')], loop: [each] },
   },
 ]);
-const inHand = Promise.withResolvers<void>();
-const held = { mayWait: true, signal: new AbortController().signal };
-void reserveInputMemory(
-  weir.largeValues,
-  tenant.organizationId,
-  Number.MAX_SAFE_INTEGER,
-  held,
-  () => inHand.promise,
-);
+const permit = await weir.gates.inputs.acquire(tenant.organizationId, { weight: ACTIVITY_BYTES_EACH });
 const { body: rescheduled } = await weir.call('POST', `${rescheduling}/jobs`, {
   key: tenant.key,
   body: { message: 'hello' },
 });
 await setTimeout(2_000);
-inHand.resolve();
+permit.release();
 await weir.finish(rescheduling, rescheduled.executionId, tenant.key);
 await record('rescheduled', rescheduled.executionId);
 await record('run-tests', await runTests());

@@ -7,12 +7,6 @@ export const sandboxProcesses = gauge({
   labels: ['state'],
 });
 
-export const sandboxWaiting = gauge({
-  name: 'weir.sandbox.waiting',
-  unit: '{block}',
-  description: "Blocks that wait for their organization's turn at a sandbox process.",
-});
-
 export const sandboxDuration = histogram({
   name: 'weir.sandbox.execution.duration',
   unit: 's',

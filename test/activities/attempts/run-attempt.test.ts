@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { type ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { countLostWorkers } from '../../../activities/attempts/delay-after-lost-workers.ts';
-import { createSlots, inSlot } from '../../../activities/attempts/in-slot.ts';
 import { ModelUnavailable } from '../../../activities/attempts/model-unavailable.ts';
-import { NoRoom } from '../../../activities/attempts/no-room.ts';
 import { type Attempt, REFUSALS_MAX } from '../../../activities/attempts/run-attempt.ts';
 import { SandboxUnavailable } from '../../../activities/code/sandbox-errors.ts';
 import type { Refusal } from '../../../db/runs/blocks-under-way.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { ATTEMPTS_OF_A_DAY } from '../../../flow/limits.ts';
+import { PermitRejected } from '../../../platform/limits/fair-queue.ts';
 import { captureLog } from '../../capture-log.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { attemptOf } from '../attempt-of.ts';
@@ -45,15 +44,15 @@ describe('an attempt of an activity', () => {
     );
   });
 
-  it('that finds no slot in its worker does not count, however often; other failures are repeated for a day', async () => {
-    const slots = createSlots({ places: 0, reserve: 0 });
+  const reject: Work = () => Promise.reject(new PermitRejected('deadline', 'key', 1_000));
+
+  it('that gets no permit does not count, however often; other failures are repeated for a day', async () => {
     const metrics = captureMetrics();
-    const turnAway: Work = (attempt) => inSlot(slots, attempt, () => assert.fail('it found a slot'));
     for (let time = 0; time < ATTEMPTS_OF_A_DAY + 10; time += 1) {
-      const { type, nonRetryable } = await activity.attempt(turnAway);
-      assert.deepEqual([type, nonRetryable], ['WAITS_FOR_SLOT', false]);
+      const { type, nonRetryable } = await activity.attempt(reject);
+      assert.deepEqual([type, nonRetryable], ['WAITS_FOR_PERMIT', false]);
     }
-    assert.deepEqual(await metrics.read('weir.slot.refusals'), { '': ATTEMPTS_OF_A_DAY + 10 });
+    assert.deepEqual(await metrics.read('weir.attempts.rescheduled'), { '': ATTEMPTS_OF_A_DAY + 10 });
     metrics.stop();
     let begun: Attempt | undefined;
     const note: Work = async (attempt) => {
@@ -67,17 +66,16 @@ describe('an attempt of an activity', () => {
     assert.equal((await activity.attempt(breakDown)).nonRetryable, true);
   });
 
-  it('that finds no room is rescheduled, later each time, and is no fault', async () => {
+  it('that gets no permit is rescheduled, later each time, and is no fault', async () => {
     const captured = captureLog();
     const failures: ApplicationFailure[] = [];
-    for (let time = 0; time < 10; time += 1)
-      failures.push(await activity.attempt(() => Promise.reject(new NoRoom())));
+    for (let time = 0; time < 10; time += 1) failures.push(await activity.attempt(reject));
     captured.stop();
     const delays = failures.map(({ nextRetryDelay }) => Number(nextRetryDelay));
     // A shorter one would keep the workflow task.
     assert(Math.min(...delays) > 1_000, `${delays}`);
     assert.deepEqual([delays, delays.at(-1)], [delays.toSorted((a, b) => a - b), 30_000]);
-    assert(failures.every(({ type, nonRetryable }) => type === 'WAITS_FOR_SLOT' && !nonRetryable));
+    assert(failures.every(({ type, nonRetryable }) => type === 'WAITS_FOR_PERMIT' && !nonRetryable));
     assert.deepEqual(captured.lines, []);
   });
 
@@ -186,7 +184,7 @@ describe('an attempt of an activity', () => {
     activity.stop.abort(new CancelledFailure('WORKER_SHUTDOWN'));
     const failure = await activity.attempt(async ({ signal }) => signal.throwIfAborted(), OF_BLOCK);
     assert.deepEqual([failure.type, failure.nonRetryable ?? false], ['WORKER_SHUTDOWN', false]);
-    const none = { refusals: 0, unreadable: 0, turnedAway: 0, lostInTask: 0, heldAfter: 0 };
+    const none = { refusals: 0, unreadable: 0, rescheduled: 0, lostInTask: 0, heldAfter: 0 };
     assert.deepEqual(activity.details, { ...none, ended: 1 });
   });
 

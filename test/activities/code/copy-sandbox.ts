@@ -13,5 +13,5 @@ export async function copySandbox(folder: string): Promise<Sandbox> {
   }
   symlinkSync(new URL('node_modules', root), join(folder, 'node_modules'));
   const copy = await import(pathToFileURL(join(folder, 'activities/code/sandbox.ts')).href);
-  return copy.createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
+  return copy.createSandbox({ processes: 1, largeJson: createLargeJson() });
 }

@@ -8,7 +8,7 @@ import type { Sandbox } from '../../../activities/code/sandbox.ts';
 import { captureLog } from '../../capture-log.ts';
 import { copySandbox } from './copy-sandbox.ts';
 import { call, watchGuests } from './guests.ts';
-import { runInTurn } from './run-in-turn.ts';
+import { runOnce } from './run-once.ts';
 
 describe('the program of guest processes (on Linux: they are looked at through /proc)', () => {
   let folder: string;
@@ -32,7 +32,7 @@ describe('the program of guest processes (on Linux: they are looked at through /
 
   it('is a copy without types, which the first start makes', async () => {
     sandbox = await copySandbox(folder);
-    assert.equal((await runInTurn(sandbox, call('return 5'))).output, 5);
+    assert.equal((await runOnce(sandbox, call('return 5'))).output, 5);
     const [copy = ''] = readdirSync(join(folder, 'dist'));
     assertGuestsRun(join(folder, 'dist', copy, 'sandbox/guest.js'));
     assert(!readFileSync(join(folder, 'dist', copy, 'sandbox/guest.js'), 'utf8').includes('import type'));
@@ -47,8 +47,8 @@ describe('the program of guest processes (on Linux: they are looked at through /
     const lines: string[] = [];
     log.level = 'warn';
     redirectLog((line: string) => lines.push(JSON.parse(line).msg));
-    assert.equal((await runInTurn(sandbox, call('return 5'))).output, 5);
-    assert.equal((await runInTurn(sandbox, call('return 5'))).output, 5);
+    assert.equal((await runOnce(sandbox, call('return 5'))).output, 5);
+    assert.equal((await runOnce(sandbox, call('return 5'))).output, 5);
     assert.deepEqual(lines, [
       'No copy of the sandbox program can be kept in dist/: each sandbox process takes twice the time to start.',
     ]);
@@ -72,14 +72,14 @@ describe('the program of guest processes (on Linux: they are looked at through /
 
   it('is guest.ts again once the copy is gone', async () => {
     sandbox = await copySandbox(folder);
-    await runInTurn(sandbox, call('return 5'));
+    await runOnce(sandbox, call('return 5'));
     rmSync(join(folder, 'dist'), { recursive: true });
-    await assert.rejects(runInTurn(sandbox, call('for (;;);', 10)), {
+    await assert.rejects(runOnce(sandbox, call('for (;;);', 10)), {
       code: 'CODE_TIMEOUT',
       message:
         'The code used more than 10 ms of processor time: make it cheaper, or raise processor_config.timeout_ms.',
     });
-    assert.equal((await runInTurn(sandbox, call('return 6'))).output, 6);
+    assert.equal((await runOnce(sandbox, call('return 6'))).output, 6);
     assertGuestsRun(join(folder, 'activities/code/guest.ts'));
   });
 });

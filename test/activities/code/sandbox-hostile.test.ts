@@ -6,7 +6,7 @@ import type { Json } from '../../../flow/definition.ts';
 import { ServiceError } from '../../../flow/errors.ts';
 import { createLargeJson } from '../../../platform/large-values/large-json.ts';
 import { attacks } from '../../full-size.ts';
-import { runInTurn } from './run-in-turn.ts';
+import { runOnce } from './run-once.ts';
 
 type Expected = { output: Json } | { code: string; message?: RegExp };
 const TIMEOUT: Expected = { code: 'CODE_TIMEOUT' };
@@ -183,12 +183,12 @@ const SCRIPTS: [name: string, source: string, expected: Expected][] = [
 describe('hostile user code', () => {
   let sandbox: Sandbox;
   before(() => {
-    sandbox = createSandbox({ processes: 2, reserve: 0, largeJson: createLargeJson() });
+    sandbox = createSandbox({ processes: 2, largeJson: createLargeJson() });
   });
   after(() => sandbox.close());
 
   const run = (source: string, timeoutMs: number) =>
-    runInTurn(sandbox, {
+    runOnce(sandbox, {
       source,
       input: 'secret of this call',
       message: '',
@@ -199,7 +199,7 @@ describe('hostile user code', () => {
 
   afterEach('the pool still works and shows nothing of the call before', async () => {
     const source = 'return [input, typeof globalThis.x, typeof {}.admin]';
-    const { output } = await runInTurn(sandbox, {
+    const { output } = await runOnce(sandbox, {
       source,
       input: 'clean',
       message: '',

@@ -16,16 +16,13 @@ import { watchGuests } from './guests.ts';
 type Held = { guest: GuestProcess; release(reusable: boolean): Promise<unknown> };
 
 /** Takes a guest out of the pool; resolves when it has one. */
-async function hold(pool: Pool, takesSpare: boolean): Promise<Held> {
+async function hold(pool: Pool): Promise<Held> {
   const taken = Promise.withResolvers<GuestProcess>();
   const over = Promise.withResolvers<{ reusable: boolean }>();
-  const use = pool.use(
-    (guest) => {
-      taken.resolve(guest);
-      return over.promise;
-    },
-    { takesSpare },
-  );
+  const use = pool.use((guest) => {
+    taken.resolve(guest);
+    return over.promise;
+  });
   return {
     guest: await taken.promise,
     release(reusable) {
@@ -40,24 +37,6 @@ function failToStart(): never {
 }
 
 describe('the pool of guest processes', () => {
-  it('leaves the last idle one to callers without any, and starts another for the rest', async () => {
-    const pool = createPool({ size: 3 });
-    try {
-      await hold(pool, true);
-      const second = await hold(pool, true);
-      const third = await hold(pool, true);
-      await second.release(false);
-      await second.guest.exited;
-      await third.release(true);
-      const further = await hold(pool, false);
-      assert.notEqual(further.guest, third.guest);
-      const first = await hold(pool, true);
-      assert.equal(first.guest, third.guest);
-    } finally {
-      await pool.close();
-    }
-  });
-
   for (const name of ['execFile', 'spawn'] as const)
     it(`rejects those who wait when ${name} throws, as without memory, and starts processes as confined later`, async function () {
       if (process.platform !== 'linux') this.skip();
@@ -67,12 +46,12 @@ describe('the pool of guest processes', () => {
       const pool = createPool({ size: 1 });
       try {
         await assert.rejects(
-          pool.use(async () => ({ reusable: true }), { takesSpare: true }),
+          pool.use(async () => ({ reusable: true })),
           SandboxUnavailable,
         );
         failing.mock.restore();
         syncBuiltinESMExports();
-        const { guest, release } = await hold(pool, true);
+        const { guest, release } = await hold(pool);
         const { args } = await findConfinement();
         const status = readFileSync(`/proc/${guest.pid}/status`, 'latin1');
         assert.equal(/^NoNewPrivs:\t1$/m.test(status), args.includes('--no-new-privs'));
@@ -93,7 +72,7 @@ describe('the pool of guest processes', () => {
       await findGuestProgram();
       try { for (;;) openSync('/dev/null'); } catch {}
       const pool = createPool({ size: 3 });
-      const use = () => pool.use(async () => ({ reusable: true }), { takesSpare: true });
+      const use = () => pool.use(async () => ({ reusable: true }));
       for (const { reason } of await Promise.allSettled([use(), use()])) console.log(reason.name);
       setImmediate(() => console.log('goes on'));`;
     const node = [process.execPath, '--input-type=module-typescript', '-e', program];
@@ -107,12 +86,12 @@ describe('the pool of guest processes', () => {
   it('ends those that stay idle, except the last', async () => {
     const pool = createPool({ size: 3 });
     try {
-      const held = [await hold(pool, true), await hold(pool, true), await hold(pool, true)];
+      const held = [await hold(pool), await hold(pool), await hold(pool)];
       mock.timers.enable({ apis: ['setTimeout'] });
       await Promise.all(held.map(({ release }) => release(true)));
       mock.timers.tick(IDLE_MAX_MS);
       await Promise.all([held[0]?.guest.exited, held[1]?.guest.exited]);
-      const { guest } = await hold(pool, true);
+      const { guest } = await hold(pool);
       assert.equal(guest, held[2]?.guest);
     } finally {
       mock.timers.reset();
@@ -132,7 +111,7 @@ describe('the pool of guest processes', () => {
         return { reusable: true };
       };
       const call = async () => {
-        while (used.size < 2) await pool.use(use, { takesSpare: false });
+        while (used.size < 2) await pool.use(use);
       };
       await Promise.all([call(), call()]);
       assert(guests().length <= 3);

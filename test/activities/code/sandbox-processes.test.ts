@@ -14,7 +14,7 @@ import { createLargeJson } from '../../../platform/large-values/large-json.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { copySandbox } from './copy-sandbox.ts';
 import { call, guestsOf, isAlive, watchGuests } from './guests.ts';
-import { runInTurn } from './run-in-turn.ts';
+import { runOnce } from './run-once.ts';
 
 const root = new URL('../../../', import.meta.url);
 const linux = process.platform === 'linux';
@@ -25,31 +25,29 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   beforeEach(async function () {
     if (!linux) this.skip();
     guests = watchGuests();
-    sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
-    await runInTurn(sandbox, call('return 1'));
+    sandbox = createSandbox({ processes: 1, largeJson: createLargeJson() });
+    await runOnce(sandbox, call('return 1'));
   });
   afterEach(() => sandbox?.close());
 
   it('kill -9 during a call rejects it with SandboxUnavailable, and the next call works', async () => {
-    const running = runInTurn(sandbox, call('for (;;);'));
+    const running = runOnce(sandbox, call('for (;;);'));
     await setImmediate();
     for (const pid of guests()) process.kill(pid, 'SIGKILL');
     await assert.rejects(running, SandboxUnavailable);
-    assert.equal((await runInTurn(sandbox, call('return 2'))).output, 2);
+    assert.equal((await runOnce(sandbox, call('return 2'))).output, 2);
   });
 
   it('kill -9 of an idle process costs at most one call', async () => {
     for (const pid of guests()) process.kill(pid, 'SIGKILL');
-    await runInTurn(sandbox, call('return 2')).catch((error) =>
-      assert.ok(error instanceof SandboxUnavailable),
-    );
-    assert.equal((await runInTurn(sandbox, call('return 2'))).output, 2);
+    await runOnce(sandbox, call('return 2')).catch((error) => assert.ok(error instanceof SandboxUnavailable));
+    assert.equal((await runOnce(sandbox, call('return 2'))).output, 2);
   });
 
   it('a timeout replaces the process', async () => {
     const [pid = 0] = guests();
-    await assert.rejects(runInTurn(sandbox, call('for (;;);', 50)), { code: 'CODE_TIMEOUT' });
-    await runInTurn(sandbox, call('return 1'));
+    await assert.rejects(runOnce(sandbox, call('for (;;);', 50)), { code: 'CODE_TIMEOUT' });
+    await runOnce(sandbox, call('return 1'));
     assert.ok(!guests().includes(pid));
   });
 
@@ -59,31 +57,31 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   ] as const)
     it(`${what} does not replace the process`, async () => {
       const before = guests();
-      await assert.rejects(runInTurn(sandbox, call(source)), { code });
-      await runInTurn(sandbox, call('return 1'));
+      await assert.rejects(runOnce(sandbox, call(source)), { code });
+      await runOnce(sandbox, call('return 1'));
       assert.deepEqual(guests(), before);
     });
 
   it(`a process is replaced after ${RUNS_MAX} runs without a call noticing`, async () => {
     const [pid = 0] = guests();
     let runs = 1;
-    for (; isAlive(pid); runs++) assert.equal((await runInTurn(sandbox, call('return 1'))).output, 1);
+    for (; isAlive(pid); runs++) assert.equal((await runOnce(sandbox, call('return 1'))).output, 1);
     assert.ok(runs >= RUNS_MAX, `replaced after ${runs} runs`);
   });
 
   it('abort ends a running call with its reason', async () => {
     const abort = new AbortController();
-    const running = runInTurn(sandbox, call('for (;;);'), { signal: abort.signal });
+    const running = runOnce(sandbox, call('for (;;);'), { signal: abort.signal });
     await setImmediate();
     abort.abort(new Error('cancelled'));
     await assert.rejects(running, /cancelled/);
-    assert.equal((await runInTurn(sandbox, call('return 2'))).output, 2);
+    assert.equal((await runOnce(sandbox, call('return 2'))).output, 2);
   });
 
   it('abort ends a waiting call and leaves the running one alone', async () => {
     const abort = new AbortController();
-    const running = runInTurn(sandbox, call('for (let i = 0; i < 3e6; i++); return 3'));
-    const waiting = runInTurn(sandbox, call('return 4'), { signal: abort.signal });
+    const running = runOnce(sandbox, call('for (let i = 0; i < 3e6; i++); return 3'));
+    const waiting = runOnce(sandbox, call('return 4'), { signal: abort.signal });
     await setImmediate();
     abort.abort(new Error('cancelled'));
     await assert.rejects(waiting, /cancelled/);
@@ -92,7 +90,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
 
   it('calls beyond the number of processes wait their turn', async () => {
     const results = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => runInTurn(sandbox, call(`return ${n}`))),
+      Array.from({ length: 20 }, (_, n) => runOnce(sandbox, call(`return ${n}`))),
     );
     assert.deepEqual(
       results.map(({ output }) => output),
@@ -102,17 +100,17 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
   });
 
   it('close ends every process, rejects what runs and what comes later', async () => {
-    const running = assert.rejects(runInTurn(sandbox, call('for (;;);')), SandboxUnavailable);
-    const waiting = assert.rejects(runInTurn(sandbox, call('return 1')), SandboxUnavailable);
+    const running = assert.rejects(runOnce(sandbox, call('for (;;);')), SandboxUnavailable);
+    const waiting = assert.rejects(runOnce(sandbox, call('return 1')), SandboxUnavailable);
     await setImmediate();
     await sandbox.close();
     await Promise.all([running, waiting]);
     assert.deepEqual(guests(), []);
-    await assert.rejects(runInTurn(sandbox, call('return 1')), SandboxUnavailable);
+    await assert.rejects(runOnce(sandbox, call('return 1')), SandboxUnavailable);
   });
 
   it('close while the first process starts leaves none', async () => {
-    const early = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
+    const early = createSandbox({ processes: 1, largeJson: createLargeJson() });
     const others = guests();
     await setImmediate();
     await early.close();
@@ -128,7 +126,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     const [pid = 0] = guests();
     const fill =
       'const a = []; try { for (;;) a.push(new Uint8Array(1e6).fill(1)) } catch {} return a.length';
-    const { output } = await runInTurn(sandbox, call(fill));
+    const { output } = await runOnce(sandbox, call(fill));
     assert.ok(Number(output) > 200 && Number(output) < 270, `took ${output} MB`);
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     assert.ok(Number(peak) < 700_000, `peak of ${peak} kB`);
@@ -174,9 +172,9 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
     const program = `
       import { createSandbox } from './activities/code/sandbox.ts';
       import { createLargeJson } from './platform/large-values/large-json.ts';
-      const sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
-      const run = async (source) =>
-        (await sandbox.wait('organization')).run({ source, input: 1, message: '', parameters: {}, timeoutMs: 120_000 });
+      const sandbox = createSandbox({ processes: 1, largeJson: createLargeJson() });
+      const run = (source) =>
+        sandbox.run('organization', { source, input: 1, message: '', parameters: {}, timeoutMs: 120_000 });
       ${rest}`;
     const service = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], { cwd: root });
     await once(service.stdout, 'data');
@@ -237,7 +235,7 @@ describe('sandbox processes (on Linux: they are looked at through /proc)', () =>
       const folder = mkdtempSync(join(tmpdir(), 'weir-'));
       chmodSync(folder, 0o700);
       const closed = await copySandbox(folder);
-      assert.equal((await runInTurn(closed, call('return 5'))).output, 5);
+      assert.equal((await runOnce(closed, call('return 5'))).output, 5);
       await closed.close();
       rmSync(folder, { recursive: true });
     });

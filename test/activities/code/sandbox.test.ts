@@ -5,17 +5,17 @@ import type { Json } from '../../../flow/definition.ts';
 import type { ServiceError } from '../../../flow/errors.ts';
 import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
 import { createLargeJson } from '../../../platform/large-values/large-json.ts';
-import { runInTurn } from './run-in-turn.ts';
+import { runOnce } from './run-once.ts';
 
 describe('user code', () => {
   let sandbox: Sandbox;
   before(() => {
-    sandbox = createSandbox({ processes: 1, reserve: 0, largeJson: createLargeJson() });
+    sandbox = createSandbox({ processes: 1, largeJson: createLargeJson() });
   });
   after(() => sandbox.close());
 
   const run = (source: string, input: Json = null): Promise<{ output: Json }> =>
-    runInTurn(sandbox, {
+    runOnce(sandbox, {
       source,
       input,
       message: 'hello',

@@ -10,7 +10,7 @@ import { abandonDelivery } from '../../../db/webhooks/delivery-attempts.ts';
 import { insertTestDelivery, redeliver } from '../../../db/webhooks/open-deliveries.ts';
 import { type GivenTurn, PAIR_MAX, takeTurn } from '../../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall } from '../../../flow/delivery.ts';
-import { createByteBudget } from '../../../platform/limits/byte-budget.ts';
+import { createBytesGate } from '../../../platform/limits/gates.ts';
 import { NoAnswer } from '../../../platform/net/guarded-post.ts';
 import { createEncryption } from '../../../platform/secrets/encrypt.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
@@ -29,7 +29,7 @@ describe('an attempt', () => {
     db,
     encryption: createEncryption([{ id: keyId, key: Buffer.alloc(32, keyId) }]),
     beginTurn: async () => undefined,
-    largeValues: { inputs: createByteBudget(1, 1) },
+    inputs: createBytesGate(),
     post: async () => {
       sent += 1;
       return { status: 204, body: Buffer.from('\0\ud800') };

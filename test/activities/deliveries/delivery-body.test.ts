@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { buildDeliveryBody } from '../../../activities/deliveries/delivery-request.ts';
-import { ACTIVITIES_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { ACTIVITY_BYTES_EACH, createBytesGate } from '../../../platform/limits/gates.ts';
 import { code } from '../../blocks.ts';
 import type { Tenant, Weir } from '../../harness.ts';
 import { getSharedWeir } from '../../shared-weir.ts';
@@ -12,6 +12,7 @@ describe('the body of a webhook', () => {
   let weir: Weir;
   let tenant: Tenant;
   let flow: string;
+  const inputs = createBytesGate();
   before(async () => {
     weir = await getSharedWeir();
     tenant = await weir.createTenant();
@@ -29,19 +30,18 @@ describe('the body of a webhook', () => {
       .executeTakeFirstOrThrow();
     const fields = { event_type: 'flow.completed', target_url: '', body: null, round: 1 } as const;
     const delivery = { ...run, ...fields, status: 'in_flight' } as const;
-    return async () => JSON.parse(await buildDeliveryBody(weir, delivery));
+    return async () => JSON.parse(await buildDeliveryBody({ db: weir.db, inputs }, delivery));
   }
 
   it('tells the size of a message that is too long, which is read once the organization may hold it', async () => {
     const build = await run({ message: LARGE });
-    const { inputs } = weir.largeValues;
-    const giveBack = await inputs.take(tenant.organizationId, ACTIVITIES_SHARE_BYTES);
+    const permit = await inputs.acquire(tenant.organizationId, { weight: ACTIVITY_BYTES_EACH });
     const building = build();
-    await waitUntil(() => inputs.countWaiting() > 0);
-    giveBack();
+    await waitUntil(() => inputs.count().queued > 0);
+    permit.release();
     const { result, truncated, originalResultBytes } = await building;
     assert.deepEqual([result, truncated, originalResultBytes], [null, true, LARGE.length + 2]);
-    await waitUntil(() => inputs.countHeld() === 0);
+    assert.equal(inputs.count().weight, 0);
   });
 
   it('has a result of many values that count as more than it may have', async () => {

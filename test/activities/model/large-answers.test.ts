@@ -1,9 +1,8 @@
 // Answers of models over 1 MiB are read when their organization's turn has come (activities/model/model-client.ts).
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { type ReserveAnswer, reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
-import { MODEL_ANSWER_MAX_BYTES } from '../../../activities/model/model-client.ts';
-import { createLargeValues } from '../../../platform/large-values/large-values.ts';
+import { MODEL_ANSWER_MAX_BYTES, type ReserveAnswer } from '../../../activities/model/model-client.ts';
+import { createBytesGate } from '../../../platform/limits/gates.ts';
 import { answer, type Behaviour } from '../../fakes/model-server.ts';
 import { fails, useAskModel } from './ask-model-harness.ts';
 
@@ -11,25 +10,21 @@ const MB = 1024 * 1024;
 
 describe('large answers', () => {
   const harness = useAskModel();
-  const { signal } = new AbortController();
-  const largeValues = createLargeValues();
+  const gate = createBytesGate();
   let free: () => void;
   let holding: Promise<unknown>;
 
-  /** Called when a call begins to wait for memory for its answer. */
+  /** Called when a call begins to wait for a permit for its answer. */
   let waits = (): void => undefined;
-  const { modelAnswers } = largeValues;
-  const take: typeof modelAnswers.take = (...args) => {
-    waits();
-    return modelAnswers.take(...args);
-  };
-  const budgets = { ...largeValues, modelAnswers: { ...modelAnswers, take } };
-  const inHand = <T>(owner: string, work: (reserveAnswer: ReserveAnswer) => Promise<T>) =>
-    reserveInputMemory(budgets, owner, 0, { mayWait: true, signal }, ({ reserveAnswer }) =>
-      work(reserveAnswer),
-    );
+  async function inFlight<T>(owner: string, work: (reserveAnswer: ReserveAnswer) => Promise<T>): Promise<T> {
+    using permits = new DisposableStack();
+    return await work(async (weight, signal) => {
+      waits();
+      permits.use(await gate.acquire(owner, { weight, signal }));
+    });
+  }
   const callOf = (owner: string, timeoutMs?: number) =>
-    inHand(owner, (reserveAnswer) =>
+    inFlight(owner, (reserveAnswer) =>
       harness.call(
         timeoutMs === undefined ? {} : { processor_config: { timeout_ms: timeoutMs } },
         undefined,
@@ -44,8 +39,8 @@ describe('large answers', () => {
     // Two of them are what one organization may have.
     holding = Promise.all(
       [0, 1].map((index) =>
-        inHand('busy', async (reserveAnswer) => {
-          await reserveAnswer(MODEL_ANSWER_MAX_BYTES, signal);
+        inFlight('busy', async (reserveAnswer) => {
+          await reserveAnswer(MODEL_ANSWER_MAX_BYTES, new AbortController().signal);
           if (index === 1) full.resolve();
           await promise;
         }),

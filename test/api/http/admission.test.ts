@@ -19,8 +19,8 @@ describe('the admission of runs', () => {
     for (let place = 0; place < 32; place += 1) await admission.enter(`other ${place}`, never);
     const metrics = captureMetrics();
     for (let request = 0; request < 1_000; request += 1) wait('a', gone);
-    assert.equal((await metrics.read('weir.turns.under_way'))['at=run_starts'], 64);
-    assert.equal((await metrics.read('weir.turns.waiting'))['at=run_starts'], 1_000);
+    assert.equal((await metrics.read('weir.gate.permits'))['gate=run_starts'], 64);
+    assert.equal((await metrics.read('weir.gate.queued'))['gate=run_starts'], 1_000);
     await assert.rejects(admission.enter('a', never), { code: 'RATE_LIMITED', retryAfterSeconds: 5 });
     assert.equal((await metrics.read('weir.rate_limit.refusals'))['limit=waiting'], 1);
     for (let request = 0; request < 7_000; request += 1) wait(`one of many ${request}`, ofMany);
@@ -28,9 +28,9 @@ describe('the admission of runs', () => {
     gone.abort();
     ofMany.abort();
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['REQUEST_TIMEOUT']));
-    assert.equal((await metrics.read('weir.turns.waiting'))['at=run_starts'], 0);
+    assert.equal((await metrics.read('weir.gate.queued'))['gate=run_starts'], 0);
     admission.stopMeasuring();
-    assert.equal((await metrics.read('weir.turns.under_way'))['at=run_starts'] ?? 0, 0);
+    assert.equal((await metrics.read('weir.gate.permits'))['gate=run_starts'] ?? 0, 0);
     metrics.stop();
   });
 

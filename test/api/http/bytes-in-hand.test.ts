@@ -1,10 +1,10 @@
 // Large values are in hand in turns between organizations: what waits for them holds nothing else up.
 
 import assert from 'node:assert/strict';
-import { reserveInputMemory } from '../../../activities/attempts/reserve-memory.ts';
 import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import type { Step } from '../../../flow/definition.ts';
-import { ACTIVITIES_SHARE_BYTES, REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { REQUESTS_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { ACTIVITY_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import type { Answer, Tenant, Weir } from '../../harness.ts';
@@ -34,7 +34,6 @@ describe('large values of one organization', () => {
   const get = (flow: string, tenant: Tenant, path: string) =>
     weir.call('GET', `${flow}/jobs/${path}`, { key: tenant.key });
   const createFlow = (tenant: Tenant, steps: Step[] = [passthrough('a')]) => weir.createFlow(tenant, steps);
-  const { signal } = new AbortController();
 
   it('wait as request bodies over its share, while another’s are taken', async () => {
     const [flow, other] = [await createFlow(hostile), await createFlow(innocent)];
@@ -59,15 +58,6 @@ describe('large values of one organization', () => {
     assert.deepEqual(statuses, Array(fitting + 1).fill(202));
   });
 
-  /** Has all of the organization's share of inputs in hand until the function that this answers is called. */
-  function holdInputs(): () => void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const how = { mayWait: true, signal };
-    const { organizationId } = hostile;
-    void reserveInputMemory(weir.largeValues, organizationId, ACTIVITIES_SHARE_BYTES, how, () => promise);
-    return resolve;
-  }
-
   const body = [passthrough('each')];
   const list = code('list', `return Array(2).fill({ text: "${'x'.repeat(100_000)}" });`);
   const loop = { type: 'loop', step_id: 'loop', name: 'loop', max_iterations: 2, body } as const;
@@ -81,7 +71,7 @@ describe('large values of one organization', () => {
   for (const [name, steps, message] of cases)
     it(`have a run with the input of ${name} rescheduled, which goes on`, async () => {
       const flow = await createFlow(hostile, steps);
-      const release = holdInputs();
+      const permit = await weir.gates.inputs.acquire(hostile.organizationId, { weight: ACTIVITY_BYTES_EACH });
       const { executionId } = (await post(flow, hostile, 'jobs', message)).body;
       await untilRescheduled(weir, executionId);
       // Neither what is small nor another's waits.
@@ -89,7 +79,7 @@ describe('large values of one organization', () => {
       assert.equal((await post(small, hostile, 'execute', 'm')).body.status, 'completed');
       assert.equal((await post(other, innocent, 'execute', LARGE)).body.status, 'completed');
       assert.equal((await get(flow, hostile, executionId)).body.status, 'started');
-      release();
+      permit.release();
       const { body } = await weir.finish(flow, executionId, hostile.key);
       assert.equal(body.status, 'completed', body.errorMessage);
     });

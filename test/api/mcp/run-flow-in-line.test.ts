@@ -97,8 +97,8 @@ describe('run_flow that waits for a place', () => {
     const metrics = captureMetrics();
     /** Counts who has a place or waits for one, in all services of this process. */
     const countInLine = async () => {
-      const underWay = (await metrics.read('weir.turns.under_way'))['at=run_starts'] ?? 0;
-      const waiting = (await metrics.read('weir.turns.waiting'))['at=run_starts'] ?? 0;
+      const underWay = (await metrics.read('weir.gate.permits'))['gate=run_starts'] ?? 0;
+      const waiting = (await metrics.read('weir.gate.queued'))['gate=run_starts'] ?? 0;
       return underWay + waiting;
     };
     const others = await countInLine();

@@ -1,7 +1,7 @@
-// Slow model calls of one organization, and what they hold, leave room for those of others (worker/create-model-places.ts).
+// Slow model calls of one organization, and what they hold, leave room for those of others (platform/limits/gates.ts).
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { ACTIVITIES_SHARE_BYTES } from '../../../platform/large-values/large-values.ts';
+import { ACTIVITY_BYTES_EACH } from '../../../platform/limits/gates.ts';
 import { llm } from '../../blocks.ts';
 import { answer, type FakeModelServer, startFakeModelServer } from '../../fakes/model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
@@ -44,11 +44,12 @@ describe('slow model calls of one organization', () => {
   const isActivity = async (executionId: string) =>
     ((await weir.client.workflow.getHandle(executionId).describe()).raw.pendingActivities?.length ?? 0) > 0;
   const areActivities = async (runs: string[]) => (await Promise.all(runs.map(isActivity))).every(Boolean);
-  /** Whether the hostile organization's whole share of a budget is free. */
-  function isFree(budget: 'inputs' | 'prompts'): boolean {
-    const giveBack = weir.largeValues[budget].takeNow(hostile.organizationId, ACTIVITIES_SHARE_BYTES);
-    giveBack?.();
-    return giveBack !== undefined;
+  const takeAll = (gate: 'inputs' | 'prompts') =>
+    weir.gates[gate].tryAcquire(hostile.organizationId, { weight: ACTIVITY_BYTES_EACH });
+  /** Whether the hostile organization's whole share of a gate is free. */
+  function isFree(gate: 'inputs' | 'prompts'): boolean {
+    using permit = takeAll(gate);
+    return permit !== undefined;
   }
 
   it('hold up nobody when they are more than it has places: calls of another are made before any of them ends', async () => {
@@ -88,12 +89,12 @@ describe('slow model calls of one organization', () => {
     await waitUntil(async () => isFree('prompts'));
   });
 
-  it('hold so many prompts at a time: another waits and holds nothing; small ones and those of others go on', async () => {
+  it('hold so many prompts at a time: another waits; small ones and those of others go on', async () => {
     const flow = await createFlow(hostile);
-    const giveBack = weir.largeValues.prompts.takeNow(hostile.organizationId, ACTIVITIES_SHARE_BYTES);
+    const permit = takeAll('prompts');
     const asked = models.calls.length;
     const run = await start(flow, LARGE);
-    await waitUntil(async () => (await isActivity(run)) && isFree('inputs'));
+    await waitUntil(async () => weir.gates.prompts.count().queued === 1);
     models.will(answer('small'));
     assert.equal((await execute(flow, hostile, 'm')).result, 'small');
     models.will(answer('other'));
@@ -101,7 +102,7 @@ describe('slow model calls of one organization', () => {
     assert.equal(models.calls.length, asked + 2);
 
     models.will(answer('large'));
-    giveBack?.();
+    permit?.release();
     assert.equal(await finish(flow, run), 'completed');
     assert.equal(JSON.stringify(models.calls.at(-1)?.body).includes(LARGE), true);
   });

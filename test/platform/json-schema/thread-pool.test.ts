@@ -16,7 +16,7 @@ describe('the threads that check JSON Schemas', () => {
       const pool = createThreadPool({ idleMaxMs });
       for (let schemas = 0; schemas < 3; schemas += 1) {
         const request = { schema: '{}', value: '1' };
-        assert.deepEqual(await pool.run('acme', request, { isBrief: false }), VALID);
+        assert.deepEqual(await pool.run('acme', request), VALID);
         await setTimeout(20);
       }
       await pool.close();
@@ -27,7 +27,7 @@ describe('the threads that check JSON Schemas', () => {
 
   const program = new URL('idle-thread.ts', import.meta.url);
   const ask = (pool: ThreadPool, organization: string, value: string) =>
-    pool.run(organization, { schema: '{}', value }, { isBrief: false });
+    pool.run(organization, { schema: '{}', value });
 
   it('take the requests of an organization in turn; another starts when one has waited too long', async () => {
     const patient = createThreadPool({ busyMaxMs: 60_000 });
@@ -82,7 +82,7 @@ describe('the threads that check JSON Schemas', () => {
     const pool = createThreadPool({ busyMaxMs: 60_000 });
     const objects = JSON.stringify(Array.from({ length: 30_000 }, (_, n) => ({ n })));
     const slow = { schema: '{"uniqueItems":true}', value: objects };
-    const ended = assert.rejects(pool.run('acme', slow, { isBrief: false }), ThreadStopped);
+    const ended = assert.rejects(pool.run('acme', slow), ThreadStopped);
     const asked = ask(pool, 'acme', '1');
     await ended;
     assert.deepEqual(await asked, VALID);

@@ -9,19 +9,19 @@ describe('the memory for large values', () => {
     const metrics = captureMetrics();
     const read = async () => {
       const [held, waiting] = [
-        await metrics.read('weir.memory.held'),
-        await metrics.read('weir.memory.waiting'),
+        await metrics.read('weir.gate.weight'),
+        await metrics.read('weir.gate.queued'),
       ];
-      return ['prompts', 'answers'].flatMap((budget) => [
-        held[`budget=${budget}`] ?? 0,
-        waiting[`budget=${budget}`] ?? 0,
+      return ['bodies', 'answers'].flatMap((budget) => [
+        held[`gate=${budget}`] ?? 0,
+        waiting[`gate=${budget}`] ?? 0,
       ]);
     };
     const before = await read();
     const added = async () => (await read()).map((value, place) => value - (before[place] ?? 0));
     const largeValues = createLargeValues();
-    const giveBack = await largeValues.prompts.take('a', 32 * MB);
-    const waiting = largeValues.prompts.take('a', MB);
+    const giveBack = await largeValues.bodies.take('a', 32 * MB);
+    const waiting = largeValues.bodies.take('a', MB);
     assert.deepEqual(await added(), [32 * MB, 1, 0, 0]);
     giveBack();
     await waiting;

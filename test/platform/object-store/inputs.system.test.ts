@@ -130,7 +130,8 @@ describeWithS3('inputs in an object store', function () {
       .executeTakeFirstOrThrow();
     const ofMessage = { result: { ref: '$message', bytes: LARGE }, target_url: '', body: null, round: 1 };
     const delivery = { ...run, ...ofMessage, event_type: 'flow.completed', status: 'in_flight' } as const;
-    const build = async () => JSON.parse(await buildDeliveryBody(weir, delivery));
+    const build = async () =>
+      JSON.parse(await buildDeliveryBody({ db: weir.db, inputs: weir.gates.inputs }, delivery));
     assert.equal((await build()).result, large('on'));
     await proxy.refuse();
     await assert.rejects(build(), { name: 'ObjectStoreUnavailable' });

@@ -215,7 +215,8 @@ describeWithS3('outputs in an object store', function () {
       round: 1,
       status: 'in_flight',
     } as const;
-    const build = async () => JSON.parse(await buildDeliveryBody(weir, delivery));
+    const build = async () =>
+      JSON.parse(await buildDeliveryBody({ db: weir.db, inputs: weir.gates.inputs }, delivery));
     assert.equal((await build()).result.length, 100_000);
     await proxy.refuse();
     await assert.rejects(build(), { name: 'ObjectStoreUnavailable' });

@@ -69,12 +69,16 @@ describe('/metrics', () => {
     assert.match(text, /^temporal_workflow_task_schedule_to_start_latency_seconds_count\{/m);
   });
 
-  it('has no turns that wait where none does', () => {
-    const places = (metric: string) =>
-      [...text.matchAll(RegExp(`^${metric}{at="(\\w+)"`, 'gm'))].map(([, at]) => at);
-    const underWay = places('weir_turns_under_way');
-    assert.deepEqual(underWay.toSorted(), ['model_calls', 'model_slots', 'run_starts']);
-    assert.deepEqual(places('weir_turns_waiting').sort(), ['model_calls', 'run_starts']);
+  it('has permits and queues of every gate', () => {
+    const gates = (metric: string) =>
+      [...text.matchAll(RegExp(`^${metric}{gate="(\\w+)"`, 'gm'))].map(([, gate]) => gate).sort();
+    const fixed = ['answers', 'bodies', 'inputs', 'model_answers', 'prompts', 'run_starts', 'sandbox'];
+    for (const metric of ['weir_gate_permits', 'weir_gate_queued', 'weir_gate_oldest_wait_seconds'])
+      assert.deepEqual(
+        gates(metric).filter((gate) => !gate?.startsWith('models_')),
+        fixed,
+      );
+    assert(gates('weir_gate_permits').includes('models_demo'));
   });
 
   it('names each metric once', () => {

@@ -1,13 +1,12 @@
 import type { CodeCall, Sandbox } from '../../../activities/code/sandbox.ts';
 import type { Json } from '../../../flow/definition.ts';
 
-/** Runs one call when it is the organization's turn. */
-export async function runInTurn(
+/** Runs one call, and parses a large output. */
+export async function runOnce(
   sandbox: Sandbox,
   call: CodeCall,
   { signal, organization = 'organization' }: { signal?: AbortSignal; organization?: string } = {},
 ): Promise<{ output: Json }> {
-  const turn = await sandbox.wait(organization, signal);
-  const { output, json } = await turn.run(call, signal).finally(turn.end);
+  const { output, json } = await sandbox.run(organization, call, signal);
   return { output: json ? JSON.parse(json.toString()) : output };
 }
