@@ -11,7 +11,7 @@ export class CallStopped extends Error {
 export type Cancellations = {
   /** Does work under a signal that aborts with the given one, or with CallStopped. */
   run<T>(callId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Aborts the blocks of a call with CallStopped. */
+  /** Aborts the blocks of a call with CallStopped. Later ones read that it has ended. */
   stop(callId: string): void;
   /**
    * Aborts all blocks as the SDK aborts regular activities of a worker that stops. The SDK waits for local activities however
@@ -20,7 +20,8 @@ export type Cancellations = {
   drain(): void;
 };
 
-export function createCancellations(): Cancellations {
+/** `contexts`: what this process has cached of calls. The next block of a stopped call reads that anew. */
+export function createCancellations(contexts: { delete(callId: string): unknown }): Cancellations {
   const inFlight = new Map<string, Set<AbortController>>();
   return {
     async run(callId, signal, work) {
@@ -35,6 +36,7 @@ export function createCancellations(): Cancellations {
       }
     },
     stop(callId) {
+      contexts.delete(callId);
       for (const each of inFlight.get(callId) ?? []) each.abort(new CallStopped());
     },
     drain() {

@@ -1,7 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import { workerShutdown } from '../activities/attempts/worker-shutdown.ts';
 import { createSandbox } from '../activities/code/sandbox.ts';
-import { createInProcessRuns } from '../activities/in-process-runs.ts';
 import { createActivities } from '../activities/index.ts';
 import { createProviderOutages } from '../activities/model/provider-outages.ts';
 import { createValidator } from '../platform/json-schema/validator.ts';
@@ -57,7 +56,7 @@ export async function createFlowWorker(deps: WorkerDeps): Promise<QueueWorker> {
     providerUrls: config.providerUrls,
     encryption: createEncryption(config.secretsKeys),
     requestModelKeys: deps.requestModelKeys,
-    inProcessRuns: deps.inProcessRuns ?? createInProcessRuns(),
+    inProcessRuns: deps.inProcessRuns,
     enterPlace: deps.enterPlace,
     gates,
     cancellations: deps.cancellations,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCancellations } from '../activities/cancellations.ts';
+import { createInProcessRuns } from '../activities/in-process-runs.ts';
 import { log } from '../platform/observability/log.ts';
 import { FAILED_WORKER_END_MAX_MS } from '../platform/process/end-times.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
@@ -23,8 +24,12 @@ export type RunningWorker = {
 };
 
 /** Starts a worker and its duties. */
-export async function runWorker(given: Omit<WorkerDeps, 'cancellations'>): Promise<RunningWorker> {
-  const deps: WorkerDeps = { ...given, cancellations: createCancellations() };
+export async function runWorker(
+  given: Omit<WorkerDeps, 'cancellations' | 'inProcessRuns'> & Partial<Pick<WorkerDeps, 'inProcessRuns'>>,
+): Promise<RunningWorker> {
+  const inProcessRuns = given.inProcessRuns ?? createInProcessRuns();
+  const cancellations = createCancellations(inProcessRuns.contexts);
+  const deps: WorkerDeps = { ...given, inProcessRuns, cancellations };
   const { config, db, client, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace);
   const creators = { flows: createFlowWorker, webhooks: createWebhookWorker };

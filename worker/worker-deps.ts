@@ -9,8 +9,9 @@ import type { Dependencies } from './open-dependencies.ts';
 /** The dependencies of a process's worker. Whoever opens them closes them. */
 export type WorkerDeps = Omit<Dependencies, 'close'> & {
   workflowBundle: WorkflowBundleOption;
-  /** These two are present where the API runs in this process too. */
-  inProcessRuns?: InProcessRuns;
+  /** Shared with the API where that runs in this process too. */
+  inProcessRuns: InProcessRuns;
+  /** Present where the API runs in this process too. */
   enterPlace?: EnterPlace;
   /** Present where the API runs in this process too, and is local. */
   listeners?: WebhookListeners | undefined;

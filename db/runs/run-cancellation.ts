@@ -88,17 +88,6 @@ export function listUnderWay(db: Db, executionIds: string[]) {
     .execute();
 }
 
-/** Whether a call was asked to cancel, whether or not it has ended. */
-export async function isCancelRequested(db: Db, callId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('run')
-    .select('execution_id')
-    .where('execution_id', '=', callId)
-    .where('cancel_requested_at', 'is not', null)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /** Lists up to `limit` calls that are in flight although they were marked as cancelled: of any run, or the given call. */
 export function listMarkedUnderWay(db: Db, limit: number, callId?: string) {
   return db
