@@ -31,6 +31,8 @@ const MALLOC = {
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
+/** Short, so that a slow model call goes on soon after a forced stop. Few calls are in flight here. */
+const HEARTBEAT_TIMEOUT_SECONDS = '15';
 const READY_TIMEOUT_MS = 120_000;
 /** Time for the service to stop. Afterwards it is killed. */
 const STOP_TIMEOUT_MS = (SERVE_END_MAX_SECONDS + 5) * 1_000;
@@ -52,7 +54,13 @@ export async function startService({ stateFolder, env, baseUrl }: ServiceOptions
       ...['--import', path.join(ROOT, 'worker/disable-workflow-watchdog.ts')],
       path.join(ROOT, 'api/serve-with-worker.ts'),
     ],
-    env: { ...MALLOC, ...env, RESTART_COMPILED: '1', LISTENING_FILE: listeningFile },
+    env: {
+      ...MALLOC,
+      WEIR_HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT_SECONDS,
+      ...env,
+      RESTART_COMPILED: '1',
+      LISTENING_FILE: listeningFile,
+    },
     stopSignal: 'SIGTERM',
     stopTimeoutMs: STOP_TIMEOUT_MS,
   });
