@@ -72,7 +72,7 @@ export function createHealthCheck(given: Omit<Deps, 'migrations'>): HealthCheck 
   }
   function check(): Check {
     if (last && performance.now() - last.at <= KEEP_MS) return last;
-    const started = startCheck(deps);
+    const started = lookAtDependencies(deps);
     last = started;
     void started.done.then(() => {
       found = started.away;
@@ -114,17 +114,20 @@ export function toReadiness(away: Away, process: { serves: boolean; isStopping: 
 
 const NO_ANSWER = 'does not answer';
 const NO_WORKFLOW = 'answers, but serves no workflow: its store may be full or away';
-const NO_CONNECTION = 'has no free connection (max_connections)';
+export const NO_CONNECTION = 'has no free connection (max_connections)';
 const PARTS = ['database', 'engine', 'workers', 'objects'] as const;
 
-/** Asks all parts at once; each counts as away until it has answered. */
-function startCheck({ config, client, db, migrations }: Deps): Check {
+/** Asks all parts at once; each counts as away until it has answered. `done` resolves after `timeoutMs` at the latest. */
+export function lookAtDependencies(
+  { config, client, db, migrations }: Deps,
+  timeoutMs = CHECK_TIMEOUT_MS,
+): Check {
   const away: Away = { database: NO_ANSWER, engine: NO_ANSWER };
   const mend: Mend = {};
   const saturated: string[] = [];
   if (db.objects) away.objects = NO_ANSWER;
   const database = migrations
-    .then((needed) => findWriteRefusal(config.databaseUrl, CHECK_TIMEOUT_MS, needed))
+    .then((needed) => findWriteRefusal(config.databaseUrl, timeoutMs, needed))
     .then((refusal) => {
       if (refusal === undefined) delete away.database;
       else away.database = refusal;
@@ -144,16 +147,16 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
       if (refusal) mend.database = `The database ${refusal}.`;
       away.database = refusal ?? (code ? `refuses service (SQLSTATE ${code})` : describeSilence(error));
     });
-  const objects = db.objects?.findProblem(CHECK_TIMEOUT_MS).then((problem) => {
+  const objects = db.objects?.findProblem(timeoutMs).then((problem) => {
     if (problem === undefined) delete away.objects;
     else away.objects = problem;
   });
   const { namespace } = config.temporal;
-  const queue = findLackOfWorkers({ config, client }).then((lack) => {
+  const queue = findLackOfWorkers(client, config.taskQueue, timeoutMs).then((lack) => {
     if (lack) away.workers = lack;
     away.engine = NO_WORKFLOW;
   });
-  const nothing = client.withDeadline(Date.now() + CHECK_TIMEOUT_MS, () =>
+  const nothing = client.withDeadline(Date.now() + timeoutMs, () =>
     describeNothing(client.workflowService, namespace),
   );
   const engine = Promise.all([queue, nothing]).then(
@@ -167,7 +170,7 @@ function startCheck({ config, client, db, migrations }: Deps): Check {
       mend.engine = `The engine ${refusal}.`;
     },
   );
-  const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(CHECK_TIMEOUT_MS)]);
+  const done = Promise.race([Promise.allSettled([database, engine, objects]), setTimeout(timeoutMs)]);
   return { away, mend, saturated, done, at: performance.now() };
 }
 
@@ -176,15 +179,15 @@ function describeSilence(error: unknown): string {
   return reason ? `${NO_ANSWER}: ${reason}` : NO_ANSWER;
 }
 
-/** Says what keeps runs from beginning, as far as workers do. */
-async function findLackOfWorkers({
-  config,
-  client,
-}: Pick<Deps, 'config' | 'client'>): Promise<string | undefined> {
-  const namespace = config.temporal.namespace;
-  const queue = { namespace, name: config.taskQueue, type: WORKFLOW_TASKS } as const;
+/** Says what keeps workflows of a task queue from beginning, as far as workers do. Rejects while the engine is away. */
+export async function findLackOfWorkers(
+  client: Client,
+  taskQueue: string,
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const queue = { namespace: client.options.namespace, name: taskQueue, type: WORKFLOW_TASKS } as const;
   const list = () => listPollers(client.workflowService, queue);
-  const polled = await askEngine(client, list, CHECK_TIMEOUT_MS);
+  const polled = await askEngine(client, list, timeoutMs);
   if (!polled.pollers.some(isSeen)) return 'no worker asks for work';
   const unserved = listUnserved(polled).map(({ state }) => state);
   return unserved.length > 0 ? `no worker of the ${unserved.join(' or ')} version asks for work` : undefined;

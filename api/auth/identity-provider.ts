@@ -93,7 +93,8 @@ export function createIdentityProviderKeys(issuer: string): JWTVerifyGetKey {
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-async function fetchKeys(issuer: string): Promise<JSONWebKeySet> {
+/** Fetches the keys of an issuer. Throws unless its discovery document is valid and one of its keys is usable. */
+export async function fetchKeys(issuer: string): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
   const document = await readDiscovery(issuer, signal);
   const jwks = keySet.parse(await fetchFromProvider(document.jwks_uri, signal)) as JSONWebKeySet;
@@ -130,6 +131,6 @@ export async function readDiscovery(issuer: string, signal: AbortSignal) {
 }
 
 /** Fetches JSON from the identity provider, without following redirects. Throws unless the status is a success. */
-export function fetchFromProvider(address: string, signal: AbortSignal): Promise<unknown> {
+function fetchFromProvider(address: string, signal: AbortSignal): Promise<unknown> {
   return fetchJson(address, { maxBytes: DOCUMENT_MAX_BYTES, signal, redirect: 'error' });
 }

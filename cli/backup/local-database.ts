@@ -36,9 +36,10 @@ export function restoreLocally<T>(
     const result = await work(url);
     for (const end of ['', '-wal', '-shm'])
       rmSync(path.join(stateFolder(), `temporal.db${end}`), { force: true });
-    const { checkSecrets } = await import('../doctor/check-database.ts');
+    const { checkSecrets } = await import('../doctor/checks.ts');
     const keys = findGivenKeys() ?? provideSecrets(stateFolder()).secretsKeys;
-    const [problem] = await checkSecrets({ databaseUrl: url, secretsKeys: encryptionKeys.parse(keys) });
+    const findings = await checkSecrets({ databaseUrl: url, secretsKeys: encryptionKeys.parse(keys) });
+    const problem = findings.find(({ state }) => state === 'error');
     return problem ? { result, unreadable: `${problem.message} ${mendSecrets(cluster)}` } : { result };
   });
 }

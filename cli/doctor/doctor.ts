@@ -1,5 +1,5 @@
 // `weir doctor`: checks each dependency of the service under this configuration, and describes how to fix problems.
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import { type CommandResult, printed } from '../terminal/print.ts';
 import type { Finding } from './finding.ts';
 
@@ -35,8 +35,8 @@ async function report(): Promise<CommandResult> {
 /** Formats what was found, within 80 columns: a sign, the part, what was found, and below it how to mend it. */
 function formatFindings(findings: Finding[]): string {
   const lines = findings.flatMap(({ check, state, message, mend }) => [
-    ...wrap(message, `${SIGNS[state]} ${check.padEnd(INDENT - 4)}  `),
-    ...(mend === undefined ? [] : wrap(`→ ${mend}`, ' '.repeat(INDENT))),
+    ...indent(message, `${SIGNS[state]} ${check.padEnd(INDENT - 4)}  `),
+    ...(mend === undefined ? [] : indent(`→ ${mend}`)),
   ]);
   const count = (which: Finding['state']) => findings.filter(({ state }) => state === which).length;
   const errors = count('error');
@@ -53,18 +53,7 @@ function plural(count: number, what: string): string {
 }
 
 /** Breaks text between words; its own line feeds stay. */
-function wrap(text: string, first: string): string[] {
-  const lines = text.split('\n').flatMap((line) => {
-    const found: string[] = [];
-    let current = line.match(/^ */)?.[0] ?? '';
-    for (const word of line.trim().split(/ +/)) {
-      const longer = current.trim() === '' ? current + word : `${current} ${word}`;
-      if (longer.length > COLUMNS - INDENT && current.trim() !== '') {
-        found.push(current);
-        current = word;
-      } else current = longer;
-    }
-    return [...found, current];
-  });
-  return lines.map((line, index) => `${index === 0 ? first : ' '.repeat(INDENT)}${line}`);
+function indent(text: string, first = ' '.repeat(INDENT)): string[] {
+  const lines = new Help().boxWrap(text, COLUMNS - INDENT).split('\n');
+  return lines.map((line, index) => (index === 0 ? first : ' '.repeat(INDENT)) + line);
 }

@@ -4,12 +4,10 @@ import { findStart } from '../../dev/processes/process-lock.ts';
 import { type Config, describeUnknown, readConfig } from '../../platform/config/config.ts';
 import { findLocalStart, stateFolder } from '../api/local-start.ts';
 import { findUnsetOfStart, hasDatabaseUrl, serviceEnvironment } from '../operator/environment.ts';
-import { checkDatabase } from './check-database.ts';
-import { checkEngine } from './check-engine.ts';
-import { checkDisk, checkOpenFiles, checkSandbox } from './check-machine.ts';
-import { checkIdentity, checkModels, checkObjects, checkService, checkWebhooks } from './check-network.ts';
-import { type Check, type Finding, failure, type Result, runCheck, warning } from './finding.ts';
+import { checksOf } from './checks.ts';
+import { type Finding, failure, ok, runCheck, warning } from './finding.ts';
 
+const CONFIGURATION = 'configuration';
 const CORRECT =
   'Correct them, then repeat weir doctor: nothing else can be looked at. docs/reference.md has all of them.';
 const NO_START =
@@ -17,7 +15,6 @@ const NO_START =
 
 /** Makes all checks at once; only the first where the configuration is not valid. */
 export async function examine(): Promise<Finding[]> {
-  const check = 'configuration';
   const local = findLocalStart() ? stateFolder() : undefined;
   const away = hasDatabaseUrl() ? undefined : findAway(local);
   let env: NodeJS.ProcessEnv;
@@ -27,54 +24,44 @@ export async function examine(): Promise<Finding[]> {
     config = readConfig(env);
   } catch (error) {
     // A first start, which has written nothing yet.
-    if (away && !local) return [{ check: 'service', ...away }];
+    if (away && !local) return [away];
     const message = error instanceof Error ? error.message : String(error);
-    return [{ check, ...failure(message, local || hasDatabaseUrl() ? CORRECT : `${CORRECT} ${NO_START}`) }];
+    const mend = local || hasDatabaseUrl() ? CORRECT : `${CORRECT} ${NO_START}`;
+    return [failure(CONFIGURATION, message, mend)];
   }
-  const ofService: Check[] = [
-    { name: 'database', look: (_, found) => checkDatabase(config, found) },
-    { name: 'engine', look: () => checkEngine(config) },
-    { name: 'identity', look: (signal) => checkIdentity(config, signal) },
-    { name: 'service', look: (signal) => checkService(config, signal) },
-    { name: 'objects', look: () => checkObjects(config) },
-    { name: 'models', look: (signal) => checkModels(config, signal) },
-  ];
-  const checks: Check[] = [
-    ...(away ? [{ name: 'service', look: async () => [away] }] : ofService),
-    { name: 'webhooks', look: (signal) => checkWebhooks(config, signal) },
-    { name: 'sandbox', look: checkSandbox },
-    { name: 'files', look: () => checkOpenFiles(config) },
-    { name: 'disk', look: () => checkDisk(local) },
-  ];
-  const found = await Promise.all(checks.map((check) => runCheck(check)));
-  const unknown = describeUnknown(process.env).map((message) => ({
-    check,
-    ...warning(message, 'Correct its name, or unset it: docs/reference.md has all of them.'),
-  }));
+  const found = away ? [away] : (await Promise.all(checksOf(config).map((check) => runCheck(check)))).flat();
+  const unknown = describeUnknown(process.env).map((message) =>
+    warning(CONFIGURATION, message, 'Correct its name, or unset it: docs/reference.md has all of them.'),
+  );
   const unset = away ? [] : findUnsetOfStart(env);
-  const lacking = unset.length > 0 ? [{ check, ...describeUnset(unset) }] : [];
   return [
-    { check, state: 'ok', message: 'Every variable is valid.' },
+    ok(CONFIGURATION, 'Every variable is valid.'),
     ...unknown,
-    ...lacking,
-    ...found.flat(),
+    ...(unset.length > 0 ? [describeUnset(unset)] : []),
+    ...found,
   ];
 }
 
-function describeUnset(names: string[]): Result {
+function describeUnset(names: string[]): Finding {
   return warning(
+    CONFIGURATION,
     `npm start was given variables that are not set here: ${names.join(', ')}. The following checks may not apply to it.`,
     'Set them to the same values for weir doctor, and repeat it.',
   );
 }
 
 /** Finds out whether the local `npm start` is down or still starting. `local`: the folder with the state of its last run. */
-function findAway(local: string | undefined): Result | undefined {
+function findAway(local: string | undefined): Finding | undefined {
   const start = findStart(stateFolder());
   if (start && start.url === undefined)
-    return failure('npm start is still starting.', 'Repeat weir doctor when it says that Weir is ready.');
+    return failure(
+      'service',
+      'npm start is still starting.',
+      'Repeat weir doctor when it says that Weir is ready.',
+    );
   if (start || !local) return undefined;
   return failure(
+    'service',
     `npm start is not running; ${local} has the state of its last run.`,
     'Run npm start, or set DATABASE_URL and the other variables of your service.',
   );

@@ -1,28 +1,18 @@
 import { describeNetworkError } from '../../platform/net/describe-network-error.ts';
 
-/** A finding of a check. A warning is what works today and may not tomorrow, or cannot be told from here. */
-export type Finding = {
-  check: string;
-  state: 'ok' | 'warning' | 'error';
-  message: string;
-  /** The way to mend it. */
-  mend?: string;
-};
+/** A finding of a check. A warning works today, or cannot be judged from here. `mend` says how to repair it. */
+export type Finding = { check: string; state: 'ok' | 'warning' | 'error'; message: string; mend?: string };
+export type Check = { name: string; look: () => Promise<Finding[]> };
 
-type Found = Omit<Finding, 'check' | 'state'>;
-/** `found` may have results before the check is done: they are kept when it ends badly or late. */
-export type Check = { name: string; look: (signal: AbortSignal, found: Result[]) => Promise<Result[]> };
-export type Result = Omit<Finding, 'check'>;
+export const ok = (check: string, message: string): Finding => ({ check, state: 'ok', message });
+export const warning = mendable('warning');
+export const failure = mendable('error');
 
-export const ok = (message: string): Result => ({ state: 'ok', message });
-export const warning = (message: string, mend: string): Found & Result => ({
-  state: 'warning',
-  message,
-  mend,
-});
-export const failure = (message: string, mend: string): Found & Result => ({ state: 'error', message, mend });
+function mendable(state: Finding['state']) {
+  return (check: string, message: string, mend: string): Finding => ({ check, state, message, mend });
+}
 
-/** So long a check may take: what answers more slowly is as good as away. */
+/** Maximum time of a check: what answers more slowly is as good as away. */
 const CHECK_MAX_MS = 8_000;
 
 /** Carries out a check in bounded time, whatever it hangs at. Never rejects. */
@@ -31,15 +21,13 @@ export async function runCheck({ name, look }: Check, maxMs = CHECK_MAX_MS): Pro
   const late = new Promise<never>((_, reject) =>
     signal.addEventListener('abort', () => reject(new Error(`nothing answered within ${maxMs / 1_000} s`))),
   );
-  const found: Result[] = [];
-  const results = await Promise.race([look(signal, found), late]).catch((error: unknown) => [
-    ...found,
+  return Promise.race([look(), late]).catch((error: unknown) => [
     failure(
-      `${found.length > 0 ? 'The rest' : 'This'} could not be looked at: ${describe(error)}.`,
+      name,
+      `This could not be looked at: ${describe(error)}.`,
       'See the other lines first, then repeat weir doctor.',
     ),
   ]);
-  return results.map((result) => ({ check: name, ...result }));
 }
 
 /** Describes an error as the end of a sentence, in one line. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describeAttributes } from '../../../cli/doctor/check-engine.ts';
+import { describeAttributes } from '../../../cli/doctor/checks.ts';
 import { SEARCH_ATTRIBUTES } from '../../../flow/run.ts';
 
-const ALL = [...Object.keys(SEARCH_ATTRIBUTES), 'TemporalReportedProblems', 'ExecutionStatus'];
+const ALL = Object.keys(SEARCH_ATTRIBUTES);
 const without = (name: string) => ALL.filter((one) => one !== name);
 
 describe('search attributes of the engine, as weir doctor tells them,', () => {
@@ -14,12 +14,6 @@ describe('search attributes of the engine, as weir doctor tells them,', () => {
     const [found, ...more] = describeAttributes(without('WeirOutcome'));
     assert.deepEqual([found?.state, more], ['error', []]);
     assert.match(found?.message ?? '', /lacks the search attributes WeirOutcome \(KEYWORD\)\.$/);
-  });
-
-  it('are a warning when the server does not tell of failing workflow tasks, which are then not logged', () => {
-    const [found, ...more] = describeAttributes(without('TemporalReportedProblems'));
-    assert.deepEqual([found?.state, more], ['warning', []]);
-    assert.match(found?.message ?? '', /TemporalReportedProblems: .* not logged/);
   });
 
   it('are a warning when they cannot be listed', () => {

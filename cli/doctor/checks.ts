@@ -1,0 +1,230 @@
+// The checks of `weir doctor`: those of /readyz, by the same functions, and what else the configuration names.
+import { Client, Connection } from '@temporalio/client';
+import { fetchKeys } from '../../api/auth/identity-provider.ts';
+import { connect } from '../../db/connect.ts';
+import { FREE_CONNECTIONS } from '../../db/connection/database-errors.ts';
+import { NO_ROOM, NOT_MIGRATED, READ_ONLY, STANDBY } from '../../db/connection/find-write-refusal.ts';
+import { listReleaseMigrations } from '../../db/list-migrations.ts';
+import { requireModelKeysReadable } from '../../db/tenants/model-keys.ts';
+import { requireSigningSecretsReadable } from '../../db/webhooks/webhook-secrets.ts';
+import { webhookTaskQueue } from '../../flow/delivery.ts';
+import { SEARCH_ATTRIBUTES } from '../../flow/run.ts';
+import { type Config, DEFAULT_ADDRESS } from '../../platform/config/config.ts';
+import { openObjectStore } from '../../platform/object-store/open-object-store.ts';
+import { createEncryption, SecretUnreadable } from '../../platform/secrets/encrypt.ts';
+import { findLackOfWorkers, lookAtDependencies, NO_CONNECTION } from '../../worker/health-check.ts';
+import { type Check, describe, type Finding, failure, ok, warning } from './finding.ts';
+
+const TIMEOUT_MS = 5_000;
+
+const MEND_DATABASE: { [reason: string]: string } = {
+  [NOT_MIGRATED]: 'In Docker Compose: docker compose run --rm migrate.',
+  [NO_ROOM]: 'Free or add disk space.',
+  [STANDBY]: 'Connect to the primary: correct DATABASE_URL.',
+  [READ_ONLY]:
+    'Reset it where it is set: alter system, alter database, alter role (reset default_transaction_read_only), or the options of DATABASE_URL.',
+  [NO_CONNECTION]: `To free connections, ${FREE_CONNECTIONS}.`,
+};
+
+const ADDRESS = 'DATABASE_URL (and PGPASSWORD, where it holds the password)';
+const MEND_OBJECTS =
+  'Correct WEIR_OBJECT_STORE, WEIR_OBJECT_STORE_ENDPOINT, AWS_REGION or the credentials, or start the store.';
+const MEND_SECRETS =
+  'Set WEIR_SECRETS_KEYS to the keys that the stored secrets were made with, in every process: docs/operating/secrets.md.';
+
+/** Lists the checks of a service with this configuration. */
+export function checksOf(config: Config): Check[] {
+  return [
+    { name: 'readiness', look: () => checkReadiness(config) },
+    { name: 'secrets', look: () => checkSecrets(config) },
+    { name: 'identity', look: () => checkIdentity(config) },
+    { name: 'models', look: () => checkModels(config) },
+  ];
+}
+
+/** Checks the parts of /readyz: database, engine, workers and object store. */
+export async function checkReadiness(config: Config, timeoutMs = TIMEOUT_MS): Promise<Finding[]> {
+  const { namespace, connectionOptions } = config.temporal;
+  const objects = await openObjectStore(config.objectStore);
+  const db = connect(config.databaseUrl, 1, timeoutMs, objects);
+  const connection = Connection.lazy({ ...connectionOptions, connectTimeout: timeoutMs });
+  const client = new Client({ connection, namespace });
+  try {
+    const migrations = listReleaseMigrations();
+    const { away, done } = lookAtDependencies({ config, client, db, migrations }, timeoutMs);
+    const webhooks = webhookTaskQueue(config.taskQueue);
+    const [lackOfDeliverers, attributes] = await Promise.all([
+      // An engine that is away is reported as such.
+      findLackOfWorkers(client, webhooks, timeoutMs).catch(() => undefined),
+      listSearchAttributes(connection, namespace, timeoutMs),
+      done,
+    ]);
+    const host = new URL(config.databaseUrl).host || 'localhost';
+    const engine = `Temporal at ${connectionOptions.address ?? DEFAULT_ADDRESS}`;
+    const mendDatabase =
+      MEND_DATABASE[away.database ?? ''] ?? `Start it, or correct ${ADDRESS}. Its log may say more.`;
+    const mendEngine =
+      'Start it, or correct TEMPORAL_ADDRESS and the other TEMPORAL_ variables. Its log may say more.';
+    const findings = [
+      part(
+        'database',
+        `PostgreSQL at ${host}`,
+        away.database,
+        'is up to date and accepts writes',
+        mendDatabase,
+      ),
+      part('engine', engine, away.engine, `serves the namespace ${namespace}`, mendEngine),
+    ];
+    if (away.engine === undefined)
+      findings.push(
+        ...describeAttributes(attributes),
+        describeWorkers(config.taskQueue, 'flows', away.workers),
+        describeWorkers(webhooks, 'webhooks', lackOfDeliverers),
+      );
+    if (config.objectStore) {
+      const store = `The object store (bucket ${config.objectStore.bucket})`;
+      findings.push(part('objects', store, away.objects, 'can be used', MEND_OBJECTS));
+    }
+    return findings;
+  } finally {
+    connection.close().catch(() => undefined);
+    db.destroy().catch(() => undefined);
+    objects?.close();
+  }
+}
+
+function part(
+  check: string,
+  subject: string,
+  away: string | undefined,
+  works: string,
+  mend: string,
+): Finding {
+  return away === undefined ? ok(check, `${subject} ${works}.`) : failure(check, `${subject} ${away}.`, mend);
+}
+
+function describeWorkers(taskQueue: string, role: 'flows' | 'webhooks', lack: string | undefined): Finding {
+  if (!lack) return ok('workers', `Workers ask for work on ${taskQueue}.`);
+  const waiting = role === 'flows' ? 'runs' : 'webhook deliveries';
+  return failure(
+    'workers',
+    `On the task queue ${taskQueue}, ${lack}: ${waiting} wait.`,
+    lack.includes('version')
+      ? 'Set the version of the running workers as current and end the ramp, or start workers of the version named: docs/operating/worker-versions.md.'
+      : `Start a worker (npm run worker) whose WEIR_WORKER_ROLES has ${role} or is not set, with this WEIR_TASK_QUEUE and namespace. If one runs, look at its log.`,
+  );
+}
+
+/** Lists the search attributes of the namespace; undefined where they cannot be listed. */
+async function listSearchAttributes(connection: Connection, namespace: string, timeoutMs: number) {
+  const list = () => connection.operatorService.listSearchAttributes({ namespace });
+  return connection.withDeadline(Date.now() + timeoutMs, list).then(
+    ({ customAttributes }) => Object.keys(customAttributes),
+    () => undefined,
+  );
+}
+
+/** Describes the search attributes missing in the namespace. `undefined`: they could not be listed. */
+export function describeAttributes(names: string[] | undefined): Finding[] {
+  const missing = Object.entries(SEARCH_ATTRIBUTES)
+    .filter(([name]) => !names?.includes(name))
+    .map(([name, type]) => `${name} (${type})`);
+  if (names === undefined)
+    return [
+      warning(
+        'engine',
+        'The search attributes of the namespace cannot be listed with these rights.',
+        `Have its owner check that it has ${missing.join(', ')}.`,
+      ),
+    ];
+  if (missing.length === 0) return [];
+  return [
+    failure(
+      'engine',
+      `The namespace lacks the search attributes ${missing.join(', ')}.`,
+      'A worker registers them when it starts; on Temporal Cloud, add them yourself.',
+    ),
+  ];
+}
+
+/** Finds stored secrets that WEIR_SECRETS_KEYS does not decrypt: tries one of each key. */
+export async function checkSecrets({
+  databaseUrl,
+  secretsKeys,
+}: Pick<Config, 'databaseUrl' | 'secretsKeys'>): Promise<Finding[]> {
+  const encryption = createEncryption(secretsKeys);
+  const db = connect(databaseUrl, 1, TIMEOUT_MS);
+  try {
+    const reading = [requireModelKeysReadable(db, encryption), requireSigningSecretsReadable(db, encryption)];
+    return (await Promise.allSettled(reading)).flatMap((result) =>
+      // A database that is away, or lacks the tables, is reported as such.
+      result.status === 'rejected' && result.reason instanceof SecretUnreadable
+        ? [failure('secrets', `${describe(result.reason)}.`, MEND_SECRETS)]
+        : [],
+    );
+  } finally {
+    db.destroy().catch(() => undefined);
+  }
+}
+
+/** Checks whether users' tokens can be checked: by the issuer's discovery document and its keys. */
+export async function checkIdentity({ oidc }: Pick<Config, 'oidc'>): Promise<Finding[]> {
+  if (!oidc)
+    return [
+      warning(
+        'identity',
+        'No identity provider is configured: only API keys are accepted.',
+        'Set WEIR_OIDC_ISSUER, unless no user is to sign in.',
+      ),
+    ];
+  const { issuer, audience, mcpAudience } = oidc;
+  try {
+    await fetchKeys(issuer);
+    return [ok('identity', `${issuer} answers. Tokens are for ${audience} or, over MCP, ${mcpAudience}.`)];
+  } catch (error) {
+    return [
+      failure(
+        'identity',
+        `The identity provider ${issuer} cannot be used: ${describe(error)}.`,
+        'Start it, or set WEIR_OIDC_ISSUER to the issuer exactly as its discovery document has it.',
+      ),
+    ];
+  }
+}
+
+/** Checks whether the model providers answer. Sends no key, and calls no model. */
+export async function checkModels({ providers }: Pick<Config, 'providers'>): Promise<Finding[]> {
+  const configured = Object.entries(providers);
+  if (configured.length === 0)
+    return [
+      warning(
+        'models',
+        'No model provider is configured: llm blocks need keys of organizations or callers.',
+        'Set OPENAI_API_KEY or another provider’s key.',
+      ),
+    ];
+  return Promise.all(configured.map(([name, { baseUrl }]) => checkProvider(name, baseUrl)));
+}
+
+async function checkProvider(name: string, baseUrl: string): Promise<Finding> {
+  const variable = `${name.toUpperCase()}_BASE_URL`;
+  const origin = URL.parse(baseUrl)?.origin ?? 'its address';
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    // The client of model calls leaves a slash at the end of the base URL out, too.
+    const answer = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, { redirect: 'manual', signal });
+    await answer.body?.cancel();
+    if (answer.status !== 404) return ok('models', `${name} answers at ${origin}.`);
+    return warning(
+      'models',
+      `${name} answers at ${origin}, but has nothing at the path of its base URL (404).`,
+      `Correct ${variable}: it mostly ends with /v1.`,
+    );
+  } catch (error) {
+    return failure(
+      'models',
+      `${name} does not answer at ${origin}: ${describe(error)}.`,
+      `Correct ${variable}, or let this machine reach it.`,
+    );
+  }
+}
