@@ -43,7 +43,7 @@ export function checksOf(config: Config): Check[] {
 }
 
 /** Checks the parts of /readyz: database, engine, workers and object store. */
-export async function checkReadiness(config: Config, timeoutMs = TIMEOUT_MS): Promise<Finding[]> {
+async function checkReadiness(config: Config, timeoutMs = TIMEOUT_MS): Promise<Finding[]> {
   const { namespace, connectionOptions } = config.temporal;
   const objects = await openObjectStore(config.objectStore);
   const db = connect(config.databaseUrl, 1, timeoutMs, objects);

@@ -8,7 +8,7 @@ const OTHERS = 100;
  * Connections of a process to PostgreSQL besides its pool: one for LISTEN, two for health checks, and one to prepare
  * partitions.
  */
-export const CONNECTIONS_BESIDES_POOL = 4;
+const CONNECTIONS_BESIDES_POOL = 4;
 /** Pipes to a sandbox process. */
 const PIPES = 3;
 
@@ -20,7 +20,7 @@ type Limits = Pick<
 /** `requests`: how many an API may have open; `worker`: what the process does as one. */
 type Parts = { requests?: number; worker?: Config['workerRoles'] };
 
-export const MORE_OPEN_FILES =
+const MORE_OPEN_FILES =
   'Raise the limit (ulimit -n; LimitNOFILE= of systemd, ulimits of Docker), or lower WEIR_OPEN_REQUESTS_MAX of an API, WEIR_MODEL_CONCURRENCY and WEIR_WEBHOOK_CONCURRENCY of a worker.';
 
 /**
