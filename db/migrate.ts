@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import { FileMigrationProvider, type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import { log } from '../platform/observability/log.ts';
-import type { Db, Tx } from './connect.ts';
+import type { Db } from './connect.ts';
 import { isLockTimeout } from './connection/database-errors.ts';
 import { listAppliedMigrations } from './list-migrations.ts';
 import { withoutTimeouts } from './without-timeouts.ts';
@@ -69,24 +69,7 @@ async function applyNext(db: Db, migrations: Record<string, Migration>): Promise
   return results?.[0]?.migrationName;
 }
 
-/** Applies the migrations of these names alone, in a transaction that may be the caller's. Throws when one is not known here. */
-export async function migrateTo(
-  db: Db | Tx,
-  names: string[],
-  provider: MigrationProvider = FILES,
-): Promise<void> {
-  const known = await provider.getMigrations();
-  const unknown = names.filter((name) => !known[name]);
-  if (unknown.length > 0)
-    throw new Error(
-      `This version of Weir does not know migration ${unknown.join(', ')}: a newer one made it.`,
-    );
-  const migrations = Object.fromEntries(Object.entries(known).filter(([name]) => names.includes(name)));
-  const { error } = await createMigrator(db, migrations).migrateToLatest();
-  if (error) throw error;
-}
-
-function createMigrator(db: Db | Tx, migrations: Record<string, Migration>): Migrator {
+function createMigrator(db: Db, migrations: Record<string, Migration>): Migrator {
   // Branches that each add one may be merged in either order.
   return new Migrator({
     db,

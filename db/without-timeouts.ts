@@ -5,9 +5,7 @@ import type { Db } from './connect.ts';
 const TIMEOUTS = `from pg_settings
   where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`;
 /** Lifts the timeouts of the session's role and database. */
-const LIFT_TIMEOUTS = `select set_config(name, '0', false) ${TIMEOUTS}`;
-/** Returns, as `lift`, the commands that do so for the transaction in which they are sent, of which they take no snapshot. */
-export const FIND_TIMEOUTS = `select string_agg('set local ' || name || ' = 0', '; ') as lift ${TIMEOUTS}`;
+export const LIFT_TIMEOUTS = `select set_config(name, '0', false) ${TIMEOUTS}`;
 const RESET_TIMEOUTS = `select set_config(name, reset_val, false) ${TIMEOUTS}`;
 
 /** Runs `work` on one connection without the timeouts of the role or database for statements and transactions. */

@@ -148,7 +148,7 @@ export function describeAttributes(names: string[] | undefined): Finding[] {
 }
 
 /** Finds stored secrets that WEIR_SECRETS_KEYS does not decrypt: tries one of each key. */
-export async function checkSecrets({
+async function checkSecrets({
   databaseUrl,
   secretsKeys,
 }: Pick<Config, 'databaseUrl' | 'secretsKeys'>): Promise<Finding[]> {

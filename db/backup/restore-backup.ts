@@ -1,74 +1,157 @@
 // Restores a backup in one transaction: afterwards the database has all of it, or is as it was.
-import { once } from 'node:events';
-import { finished } from 'node:stream/promises';
+
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
-import { connect, type Tx } from '../connect.ts';
-import { migrate, migrateTo } from '../migrate.ts';
-import type { Schema } from '../schema.ts';
-import { FIND_TIMEOUTS } from '../without-timeouts.ts';
-import type { End, Manifest } from './backup-format.ts';
-import { dropEverything } from './drop-everything.ts';
-import { listTables } from './list-tables.ts';
-import { checkBackup, readRows } from './read-backup.ts';
-import { renumberRecorded } from './renumber-recorded.ts';
-import { withoutChecks } from './without-checks.ts';
-import type { Progress } from './write-backup.ts';
+import { connect } from '../connect.ts';
+import { listReleaseMigrations } from '../list-migrations.ts';
+import { migrate } from '../migrate.ts';
+import { LIFT_TIMEOUTS } from '../without-timeouts.ts';
+import { programEnvironment, requirePrograms, startProgram } from './postgres-programs.ts';
 
 /** Connections that were just closed are listed for a moment. */
 const PATIENCE_MS = 2_000;
+const TRANSACTION_TIMEOUT = 'SET transaction_timeout = 0;\n';
 
-type Restored = { takenAt: string; rows: { [table: string]: number }; migrated: string[] };
+/** Drops all that migrations make. Indexes, triggers, sequences and partitions go with their tables; extensions stay. */
+const DROP_EVERYTHING = `
+  do $$ declare statement text; begin
+    for statement in
+      select format('drop table if exists %I cascade', relname) from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+      union all
+      select format('drop routine if exists %s cascade', oid::regprocedure) from pg_proc
+        where pronamespace = current_schema()::regnamespace
+          and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
+    loop execute statement; end loop;
+  end $$;`;
 
 /**
- * Restores a backup into a database without rows, or, with `replace`, into one whose rows it deletes. The schema is made as it
- * was at the backup, and then brought up to date. Throws, with nothing changed, when the file is not whole, when it was made
- * by a newer version, or while others are connected to the database.
+ * Renumbers `recorded` of the block executions of unfinished runs, in the old order and below all future values of this server.
+ * Old values are transaction ids of the backed-up server. A new server begins near 750, so a reader at an old value would miss
+ * all later block executions. Ended runs keep their values, so that only a small part of the largest table is rewritten.
+ */
+const RENUMBER_RECORDED = `
+  with placed as (
+    select block.execution_id, block.block_key, row_number() over (
+      partition by root.execution_id order by block.recorded desc, block.finished_at desc
+    ) as place
+    from run root
+    join run call on root.execution_id = coalesce(call.continues, call.execution_id)
+    join block_run block on block.execution_id = call.execution_id
+    -- A session may go on after its end.
+    where root.mode = 'step' or root.status not in ('completed', 'failed')
+  )
+  -- The oldest blocks of a run with more blocks than this server has made transactions share a number.
+  update block_run set recorded = greatest(1, pg_current_xact_id()::text::bigint - place)::text::xid8
+  from placed
+  where block_run.execution_id = placed.execution_id and block_run.block_key = placed.block_key;
+  update block_under_way set recorded = '1';`;
+
+/**
+ * Restores a backup into a database without rows, or, with `replace`, into one whose contents it deletes. Brings the schema
+ * up to date afterwards and returns the migrations it applied. Throws, with nothing changed, when the file is not whole, when
+ * a newer release made it, or while others are connected to the database.
  */
 export async function restoreBackup(
   databaseUrl: string,
   file: string,
-  { replace = false, progress = () => undefined }: { replace?: boolean; progress?: Progress } = {},
-): Promise<Restored> {
-  const { manifest, end } = await checkBackup(file);
+  { replace = false } = {},
+): Promise<{ migrated: string[] }> {
   const client = new pg.Client({ connectionString: databaseUrl });
-  // The statement under way fails too.
   client.on('error', () => undefined);
   await client.connect();
-  try {
-    await onOneConnection(client, async (tx) => {
-      const { rows } = await client.query<{ lift: string }>(FIND_TIMEOUTS);
-      await client.query(rows[0]?.lift ?? '');
-      await requireAlone(client);
-      if (!replace) await requireNoRows(client);
-      await dropEverything(client);
-      await makeSchema(tx, client, manifest);
-      await withoutChecks(client, async () => {
-        await copyRows(client, file, manifest, progress);
-        await renumberRecorded(client);
-      });
-      await checkCounts(client, manifest, end);
-      await setSequences(client, end);
-    });
-  } finally {
-    await client.end();
-  }
+  const target = await checkTarget(client, file, replace).finally(() => client.end());
+  await load(databaseUrl, file, target);
   const db = connect(databaseUrl, 2);
   try {
-    return { takenAt: manifest.takenAt, rows: end.rows, migrated: await migrate(db) };
+    return { migrated: await migrate(db) };
   } finally {
     await db.destroy();
   }
 }
 
-/** Runs a transaction in which Kysely and `client` itself talk to the database in turn. */
-async function onOneConnection(client: pg.Client, work: (tx: Tx) => Promise<void>): Promise<void> {
-  const connection = { query: client.query.bind(client), release: () => undefined };
-  const pool = { connect: async () => connection, end: async () => undefined };
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: pool as never }) });
-  await db.transaction().execute(work);
+type Target = { schema: string; version: number };
+
+async function checkTarget(client: pg.Client, file: string, replace: boolean): Promise<Target> {
+  await requirePrograms(['pg_restore', 'psql'], client);
+  await requireKnownMigrations(file);
+  await requireAlone(client);
+  if (!replace) await requireNoRows(client);
+  const { rows } = await client.query<Target>(
+    `select current_schema() as schema, current_setting('server_version_num')::int as version`,
+  );
+  return rows[0] as Target;
+}
+
+/** Reads the migrations that the backup has. Throws when it is not a backup of Weir, or has one that this release lacks. */
+async function requireKnownMigrations(file: string): Promise<void> {
+  const args = ['--data-only', '--table=kysely_migration', '--file=-', file];
+  const { stdin, stdout, done } = startProgram('pg_restore', args);
+  stdin.end();
+  const [rows] = await Promise.all([text(stdout), done]).catch((error: unknown) =>
+    cannotRestore(file, error),
+  );
+  const [, copied = ''] = /^COPY [^\n]*\n(.*?)^\\\.$/ms.exec(rows) ?? [];
+  const migrations = copied.split('\n').flatMap((line) => line.split('\t')[0] || []);
+  if (migrations.length === 0) cannotRestore(file, new Error('it is not a backup of Weir'));
+  const known = await listReleaseMigrations();
+  const unknown = migrations.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    cannotRestore(
+      file,
+      new Error(`this release does not know migration ${unknown.join(', ')}: a newer one made it`),
+    );
+}
+
+function cannotRestore(file: string, error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new Error(`${file} cannot be restored: ${reason}. Nothing was changed.`, { cause: error });
+}
+
+/** Has psql carry out what pg_restore reads from the file, in one transaction with what comes before and after. */
+async function load(databaseUrl: string, file: string, { schema, version }: Target): Promise<void> {
+  const args = ['--no-psqlrc', '--quiet', '--output=/dev/null', '--set=ON_ERROR_STOP=1'];
+  const psql = startProgram('psql', args, programEnvironment(databaseUrl));
+  const archive = startProgram('pg_restore', [
+    '--no-owner',
+    '--no-privileges',
+    `--schema=${schema}`,
+    '--file=-',
+    file,
+  ]);
+  archive.stdin.end();
+  psql.stdout.resume();
+  psql.stdin.write(`${LIFT_TIMEOUTS};\nbegin;\n${DROP_EVERYTHING}\n`);
+  const script = pipeline(archive.stdout, forServer(version), psql.stdin, { end: false });
+  const written = Promise.all([script, archive.done]).then(
+    () =>
+      psql.stdin.end(`set search_path = ${pg.escapeIdentifier(schema)};\n${RENUMBER_RECORDED}\ncommit;\n`),
+    (error: unknown) => {
+      // Without the commit, psql leaves the database as it was.
+      psql.stdin.destroy();
+      throw error;
+    },
+  );
+  const [loaded, read] = await Promise.allSettled([psql.done, written]);
+  if (loaded.status === 'rejected') cannotRestore(file, loaded.reason);
+  if (read.status === 'rejected') cannotRestore(file, read.reason);
+}
+
+/** Leaves out a setting that pg_restore 17 and newer send to every server, and that older servers do not know. */
+function forServer(version: number) {
+  return async function* (chunks: AsyncIterable<Buffer>) {
+    let at = version < 170_000 ? 0 : -1;
+    for await (const chunk of chunks) {
+      // It is among the first lines.
+      if (at === 0) at = chunk.indexOf(TRANSACTION_TIMEOUT);
+      yield at > 0
+        ? Buffer.concat([chunk.subarray(0, at), chunk.subarray(at + TRANSACTION_TIMEOUT.length)])
+        : chunk;
+      at = -1;
+    }
+  };
 }
 
 async function requireAlone(client: pg.Client): Promise<void> {
@@ -81,8 +164,6 @@ async function requireAlone(client: pg.Client): Promise<void> {
         `${others} other connections to the database are open. Stop all processes of Weir, and whatever else uses it.`,
       );
     await sleep(PATIENCE_MS / 10);
-    // A transaction would be told the same again.
-    await client.query('select pg_stat_clear_snapshot()');
   }
 }
 
@@ -96,77 +177,16 @@ async function countOthers(client: pg.Client): Promise<number> {
 }
 
 async function requireNoRows(client: pg.Client): Promise<void> {
-  for (const { name } of await listTables(client)) {
+  const { rows } = await client.query<{ name: string }>(`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+      and relpersistence = 'p' and relname not like 'kysely%'
+    order by relname`);
+  for (const { name } of rows) {
     const { rowCount } = await client.query(`select from ${client.escapeIdentifier(name)} limit 1`);
     if (rowCount)
       throw new Error(
         `The database is not empty: table ${name} has rows. Restore into a new database, or delete all that it has (--replace).`,
       );
   }
-}
-
-async function makeSchema(tx: Tx, client: pg.Client, { migrations, tables }: Manifest): Promise<void> {
-  await migrateTo(tx, migrations);
-  const columnsOf = new Map((await listTables(client)).map(({ name, columns }) => [name, new Set(columns)]));
-  for (const { name, columns } of tables)
-    for (const column of columns)
-      if (!columnsOf.get(name)?.has(column))
-        throw new Error(`The backup has ${name}.${column}, which the migrations that it names do not make.`);
-}
-
-async function copyRows(
-  client: pg.Client,
-  file: string,
-  { tables }: Manifest,
-  progress: Progress,
-): Promise<void> {
-  const columnsOf = new Map(tables.map(({ name, columns }) => [name, columns]));
-  let copying:
-    | { table: string; bytes: number; copy: ReturnType<typeof copyFrom>; done: Promise<void> }
-    | undefined;
-  const end = async () => {
-    copying?.copy.end();
-    await copying?.done;
-  };
-  try {
-    for await (const { table, rows } of readRows(file)) {
-      if (copying?.table !== table) {
-        await end();
-        const columns = (columnsOf.get(table) ?? []).map((name) => client.escapeIdentifier(name)).join(', ');
-        const copy = client.query(copyFrom(`copy ${client.escapeIdentifier(table)} (${columns}) from stdin`));
-        copying = { table, bytes: 0, copy, done: finished(copy) };
-        // Heard by the next write, or at the end.
-        copying.done.catch(() => undefined);
-      }
-      copying.bytes += rows.length;
-      if (!copying.copy.write(rows)) await Promise.race([once(copying.copy, 'drain'), copying.done]);
-      progress(table, copying.bytes);
-    }
-    await end();
-  } catch (error) {
-    // While the database waits for rows, it takes no rollback.
-    copying?.copy.destroy();
-    throw error;
-  }
-}
-
-async function checkCounts(client: pg.Client, { tables }: Manifest, { rows }: End): Promise<void> {
-  for (const { name } of tables) {
-    const { rows: counted } = await client.query<{ count: string }>(
-      `select count(*) from ${client.escapeIdentifier(name)}`,
-    );
-    const count = Number(counted[0]?.count);
-    if (count !== rows[name])
-      throw new Error(`Table ${name} has ${count} rows after the restore; the backup has ${rows[name]}.`);
-  }
-}
-
-async function setSequences(client: pg.Client, { sequences }: End): Promise<void> {
-  for (const { table, column, last } of sequences)
-    if (last !== '0')
-      await client.query('select setval(pg_get_serial_sequence(quote_ident($1), $2), $3)', [
-        table,
-        column,
-        last,
-      ]);
 }

@@ -84,9 +84,9 @@ function requireSameMajor(data: string, major: string): void {
   const made = readFileSync(path.join(data, 'PG_VERSION'), 'utf8').trim();
   if (major === '' || made === major) return;
   throw new Error(
-    `${data} is of PostgreSQL ${made}, and this release of Weir has PostgreSQL ${major}, which cannot read it. With the ` +
-      'release that you ran before: npx weir backup weir.tar.gz. Then move that folder away, and with this release: ' +
-      'npx weir restore weir.tar.gz.',
+    `${data} is of PostgreSQL ${made}, and this release of Weir has PostgreSQL ${major}, which cannot read it. Run the ` +
+      'release that you ran before; or move that folder away, and npm start begins with an empty database. ' +
+      'docs/operating/upgrades.md says how to keep the data.',
   );
 }
 

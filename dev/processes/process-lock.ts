@@ -64,7 +64,7 @@ function removeStale(file: string): ProcessLock {
 }
 
 /** Finds the running process that has the lock; undefined when it is free. */
-export function findLockOwner(file: string): LockOwner | undefined {
+function findLockOwner(file: string): LockOwner | undefined {
   const owner = readOwner(file);
   return owner && isRunning(owner) ? owner : undefined;
 }

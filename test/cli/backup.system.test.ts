@@ -1,38 +1,55 @@
+// The drill of `weir backup` and `weir restore` with the PostgreSQL of Debian: docs/operating/backups.md.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
-import { restoreBackup } from '../../db/backup/restore-backup.ts';
-import { writeBackup } from '../../db/backup/write-backup.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { dumpSchema } from '../../db/dump-schema.ts';
+import { describeWithPostgres, startDebianPostgres } from '../db/debian-postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
-import { fail, PEPPER, useOperator, weirIn } from './cli-harness.ts';
+import { waitUntil } from '../wait-until.ts';
+import { fail, PEPPER, ROOT, weirIn } from './cli-harness.ts';
 
-describe('weir backup and weir restore', () => {
-  const { cli, succeed } = useOperator();
+describeWithPostgres('weir backup and weir restore', () => {
+  let postgres: Awaited<ReturnType<typeof startDebianPostgres>>;
   let folder: string;
   let file: string;
+  let source: TestDatabase;
   let other: TestDatabase;
   before(async () => {
+    postgres = await startDebianPostgres();
     folder = await mkdtemp(path.join(tmpdir(), 'weir-backup-'));
-    file = path.join(folder, 'weir.tar.gz');
-    await succeed('credits', 'grant', 'acme', '12.5');
-    await succeed('key', 'create', 'acme/main', '--name', 'quotes "and\\backslashes\tand\nlines\r\u0001');
+    file = path.join(folder, 'weir.dump');
+    source = await createTestDatabase(postgres.url);
+    const name = 'quotes "and\\backslashes\tand\nlines\r\u0001';
+    for (const args of [
+      ['org', 'create', 'acme'],
+      ['project', 'create', 'acme/main'],
+      ['credits', 'grant', 'acme', '12.5'],
+      ['key', 'create', 'acme/main', '--name', name],
+    ]) {
+      const { code, stderr } = await weir(source.url, 'operator', ...args);
+      assert.equal(code, 0, stderr);
+    }
   });
-  after(() => rm(folder, { recursive: true }));
+  after(async () => {
+    await source.drop();
+    await postgres.stop();
+    await rm(folder, { recursive: true });
+  });
   beforeEach(async () => {
-    other = await createTestDatabase();
+    other = await createTestDatabase(postgres.url);
     await other.db.destroy();
   });
   afterEach(() => other.drop().catch(() => undefined));
 
-  const backup = (name = file) => weirIn(cli.env, ['backup', name]);
-  const restore = (name: string, ...options: string[]) =>
-    weirIn({ DATABASE_URL: other.url, WEIR_API_KEY_PEPPER: PEPPER }, ['restore', name, ...options]);
+  const weir = (url: string, ...args: string[]) =>
+    weirIn({ DATABASE_URL: url, WEIR_API_KEY_PEPPER: PEPPER, PATH: process.env.PATH ?? '' }, args);
+  const backup = (name = file) => weir(source.url, 'backup', name);
+  const restore = (name: string, ...options: string[]) => weir(other.url, 'restore', name, ...options);
   async function withOther<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const db = connect(other.url, 1);
     return work(db).finally(() => db.destroy());
@@ -49,9 +66,7 @@ describe('weir backup and weir restore', () => {
   async function rowsOf(db: Db): Promise<{ [table: string]: string[] }> {
     const { rows: tables } = await sql<{ name: string }>`
       select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
-        and relpersistence = 'p' and relname not like 'kysely%' and not relispartition order by relname`.execute(
-      db,
-    );
+        and relpersistence = 'p' and not relispartition order by relname`.execute(db);
     const all: { [table: string]: string[] } = {};
     for (const { name } of tables) {
       const { rows } = await sql<{
@@ -62,44 +77,29 @@ describe('weir backup and weir restore', () => {
     return all;
   }
 
-  it('ask for patience while partitions are being made', async () => {
-    await sql`create table block_run_20990101_20990108 (id int)`.execute(cli.database.db);
-    try {
-      const { code, stderr } = await backup(path.join(folder, 'too-early.tar.gz'));
-      assert.deepEqual(
-        [code, /making partitions .* repeat the backup in a minute/.test(stderr)],
-        [1, true],
-        stderr,
-      );
-    } finally {
-      await sql`drop table block_run_20990101_20990108`.execute(cli.database.db);
-    }
-  });
-
   it('copy every row and the whole schema, and numbers go on where they were', async () => {
     const { code, stderr, stdout } = await backup();
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /^Wrote \d+ rows, as they were at .* Keep beside it: WEIR_SECRETS_KEYS and WEIR_API_KEY_PEPPER\.\n$/,
+      /^Wrote what was committed by .* Keep beside it: WEIR_SECRETS_KEYS and WEIR_API_KEY_PEPPER\.\n$/,
     );
     const done = await restore(file);
     assert.equal(done.code, 0, done.stderr);
-    const before = await rowsOf(cli.database.db);
+    const before = await rowsOf(source.db);
     assert.ok((before.audit_entry?.length ?? 0) > 0);
     await withOther(async (db) => {
       assert.deepEqual(await rowsOf(db), before);
-      assert.equal(await dumpSchema(db), await dumpSchema(cli.database.db));
+      assert.equal(await dumpSchema(db), await dumpSchema(source.db));
     });
-    const grant = await weirIn({ DATABASE_URL: other.url }, ['operator', 'credits', 'grant', 'acme', '1']);
+    const grant = await weir(other.url, 'operator', 'credits', 'grant', 'acme', '1');
     assert.match(grant.stdout, /its balance is 13\.5\./);
   });
 
-  it('write a file that only its owner can read, and that any tar opens', async () => {
+  it('write a file that only its owner can read, and that pg_restore reads', async () => {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
-    const archive = gunzipSync(await readFile(file)).toString('latin1');
-    assert.match(archive, /^manifest\.json\0/);
-    assert.match(archive, /organization\/000001\.copy\0/);
+    assert.equal((await readFile(file, 'latin1')).slice(0, 5), 'PGDMP');
+    assert.equal(existsSync(`${file}.partial`), false);
   });
 
   it('overwrite no file', async () => {
@@ -113,87 +113,152 @@ describe('weir backup and weir restore', () => {
     const gone = path.join(folder, 'gone');
     assert.equal(await fail(1, restore(gone)), `${gone} cannot be read: the file does not exist.\n`);
     assert.equal(await fail(1, restore(folder)), `${folder} cannot be read: it is a folder.\n`);
-    const within = path.join(gone, 'weir.tar.gz');
+    const within = path.join(gone, 'weir.dump');
     assert.equal(await fail(1, backup(within)), `${within} cannot be written: its folder does not exist.\n`);
   });
 
-  it('give the file its name only once it is whole', async () => {
-    const whole = path.join(folder, 'whole.tar.gz');
-    const seen = new Set<boolean>();
-    await writeBackup(cli.database.url, whole, () => seen.add(existsSync(whole)));
-    assert.deepEqual([[...seen], existsSync(whole), existsSync(`${whole}.partial`)], [[false], true, false]);
-  });
-
   it('leave alone what another backup writes, or has left when it was cut off', async () => {
-    const taken = path.join(folder, 'taken.tar.gz');
+    const taken = path.join(folder, 'taken.dump');
     await writeFile(`${taken}.partial`, 'of another');
-    assert.match(await fail(1, backup(taken)), /taken\.tar\.gz is being written by another backup, or/);
+    assert.match(await fail(1, backup(taken)), /taken\.dump is being written by another backup, or/);
     assert.equal(await readFile(`${taken}.partial`, 'utf8'), 'of another');
   });
 
-  it('leave no file behind when the database is away', async () => {
-    const none = path.join(folder, 'none.tar.gz');
-    await fail(1, weirIn({ DATABASE_URL: 'postgres://127.0.0.1:1/none' }, ['backup', none]));
-    await assert.rejects(stat(none), { code: 'ENOENT' });
-    await assert.rejects(stat(`${none}.partial`), { code: 'ENOENT' });
+  it('leave no file behind when the database is away, or pg_dump fails', async () => {
+    const none = path.join(folder, 'none.dump');
+    await fail(1, weir('postgres://127.0.0.1:1/none', 'backup', none));
+    const role = `weir_reader_${path.basename(new URL(source.url).pathname)}`;
+    await sql`create role ${sql.id(role)} login password 'p'`.execute(source.db);
+    await sql`grant select on kysely_migration to ${sql.id(role)}`.execute(source.db);
+    try {
+      const asRole = Object.assign(new URL(source.url), { username: role, password: 'p' });
+      assert.match(await fail(1, weir(asRole.href, 'backup', none)), /permission denied/);
+    } finally {
+      await sql`drop owned by ${sql.id(role)}`.execute(source.db);
+      await sql`drop role ${sql.id(role)}`.execute(source.db);
+    }
+    for (const name of [none, `${none}.partial`]) await assert.rejects(stat(name), { code: 'ENOENT' });
   });
 
-  describe('refuse, with nothing changed,', () => {
-    async function refused(name: string, problem: RegExp, ...options: string[]): Promise<void> {
-      const before = await withOther(rowsOf);
-      assert.match(await fail(1, restore(name, ...options)), problem);
-      assert.deepEqual(await withOther(rowsOf), before);
+  it('read the address and the password from files', async () => {
+    const url = new URL(source.url);
+    const env = {
+      DATABASE_URL_FILE: path.join(folder, 'url'),
+      PGPASSWORD_FILE: path.join(folder, 'password'),
+    };
+    await writeFile(env.PGPASSWORD_FILE, `${decodeURIComponent(url.password)}\n`);
+    url.password = '';
+    await writeFile(env.DATABASE_URL_FILE, `${url}\n`);
+    const PATH = process.env.PATH ?? '';
+    const { code, stderr } = await weirIn({ ...env, PATH }, ['backup', path.join(folder, 'files.dump')]);
+    assert.equal(code, 0, stderr);
+  });
+
+  it('show no password on a command line', async () => {
+    const shown = path.join(folder, 'shown');
+    const bin = await mkdtemp(path.join(folder, 'bin-'));
+    const script = `#!/bin/sh\necho "$@" >> ${shown}\nPATH=\${PATH#*:} exec pg_dump "$@"\n`;
+    await writeFile(path.join(bin, 'pg_dump'), script);
+    await chmod(path.join(bin, 'pg_dump'), 0o755);
+    const env = { DATABASE_URL: source.url, PATH: `${bin}:${process.env.PATH}` };
+    const { code, stderr } = await weirIn(env, ['backup', path.join(folder, 'secret.dump')]);
+    assert.equal(code, 0, stderr);
+    const lines = await readFile(shown, 'utf8');
+    assert.match(lines, /--format=custom/);
+    assert.doesNotMatch(lines, /password|postgres:/);
+  });
+
+  it('say of a database that a newer release has migrated that this release cannot restore it', async () => {
+    const newer = path.join(folder, 'newer.dump');
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-newer', now()::text)`.execute(
+      source.db,
+    );
+    try {
+      const { code, stderr } = await backup(newer);
+      assert.equal(code, 0, stderr);
+      assert.match(
+        stderr,
+        /A newer release has applied 9999-newer: this release cannot restore .*newer\.dump/,
+      );
+    } finally {
+      await sql`delete from kysely_migration where name = '9999-newer'`.execute(source.db);
     }
+    await refused(
+      newer,
+      /this release does not know migration 9999-newer: a newer one made it\. Nothing was changed/,
+    );
+  });
+
+  async function refused(name: string, problem: RegExp, ...options: string[]): Promise<void> {
+    const before = await withOther(rowsOf);
+    assert.match(await fail(1, restore(name, ...options)), problem);
+    assert.deepEqual(await withOther(rowsOf), before);
+  }
+
+  describe('refuse, with nothing changed,', () => {
     async function variant(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
       const changed = path.join(folder, name);
       await writeFile(changed, change(await readFile(file)));
       return changed;
     }
+    /** Makes the database one whose rows would be missed. */
+    async function fill(): Promise<void> {
+      await weir(other.url, 'operator', 'org', 'create', 'globex');
+    }
 
-    it('a file that was cut off', async () => {
-      await refused(await variant('cut', (bytes) => bytes.subarray(0, -20)), /cut off/);
-    });
-    it('a file that was cut off before it was compressed', async () => {
-      const cut = (bytes: Buffer) => gzipSync(gunzipSync(bytes).subarray(0, -3_000));
-      await refused(await variant('cut-inside', cut), /cut off/);
+    it('a file that was cut off, wherever', async () => {
+      await fill();
+      const { length } = await readFile(file);
+      for (const end of [20, length - 20, length >> 1, length - (length >> 3), length - 3_000])
+        await refused(
+          await variant('cut', (bytes) => bytes.subarray(0, end)),
+          /cannot be restored: /,
+          '--replace',
+        );
     });
     it('a damaged file', async () => {
+      await fill();
       const damaged = await variant('damaged', (bytes) => {
-        bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+        // Among the rows. A single bit may be one that says nothing.
+        bytes.fill(0xff, bytes.length - 2_000, bytes.length - 1_800);
         return bytes;
       });
-      await refused(damaged, /damaged/);
+      await refused(damaged, /cannot be restored: /, '--replace');
     });
-    it('a file that is not a backup, compressed or not', async () => {
-      await refused(path.resolve('package.json'), /not a backup/);
-      await refused(await variant('gzip', () => gzipSync('not an archive'.repeat(100))), /not an archive/);
-    });
-    it('a backup of a newer version', async () => {
-      const rename = (bytes: Buffer) => {
-        const archive = gunzipSync(bytes);
-        // As long as before, so that the archive stays one.
-        archive.write('"9999', archive.indexOf('"0001_'));
-        return gzipSync(archive);
-      };
-      await refused(
-        await variant('newer', rename),
-        /does not know migration 9999_initial: a newer one made it/,
+    it('a file whose restore is killed midway', async () => {
+      await fill();
+      const before = await withOther(rowsOf);
+      const bin = await mkdtemp(path.join(folder, 'bin-'));
+      const pid = path.join(folder, 'pid');
+      const half = `#!/bin/sh\nPATH=\${PATH#*:}\ncase "$*" in *--version*|*--data-only*) exec pg_restore "$@";; esac
+        pg_restore "$@" | head -c 100000; echo $$ > ${pid}; exec sleep 600\n`;
+      await writeFile(path.join(bin, 'pg_restore'), half, { mode: 0o755 });
+      const env = { ...process.env, DATABASE_URL: other.url, PATH: `${bin}:${process.env.PATH}` };
+      const restoring = spawn(
+        process.execPath,
+        [path.join(ROOT, 'cli/weir.js'), 'restore', file, '--replace'],
+        { env },
       );
+      const sleeping = Number(await waitUntil(() => readFile(pid, 'utf8').catch(() => '')));
+      restoring.kill('SIGKILL');
+      process.kill(sleeping);
+      await withOther((db) =>
+        waitUntil(async () => {
+          const { rows } = await sql`select from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
+          return rows.length === 0;
+        }),
+      );
+      assert.deepEqual(await withOther(rowsOf), before);
+    });
+    it('a file that is not a backup', async () => {
+      await refused(path.resolve('package.json'), /cannot be restored: .*archive/);
     });
     it('a database that has rows, unless --replace deletes them', async () => {
-      await weirIn({ DATABASE_URL: other.url }, ['operator', 'org', 'create', 'globex']);
+      await fill();
       await refused(file, /database is not empty.*--replace/s);
       assert.equal((await restore(file, '--replace')).code, 0);
-      assert.deepEqual(await withOther(rowsOf), await rowsOf(cli.database.db));
-    });
-    it('a file that cannot be read to its end a second time', async () => {
-      const before = await withOther(rowsOf);
-      const unread = new Error('The disk is gone.');
-      const read = () => {
-        throw unread;
-      };
-      await assert.rejects(restoreBackup(other.url, file, { progress: read }), unread);
-      assert.deepEqual(await withOther(rowsOf), before);
+      assert.deepEqual(await withOther(rowsOf), await rowsOf(source.db));
     });
     it('a database that others are connected to', async () => {
       await whileConnected(async () => {
@@ -206,12 +271,53 @@ describe('weir backup and weir restore', () => {
       await whileConnected(async (connection) => {
         await sql`create role ${sql.id(role)} login password 'p'`.execute(connection);
         try {
-          const restored = weirIn({ DATABASE_URL: asRole.href }, ['restore', file]);
-          assert.match(await fail(1, restored), /1 other connections/);
+          assert.match(await fail(1, weir(asRole.href, 'restore', file)), /1 other connections/);
         } finally {
           await sql`drop role ${sql.id(role)}`.execute(connection);
         }
       });
     });
+  });
+});
+
+describe('weir backup, of pg_dump,', () => {
+  let folder: string;
+  let database: TestDatabase;
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'weir-backup-'));
+    database = await createTestDatabase();
+  });
+  after(async () => {
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Backs up and restores where the programs of PostgreSQL say this, or are missing. */
+  async function problemsWith(version?: string): Promise<string[]> {
+    const bin = await mkdtemp(path.join(folder, 'bin-'));
+    const script = `#!/bin/sh\necho 'program (PostgreSQL) ${version}'\n`;
+    if (version)
+      for (const name of ['pg_dump', 'pg_restore', 'psql'])
+        await writeFile(path.join(bin, name), script, { mode: 0o755 });
+    const file = path.join(folder, 'weir.dump');
+    const env = { DATABASE_URL: database.url, PATH: bin };
+    const backup = await fail(1, weirIn(env, ['backup', file]));
+    assert.deepEqual([existsSync(file), existsSync(`${file}.partial`)], [false, false]);
+    return [backup, await fail(1, weirIn(env, ['restore', 'package.json', '--replace']))];
+  }
+  const INSTALL = /Install the client of PostgreSQL \d+ or newer: postgresql-client-\d+ on Debian and Ubuntu/;
+
+  it('says what to install where it is missing', async () => {
+    const [backup = '', restore = ''] = await problemsWith();
+    assert.match(backup, /^pg_dump cannot be run\. /);
+    assert.match(restore, /^pg_restore cannot be run\. /);
+    for (const problem of [backup, restore]) assert.match(problem, INSTALL);
+  });
+
+  it('says what to install where it is older than the server', async () => {
+    const [backup = '', restore = ''] = await problemsWith('9.6.24');
+    assert.match(backup, /^pg_dump is of PostgreSQL 9, older than the server of PostgreSQL \d+\. /);
+    assert.match(restore, /^pg_restore is of PostgreSQL 9, older than the server of PostgreSQL \d+\. /);
+    for (const problem of [backup, restore]) assert.match(problem, INSTALL);
   });
 });

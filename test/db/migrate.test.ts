@@ -6,7 +6,7 @@ import { FileMigrationProvider, type Migration } from 'kysely/migration';
 import { connect, type Db, type Tx } from '../../db/connect.ts';
 import { dumpSchema } from '../../db/dump-schema.ts';
 import { listAppliedMigrations } from '../../db/list-migrations.ts';
-import { migrate, migrateTo } from '../../db/migrate.ts';
+import { migrate } from '../../db/migrate.ts';
 import { waitUntil } from '../wait-until.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { withShortTimeouts } from './with-short-timeouts.ts';
@@ -93,19 +93,6 @@ describe('a migration beside a service that is in use', () => {
     assert.deepEqual(await migrate(db), []);
     assert.equal(await dumpSchema(db), schema);
     assert.ok((await listApplied(db)).includes(LATER));
-  });
-
-  it('is left out of the schema of an older release, which is then brought up to date', async () => {
-    const { db } = database;
-    const provider = and(LOCKS);
-    const schema = await dumpSchema(db);
-    const older = await listApplied(db);
-    await sql`drop schema public cascade`.execute(db);
-    await sql`create schema public`.execute(db);
-    await migrateTo(db, older, provider);
-    assert.equal(await dumpSchema(db), schema);
-    assert.deepEqual(await migrate(db, { provider }), [LATER]);
-    await assert.rejects(migrateTo(db, [LATER]), /does not know migration 9000-later: a newer one made it/);
   });
 });
 

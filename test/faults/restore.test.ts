@@ -1,16 +1,15 @@
 // The drill of docs/operating/backups.md: a backup beside a running service, a new database, an empty Temporal.
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { restoreBackup } from '../../db/backup/restore-backup.ts';
 import { writeBackup } from '../../db/backup/write-backup.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { startTemporal, type Temporal } from '../../dev/temporal/temporal.ts';
+import { describeWithPostgres, startDebianPostgres } from '../db/debian-postgres.ts';
 import { auditUsage } from '../db/usage/audit-usage.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
 import { type FakeModelServer, startFakeModelServer } from '../fakes/model-server.ts';
@@ -18,60 +17,48 @@ import type { WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import { startWeir, type Weir } from '../harness.ts';
 import { waitUntil } from '../wait-until.ts';
 import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
-import { describeWith } from '../where-available.ts';
+import { itWith } from '../where-available.ts';
 import { beginWork, checkCallers, type WorkUnderWay } from './work-under-way.ts';
 
-const run = promisify(execFile);
-const TIMEOUT_MS = 600_000;
-
-/** Ways to bring a database into a new one, which is empty; `between` happens after the moment of the backup. */
-const WAYS: {
-  [name: string]: (from: string, file: string, to: string, between: () => Promise<void>) => Promise<void>;
-} = {
-  async 'weir backup'(from, file, to, between) {
-    await writeBackup(from, file);
-    await between();
-    await restoreBackup(to, file);
-  },
-  async pg_dump(from, file, to, between) {
-    await run('pg_dump', ['--format=custom', `--file=${file}`, from]);
-    await between();
-    await run('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${to}`, file]);
-  },
-};
-
-/** Why a way may be left out. */
-const NEEDS: { [way: string]: string } = { pg_dump: ' (where it is as new as the server)' };
-
-describeWith(['openssl'], 'a service that is restored', () => {
+describeWithPostgres('a service that is restored', function () {
+  this.timeout(600_000);
+  const { TEST_DATABASE_URL } = process.env;
+  let postgres: Awaited<ReturnType<typeof startDebianPostgres>>;
   let models: CountingModelServer;
   let tools: FakeModelServer;
   let folder: string;
   let temporal: Temporal;
 
   before(async () => {
+    postgres = await startDebianPostgres();
+    process.env.TEST_DATABASE_URL = postgres.url;
     models = await startCountingModelServer(0);
     tools = await startFakeModelServer();
     folder = mkdtempSync(path.join(tmpdir(), 'weir-restore-'));
     temporal = await startTemporal({ stateFolder: folder, durable: false });
   });
   after(async () => {
+    process.env.TEST_DATABASE_URL = TEST_DATABASE_URL;
     await models.close();
     await tools.close();
     await temporal.stop();
+    await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  for (const [name, carryOver] of Object.entries(WAYS))
-    it(`with ${name}${NEEDS[name] ?? ''} into an empty Temporal ends all that was accepted, and repeats only what came later`, async function () {
-      if (name === 'pg_dump' && !(await isDumpNewEnough())) return this.skip();
-      models.asked.clear();
+  itWith(
+    ['openssl'],
+    'into an empty Temporal ends all that was accepted, and repeats only what came later',
+    async () => {
       const env = { DEMO_BASE_URL: models.url, OPENAI_BASE_URL: tools.provider.baseUrl };
       const first = await startWebhookWeir({ env });
-      const target = await createEmptyDatabase();
+      const target = await createEmptyDatabase(postgres.url);
       try {
         const work = await beginWork(first, { counting: models, tools });
-        await carryOver(first.config.databaseUrl, path.join(folder, name), target.url, work.end);
+        const file = path.join(folder, 'weir.dump');
+        await writeBackup(first.config.databaseUrl, file);
+        await work.end();
+        await restoreBackup(target.url, file);
         // Of Temporal nothing is left, and the hours until the third attempt have passed.
         await sql`update webhook_delivery set check_at = now() where id = ${work.deliveryId}`.execute(
           target.db,
@@ -91,7 +78,8 @@ describeWith(['openssl'], 'a service that is restored', () => {
         await target.drop();
         await first.stop();
       }
-    }).timeout(TIMEOUT_MS);
+    },
+  );
 
   async function checkRuns(weir: Weir, db: Db, { runs, tenant, testRunId }: WorkUnderWay): Promise<void> {
     for (const [name, { flow, executionId, blocks, charged }] of Object.entries(runs)) {
@@ -167,8 +155,8 @@ async function statusOf(db: Db, deliveryId: string): Promise<string | undefined>
   return rows[0]?.status;
 }
 
-async function createEmptyDatabase(): Promise<{ db: Db; url: string; drop(): Promise<void> }> {
-  const url = new URL(process.env.TEST_DATABASE_URL as string);
+async function createEmptyDatabase(cluster: string): Promise<{ db: Db; url: string; drop(): Promise<void> }> {
+  const url = new URL(cluster);
   const admin = connect(url.href, 1);
   url.pathname = `weir_restored_${randomBytes(6).toString('hex')}`;
   const name = sql.id(url.pathname.slice(1));
@@ -183,14 +171,4 @@ async function createEmptyDatabase(): Promise<{ db: Db; url: string; drop(): Pro
       await admin.destroy();
     },
   };
-}
-
-/** pg_dump refuses servers that are newer than itself. */
-async function isDumpNewEnough(): Promise<boolean> {
-  const { stdout, status } = spawnSync('pg_dump', ['--version'], { encoding: 'utf8' });
-  if (status !== 0) return false;
-  const admin = connect(process.env.TEST_DATABASE_URL as string, 1);
-  const { rows } = await sql<{ server_version_num: string }>`show server_version_num`.execute(admin);
-  await admin.destroy();
-  return Number(/\d+/.exec(stdout)?.[0]) >= Math.floor(Number(rows[0]?.server_version_num) / 10_000);
 }

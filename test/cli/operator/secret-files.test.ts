@@ -23,14 +23,12 @@ describe('secrets from files', () => {
     );
   }
 
-  it('are enough for the commands of the operator and a backup', async () => {
+  it('are enough for the commands of the operator', async () => {
     const env = { ...secretFiles(), WEIR_STATE_DIR: cli.folder };
     const list = await weirIn(env, ['operator', 'org', 'list', '--json']);
     assert.match(list.stdout, /"acme"/, list.stderr);
     const made = await weirIn(env, ['operator', 'key', 'create', 'acme/main', '--name', 'k', '--json']);
     assert.match(made.stdout, /weir_live_/, made.stderr);
-    const written = await weirIn(env, ['backup', path.join(cli.folder, 'weir.tar.gz')]);
-    assert.match(written.stdout, /^Wrote \d+ rows/, written.stderr);
   });
 
   it('are named in one sentence when they cannot be read', async () => {

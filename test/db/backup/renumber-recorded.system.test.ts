@@ -11,23 +11,27 @@ import { findUpdatedRuns } from '../../../db/runs/find-updated-runs.ts';
 import { listRecordedBlocks } from '../../../db/runs/recorded-blocks.ts';
 import { waitUntil } from '../../wait-until.ts';
 import { openAccount, settle } from '../credits/ledger-fixture.ts';
+import { describeWithPostgres, startDebianPostgres } from '../debian-postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
 /** More transactions than the server of the tests will ever have made. */
 const LONG_IN_USE = 90_000_000_000;
 
-describe('a backup that is restored on a server which has made fewer transactions', () => {
+describeWithPostgres('a backup that is restored on a server which has made fewer transactions', () => {
+  let postgres: Awaited<ReturnType<typeof startDebianPostgres>>;
   let from: TestDatabase;
   let to: TestDatabase;
   let folder: string;
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'weir-renumber-'));
-    from = await createTestDatabase();
-    to = await createTestDatabase();
+    postgres = await startDebianPostgres();
+    from = await createTestDatabase(postgres.url);
+    to = await createTestDatabase(postgres.url);
   });
   after(async () => {
     await from.drop();
     await to.drop();
+    await postgres.stop();
     await rm(folder, { recursive: true });
   });
 
@@ -54,7 +58,7 @@ describe('a backup that is restored on a server which has made fewer transaction
     // By their times alone, they would be in another order.
     await sql`update block_run set finished_at = '2026-01-01' where block_key = 'c'`.execute(from.db);
 
-    const file = path.join(folder, 'weir.tar.gz');
+    const file = path.join(folder, 'weir.dump');
     await writeBackup(from.url, file);
     await to.db.destroy();
     await restoreBackup(to.url, file, { replace: true });
