@@ -23,6 +23,12 @@ COPY console console
 RUN node console/build/build.ts
 
 FROM node:24-bookworm-slim
+# For weir backup and restore: a client as new as the PostgreSQL of docker-compose.yml.
+RUN apt-get -q update \
+ && apt-get -q -y install --no-install-recommends ca-certificates postgresql-common \
+ && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
+ && apt-get -q -y install --no-install-recommends postgresql-client-18 \
+ && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production WEIR_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
