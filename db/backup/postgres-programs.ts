@@ -6,12 +6,15 @@ import pg from 'pg';
 
 type Program = 'pg_dump' | 'pg_restore' | 'psql';
 
-const SSL_PARAMETERS = { sslrootcert: 'PGSSLROOTCERT', sslcert: 'PGSSLCERT', sslkey: 'PGSSLKEY' };
+/** What libpq calls the modes of `pg`, which verifies certificates in all others: docs/operating/tls.md. */
+const LIBPQ_MODES: { [mode: string]: string } = { disable: 'disable', 'no-verify': 'require' };
 
 /** Returns the environment with which the programs connect as `pg` connects to `databaseUrl`. */
 export function programEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
   const { host, port, user, database, password } = new pg.Client({ connectionString: databaseUrl });
-  const { searchParams } = new URL(databaseUrl);
+  const { options, sslmode, sslrootcert, sslcert, sslkey } = Object.fromEntries(
+    new URL(databaseUrl).searchParams,
+  );
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     PGHOST: host,
@@ -20,23 +23,15 @@ export function programEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
     PGDATABASE: database,
     // Without it, the programs read the file of passwords, as `pg` does.
     ...(password && { PGPASSWORD: password }),
+    ...(options && { PGOPTIONS: options }),
+    ...(sslcert && { PGSSLCERT: sslcert }),
+    ...(sslkey && { PGSSLKEY: sslkey }),
   };
-  const options = searchParams.get('options');
-  if (options) env.PGOPTIONS = options;
-  const mode = searchParams.get('sslmode');
-  if (mode) Object.assign(env, { PGSSLMODE: toLibpqMode(mode), PGSSLROOTCERT: 'system' });
-  for (const [name, variable] of Object.entries(SSL_PARAMETERS)) {
-    const value = searchParams.get(name);
-    if (value) env[variable] = value;
-  }
-  if (env.PGSSLMODE === 'require') delete env.PGSSLROOTCERT;
+  if (!sslmode) return env;
+  env.PGSSLMODE = LIBPQ_MODES[sslmode] ?? 'verify-full';
+  if (env.PGSSLMODE === 'verify-full') env.PGSSLROOTCERT = sslrootcert ?? env.PGSSLROOTCERT ?? 'system';
+  else delete env.PGSSLROOTCERT;
   return env;
-}
-
-/** `pg` verifies certificates for each mode but two: docs/operating/tls.md. */
-function toLibpqMode(mode: string): string {
-  if (mode === 'disable') return mode;
-  return mode === 'no-verify' ? 'require' : 'verify-full';
 }
 
 /** Throws with what to install unless the programs are there, and as new as the server that `client` is connected to. */
