@@ -80,7 +80,7 @@ describe('the PostgreSQL of a local start', () => {
     writeFileSync(version, '17\n');
     await assert.rejects(
       start(),
-      /is of PostgreSQL 17, and this release .* move that folder away.* upgrades\.md says how to keep/,
+      /is of PostgreSQL 17, and this release .* move that folder away.*upgrades\.md says how to keep/,
     );
     writeFileSync(version, made);
     await start();
