@@ -6,7 +6,7 @@ import pg from 'pg';
 
 type Program = 'pg_dump' | 'pg_restore' | 'psql';
 
-/** What libpq calls the modes of `pg`, which verifies certificates in all others: docs/operating/tls.md. */
+/** Names that libpq has for modes of `pg`. In all others, `pg` verifies certificates: docs/operating/tls.md. */
 const LIBPQ_MODES: { [mode: string]: string } = { disable: 'disable', 'no-verify': 'require' };
 
 /** Returns the environment with which the programs connect as `pg` connects to `databaseUrl`. */

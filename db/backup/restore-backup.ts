@@ -1,4 +1,5 @@
-// Restores a backup in one transaction: afterwards the database has all of it, or is as it was.
+// Restores a backup in one transaction: afterwards the database has all of it, or is as it was. pg_restore itself could not drop
+// and renumber in that transaction, so it only reads the file, and psql carries it out.
 
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
