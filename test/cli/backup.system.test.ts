@@ -6,11 +6,16 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
+import { programEnvironment, startProgram } from '../../db/backup/postgres-programs.ts';
+import { restoreBackup } from '../../db/backup/restore-backup.ts';
+import { writeBackup } from '../../db/backup/write-backup.ts';
 import { connect, type Db } from '../../db/connect.ts';
 import { dumpSchema } from '../../db/dump-schema.ts';
+import { createAuthority } from '../certificates.ts';
 import { describeWithPostgres, startDebianPostgres } from '../db/debian-postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../db/test-database.ts';
 import { waitUntil } from '../wait-until.ts';
+import { itWith } from '../where-available.ts';
 import { fail, PEPPER, ROOT, weirIn } from './cli-harness.ts';
 
 describeWithPostgres('weir backup and weir restore', () => {
@@ -277,6 +282,31 @@ describeWithPostgres('weir backup and weir restore', () => {
         }
       });
     });
+  });
+});
+
+describeWithPostgres('weir backup and weir restore over TLS', () => {
+  itWith(['openssl'], 'verify the certificate of the server as the service does', async () => {
+    const [authority, another] = [createAuthority(), createAuthority()];
+    const postgres = await startDebianPostgres(authority.issue(['IP:127.0.0.1']));
+    const folder = await mkdtemp(path.join(tmpdir(), 'weir-backup-'));
+    const database = await createTestDatabase(postgres.url);
+    try {
+      const [ca, file] = [path.join(folder, 'ca.crt'), path.join(folder, 'weir.dump')];
+      await writeFile(ca, authority.pem);
+      const url = `${database.url}?sslmode=verify-full&sslrootcert=${ca}`;
+      await writeBackup(url, file);
+      await database.db.destroy();
+      await restoreBackup(url, file);
+      await writeFile(ca, another.pem);
+      const dump = startProgram('pg_dump', ['--schema-only'], programEnvironment(url));
+      dump.stdout.resume();
+      await assert.rejects(dump.done, /certificate verify failed/);
+    } finally {
+      await database.drop();
+      await postgres.stop();
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

@@ -26,8 +26,11 @@ function findPrograms(): string | undefined {
     .at(-1);
 }
 
-/** Starts a server on an empty cluster; `stop` deletes it. */
-export async function startDebianPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+/** Starts a server on an empty cluster, with TLS where it gets a certificate; `stop` deletes the cluster. */
+export async function startDebianPostgres(certificate?: {
+  cert: string;
+  key: string;
+}): Promise<{ url: string; stop(): Promise<void> }> {
   const programs = findPrograms() ?? '';
   const folder = mkdtempSync(path.join(tmpdir(), 'weir-debian-postgres-'));
   const ids = findPostgresAccount(folder)?.ids;
@@ -42,10 +45,20 @@ export async function startDebianPostgres(): Promise<{ url: string; stop(): Prom
     { cwd: '/', encoding: 'utf8', ...ids },
   );
   if (made.status !== 0) throw new Error(made.stderr);
+  for (const [name, text] of certificate
+    ? ([
+        ['server.crt', certificate.cert],
+        ['server.key', certificate.key],
+      ] as const)
+    : []) {
+    writeFileSync(path.join(data, name), text, { mode: 0o600 });
+    if (ids) chownSync(path.join(data, name), ids.uid, ids.gid);
+  }
   const port = await findFreePort();
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
+    ssl: certificate ? 'on' : 'off',
     fsync: 'off',
     max_connections: 200,
   };
