@@ -10,7 +10,7 @@ export const SCHEMA_FILE = path.join(import.meta.dirname, 'schema.sql');
 
 const HEADER = `-- Written by \`npm run schema-dump\` from the database that the migrations make. Not for editing.\n`;
 
-type Table = { name: string; kind: string; partitioning: string; columns: string[]; constraints: string[] };
+type Table = { name: string; kind: string; columns: string[]; constraints: string[] };
 
 /** Describes the schema `public` of a migrated database as sorted SQL text, without Kysely's own tables. */
 export async function dumpSchema(db: Db): Promise<string> {
@@ -22,7 +22,6 @@ export async function dumpSchema(db: Db): Promise<string> {
   const { rows: tables } = await sql<Table>`
     select c.relname as name,
       case c.relpersistence when 'u' then 'UNLOGGED TABLE' else 'TABLE' end as kind,
-      coalesce(' PARTITION BY ' || pg_get_partkeydef(c.oid), '') as partitioning,
       array(
         select quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
           || case when a.attidentity = 'a' then ' generated always as identity' else '' end
@@ -37,21 +36,12 @@ export async function dumpSchema(db: Db): Promise<string> {
         from pg_constraint where conrelid = c.oid and contype not in ('n', 't', 'f') order by conname
       ) as constraints
     from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'kysely%'
-      and not c.relispartition
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname not like 'kysely%'
     order by c.relname`.execute(db);
-  const defaults = await definitions(
-    db,
-    // The other partitions come and go with time.
-    sql`select format('CREATE TABLE %I PARTITION OF %I DEFAULT', c.relname, inhparent::regclass) as definition
-      from pg_inherits join pg_class c on c.oid = inhrelid
-      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
-        and pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT'`,
-  );
   const indexes = await definitions(
     db,
     sql`select pg_get_indexdef(i.indexrelid) as definition from pg_index i join pg_class c on c.oid = i.indrelid
-      where c.relnamespace = 'public'::regnamespace and c.relname not like 'kysely%' and not c.relispartition
+      where c.relnamespace = 'public'::regnamespace and c.relname not like 'kysely%'
         and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u', 'x'))`,
   );
   const foreignKeys = await definitions(
@@ -65,14 +55,7 @@ export async function dumpSchema(db: Db): Promise<string> {
     sql`select pg_get_triggerdef(t.oid) as definition from pg_trigger t join pg_class c on c.oid = t.tgrelid
       where c.relnamespace = 'public'::regnamespace and not t.tgisinternal`,
   );
-  const statements = [
-    ...functions,
-    ...tables.map(tableDefinition),
-    ...defaults,
-    ...indexes,
-    ...foreignKeys,
-    ...triggers,
-  ];
+  const statements = [...functions, ...tables.map(tableDefinition), ...indexes, ...foreignKeys, ...triggers];
   return `${HEADER}\n${statements.map((statement) => `${statement.trim()};\n`).join('\n')}`;
 }
 
@@ -83,7 +66,7 @@ async function definitions(db: Db, query: ReturnType<typeof sql>): Promise<strin
 }
 
 function tableDefinition(table: Table): string {
-  return `CREATE ${table.kind} ${table.name} (\n  ${[...table.columns, ...table.constraints].join(',\n  ')}\n)${table.partitioning}`;
+  return `CREATE ${table.kind} ${table.name} (\n  ${[...table.columns, ...table.constraints].join(',\n  ')}\n)`;
 }
 
 async function dumpFromScratch(serverUrl: string): Promise<string> {

@@ -285,10 +285,6 @@ AS $function$
       delete from reservation where execution_id = p_execution_id and block_key = p_block_key
         returning microcredits into held;
       if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
-    else
-      -- In place of the foreign key: a run that is locked is not deleted, and one that is deleted gets no more blocks.
-      perform from run where execution_id = p_execution_id for key share;
-      if not found then raise no_data_found; end if;
     end if;
     if cost > 0 then
       -- What was not reserved for it is reserved for others.
@@ -502,7 +498,7 @@ CREATE TABLE block_run (
   recorded xid8 not null default pg_current_xact_id(),
   constraint block_run_pkey PRIMARY KEY (execution_id, block_key),
   constraint block_run_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'paused'::text])))
-) PARTITION BY RANGE (execution_id);
+);
 
 CREATE TABLE block_under_way (
   execution_id uuid not null,
@@ -819,7 +815,7 @@ CREATE TABLE webhook_attempt (
   error_message text,
   request_headers json,
   constraint webhook_attempt_pkey PRIMARY KEY (delivery_id, round, attempt)
-) PARTITION BY RANGE (delivery_id);
+);
 
 CREATE TABLE webhook_delivery (
   id uuid not null default timed_id(),
@@ -865,10 +861,6 @@ CREATE TABLE webhook_turn (
   has_workflow boolean not null,
   constraint webhook_turn_pkey PRIMARY KEY (delivery_id, round)
 );
-
-CREATE TABLE block_run_default PARTITION OF block_run DEFAULT;
-
-CREATE TABLE webhook_attempt_default PARTITION OF webhook_attempt DEFAULT;
 
 CREATE INDEX api_key_project ON public.api_key USING btree (project_id) WHERE (revoked_at IS NULL);
 
@@ -972,6 +964,8 @@ ALTER TABLE api_key ADD CONSTRAINT api_key_project_id_fkey FOREIGN KEY (project_
 
 ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
+ALTER TABLE block_run ADD CONSTRAINT block_run_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
+
 ALTER TABLE block_under_way ADD CONSTRAINT block_under_way_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id) ON DELETE CASCADE;
 
 ALTER TABLE flow ADD CONSTRAINT flow_production_version_fkey FOREIGN KEY (id, production_version) REFERENCES flow_version(flow_id, version);
@@ -1021,6 +1015,8 @@ ALTER TABLE test_result ADD CONSTRAINT test_result_test_run_id_fkey FOREIGN KEY 
 ALTER TABLE test_run ADD CONSTRAINT test_run_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES flow(id);
 
 ALTER TABLE test_run ADD CONSTRAINT test_run_flow_version_id_fkey FOREIGN KEY (flow_version_id) REFERENCES flow_version(id);
+
+ALTER TABLE webhook_attempt ADD CONSTRAINT webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id);
 
 ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES run(execution_id);
 

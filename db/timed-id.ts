@@ -1,4 +1,4 @@
-// Ids that begin with a time, so that rows of the same days lie together: in indexes, and in partitions (upkeep/partitions.ts).
+// Ids that begin with a time, so that rows of the same days lie together in indexes.
 import { randomBytes } from 'node:crypto';
 
 /** The bytes of an id that hold its time, in milliseconds since 1970. */
@@ -9,13 +9,6 @@ export function createTimedId(at: Date = new Date()): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(at.getTime(), 0, TIME_BYTES);
   return toUuid(bytes, 7);
-}
-
-/** Returns the first of all ids that begin with this time or a later one. */
-export function firstIdOf(at: Date): string {
-  const bytes = Buffer.alloc(16);
-  bytes.writeUIntBE(at.getTime(), 0, TIME_BYTES);
-  return toText(bytes);
 }
 
 /** Reads the time that the text of an id begins with. */
@@ -33,9 +26,5 @@ export function deriveId(id: string, hash: Buffer): string {
 function toUuid(bytes: Buffer, version: number): string {
   bytes[6] = ((bytes[6] as number) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  return toText(bytes);
-}
-
-function toText(bytes: Buffer): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

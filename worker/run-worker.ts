@@ -44,7 +44,6 @@ export async function runWorker(
   const duties = performDuties(
     {
       db,
-      databaseUrl: config.databaseUrl,
       client,
       taskQueue: config.taskQueue,
       retentionDays: config.retentionDays,

@@ -15,12 +15,12 @@ import { programEnvironment, requirePrograms, startProgram } from './postgres-pr
 const PATIENCE_MS = 2_000;
 const TRANSACTION_TIMEOUT = 'SET transaction_timeout = 0;\n';
 
-/** Drops all that migrations make. Indexes, triggers, sequences and partitions go with their tables; extensions stay. */
+/** Drops all that migrations make. Indexes, triggers and sequences go with their tables; extensions stay. */
 const DROP_EVERYTHING = `
   do $$ declare statement text; begin
     for statement in
       select format('drop table if exists %I cascade', relname) from pg_class
-        where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+        where relnamespace = current_schema()::regnamespace and relkind = 'r'
       union all
       select format('drop routine if exists %s cascade', oid::regprocedure) from pg_proc
         where pronamespace = current_schema()::regnamespace
@@ -180,7 +180,7 @@ async function countOthers(client: pg.Client): Promise<number> {
 async function requireNoRows(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
     select relname as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+    where relnamespace = current_schema()::regnamespace and relkind = 'r'
       and relpersistence = 'p' and relname not like 'kysely%'
     order by relname`);
   for (const { name } of rows) {

@@ -348,9 +348,8 @@ const RUNS = [
 const BLOCKS = [
   // One row for each block execution: the trace, and the home of outputs too large for a workflow history. recorded: the
   // transaction, because all with a smaller id can be known to have ended, which no sequence can tell.
-  // Without a foreign key, so that a partition can be dropped whose runs have been deleted; record_block_run looks for the run.
   `create table block_run (
-    execution_id uuid not null,
+    execution_id uuid not null references run (execution_id),
     block_key text not null,
     step_id text not null,
     name text not null,
@@ -369,9 +368,7 @@ const BLOCKS = [
     finished_at timestamptz not null,
     recorded xid8 not null default pg_current_xact_id(),
     primary key (execution_id, block_key)
-  ) partition by range (execution_id)`,
-  // Workers add the other partitions (db/upkeep/prepare-partitions.ts).
-  `create table block_run_default partition of block_run default`,
+  )`,
 
   // Blocks that take long or that their provider has refused, so that callers see a run at work.
   `create table block_under_way (
@@ -537,10 +534,6 @@ const CREDITS = [
       delete from reservation where execution_id = p_execution_id and block_key = p_block_key
         returning microcredits into held;
       if carried.finished_at is not null or (cancelled and p_error is null) then return; end if;
-    else
-      -- In place of the foreign key: a run that is locked is not deleted, and one that is deleted gets no more blocks.
-      perform from run where execution_id = p_execution_id for key share;
-      if not found then raise no_data_found; end if;
     end if;
     if cost > 0 then
       -- What was not reserved for it is reserved for others.
@@ -780,9 +773,8 @@ const DELIVERIES = [
   `create index webhook_delivery_failed on webhook_delivery (organization_id, created_at desc, seq desc)
     where status in ('failed_permanent', 'dead_letter')`,
 
-  // Without a foreign key, so that a partition can be dropped whose deliveries have been deleted.
   `create table webhook_attempt (
-    delivery_id uuid not null,
+    delivery_id uuid not null references webhook_delivery (id),
     round integer not null,
     attempt integer not null,
     started_at timestamptz not null default now(),
@@ -792,8 +784,7 @@ const DELIVERIES = [
     error_message text,
     request_headers json,
     primary key (delivery_id, round, attempt)
-  ) partition by range (delivery_id)`,
-  `create table webhook_attempt_default partition of webhook_attempt default`,
+  )`,
 
   // In the transaction that ends the run. Runs without a callback cost nothing; runs of deleted projects call nobody back.
   `create function add_webhook_delivery() returns trigger language plpgsql as $$

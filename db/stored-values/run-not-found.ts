@@ -21,6 +21,8 @@ export function outputNotFound(callId: string, blockKey: string): ServiceError {
 
 /** The SQLSTATE of database functions that do not find the run's row. */
 const NO_DATA_FOUND = 'P0002';
+/** The constraint that refuses a block of a run that is gone. */
+const BLOCK_HAS_RUN = 'block_run_execution_id_fkey';
 
 /**
  * Makes the handler for errors of writes about a call: throws RUN_NOT_FOUND when its run is gone, otherwise the error
@@ -28,6 +30,9 @@ const NO_DATA_FOUND = 'P0002';
  */
 export function rethrowAsRunNotFound(callId: string) {
   return (error: unknown): never => {
-    throw error instanceof pg.DatabaseError && error.code === NO_DATA_FOUND ? callNotFound(callId) : error;
+    const isGone =
+      error instanceof pg.DatabaseError &&
+      (error.code === NO_DATA_FOUND || error.constraint === BLOCK_HAS_RUN);
+    throw isGone ? callNotFound(callId) : error;
   };
 }

@@ -1,5 +1,5 @@
 // Retention: deletes old runs, test runs and test deliveries with all their data, except the ledger, usage and the
-// audit log. Partitioned blocks and attempts are deleted by drop-partitions.ts.
+// audit log.
 import { type RawBuilder, sql } from 'kysely';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
 import type { Db } from '../connect.ts';
@@ -44,7 +44,7 @@ export async function deleteOld(
       select id from webhook_delivery
       where execution_id is null and created_at < ${cutoff} and not status = ${OPEN}
       limit ${limit} for update skip locked
-    ), attempts as (delete from webhook_attempt_default where delivery_id in (select id from old))
+    ), attempts as (delete from webhook_attempt where delivery_id in (select id from old))
     delete from webhook_delivery where id in (select id from old)`.execute(db);
   const runs = await db.transaction().execute(async (tx) => {
     const found = (await old.execute(tx)).rows.map((row) => row.execution_id);
@@ -66,9 +66,9 @@ export async function deleteOld(
     await countUsageOf(tx, ids);
     await doomObjectsOf(tx, ids);
     await sql`
-      delete from webhook_attempt_default using webhook_delivery as delivery
+      delete from webhook_attempt using webhook_delivery as delivery
       where delivery_id = delivery.id and delivery.execution_id = any(${ids}::uuid[])`.execute(tx);
-    for (const table of ['webhook_delivery', 'block_run_default', 'idempotency_key', 'reservation', 'run'])
+    for (const table of ['webhook_delivery', 'block_run', 'idempotency_key', 'reservation', 'run'])
       await sql`delete from ${sql.table(table)} where execution_id = any(${ids}::uuid[])`.execute(tx);
     return roots.length;
   });

@@ -4,11 +4,8 @@ import { log } from '../observability/log.ts';
 
 /** Connections to the engine, providers and collectors, pipes, and the files of Node.js. */
 const OTHERS = 100;
-/**
- * Connections of a process to PostgreSQL besides its pool: one for LISTEN, two for health checks, and one to prepare
- * partitions.
- */
-const CONNECTIONS_BESIDES_POOL = 4;
+/** Connections of a process to PostgreSQL besides its pool: one for LISTEN, and two for health checks. */
+const CONNECTIONS_BESIDES_POOL = 3;
 /** Pipes to a sandbox process. */
 const PIPES = 3;
 

@@ -20,7 +20,6 @@ const REFUSED = [
   'drop table run',
   'drop function record_block_run',
   'alter table run rename column key to name',
-  'alter table block_run attach partition block_run_default default',
   'truncate run',
   'lock table run in share mode',
   'do $$ begin lock table run; end $$',

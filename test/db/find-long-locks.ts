@@ -42,11 +42,6 @@ const RULES: Rule[] = [
     always: true,
   },
   {
-    pattern: /\battach partition\b/,
-    problem: 'reads the whole table, unless a check proves its range',
-    always: true,
-  },
-  {
     pattern: /\b(truncate|lock table|lock \w+ in|cluster|vacuum full|reindex (?!.*concurrently))\b/,
     problem: 'locks out everybody until the migration has ended',
     always: true,

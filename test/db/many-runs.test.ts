@@ -15,7 +15,6 @@ import { insertProject } from '../../db/tenants/projects.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
 import { deleteOld } from '../../db/upkeep/delete-old.ts';
 import { listUnfinished } from '../../db/upkeep/list-unfinished.ts';
-import { preparePartitions } from '../../db/upkeep/prepare-partitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
 import { findUsage, USAGE_DIMENSIONS } from '../../db/usage/find-usage.ts';
 import { listDeliveries } from '../../db/webhooks/deliveries.ts';
@@ -52,7 +51,6 @@ describe('with many runs', () => {
       }
     }
     emptyProjectId = (await insertProject(database.db, { organizationId, slug: 'empty', name: 'Empty' })).id;
-    for (const days of [36, 22, 6]) await preparePartitions(database.db, 30, ago(days));
     await seedRuns(database.db, { count: RUNS, busyFlowId: flowId });
     const { execution_id } = await database.db
       .selectFrom('run')

@@ -5,12 +5,10 @@ import { deleteLeftBlocks } from '../../db/runs/blocks-under-way.ts';
 import { deleteExpiredKeys } from '../../db/runs/idempotency-keys.ts';
 import { cancelLeft } from '../../db/upkeep/cancel-of-deleted.ts';
 import { deleteDefinitions, deleteDraftSnapshots } from '../../db/upkeep/delete-definitions.ts';
-import { dropPartitions } from '../../db/upkeep/drop-partitions.ts';
 import { countUsage } from '../../db/usage/count-usage.ts';
 import { createEngineClaim } from './create-engine-claim.ts';
 import { deleteOldInBatches } from './delete-old-in-batches.ts';
 import { MEASURE_EVERY_MS, measureBacklog } from './measure-backlog.ts';
-import { preparePartitionsApart } from './prepare-partitions-apart.ts';
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTestRuns } from './reconcile-test-runs.ts';
@@ -32,7 +30,6 @@ const EVERY_TEN_MINUTES_MS = 600_000;
 
 type Deps = {
   db: Db;
-  databaseUrl: string;
   client: Client;
   taskQueue: string;
   retentionDays: number | undefined;
@@ -49,7 +46,7 @@ export async function performDuties(deps: Deps, signal: AbortSignal): Promise<vo
 }
 
 function duties(deps: Deps): Duty[] {
-  const { db, databaseUrl, retentionDays } = deps;
+  const { db, retentionDays } = deps;
   const mayPerform = createEngineClaim(deps);
   const always: Duty[] = [
     {
@@ -107,12 +104,6 @@ function duties(deps: Deps): Duty[] {
       everyMs: EVERY_TEN_MINUTES_MS,
       perform: () => deleteDefinitions(db, DEFINITIONS_MAX),
     },
-    {
-      // Also without retention, which may have been set until a moment ago: what it left half made refuses rows.
-      name: 'Preparing partitions',
-      everyMs: EVERY_TEN_MINUTES_MS,
-      perform: all((signal) => preparePartitionsApart(db, { databaseUrl, retentionDays }, signal)),
-    },
   ];
   if (deps.measures)
     always.push({
@@ -129,11 +120,6 @@ function duties(deps: Deps): Duty[] {
         name: 'Deleting snapshots of drafts',
         everyMs: EVERY_TEN_MINUTES_MS,
         perform: async () => (await deleteDraftSnapshots(db, retentionDays, SNAPSHOTS_MAX)) === SNAPSHOTS_MAX,
-      },
-      {
-        name: 'Dropping partitions',
-        everyMs: EVERY_TEN_MINUTES_MS,
-        perform: async (signal) => (await dropPartitions(db, retentionDays, { signal })) > 0,
       },
     );
   return always;

@@ -90,6 +90,7 @@ describe('a run of the draft', () => {
     const { status, body } = await duringTransaction(
       weir.db,
       async (tx) => {
+        await tx.deleteFrom('block_run').where('execution_id', '=', executionId).execute();
         await tx.deleteFrom('run').where('execution_id', '=', executionId).execute();
         await tx.deleteFrom('flow_version').where('flow_id', '=', flowIdOf(draft)).execute();
       },

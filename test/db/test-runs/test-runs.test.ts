@@ -76,6 +76,10 @@ describe('the test runs of a flow', () => {
     const costs = async () =>
       (await listTestRuns(db, flowId, { limit: 10 })).map((run) => run.cost_microcredits);
     const blocks = async (executionId: string) => {
+      await sql`insert into run (execution_id, organization_id, project_id, flow_id, flow_version_id, mode, environment, input)
+        select ${executionId}, organization_id, project_id, flow.id, version.id, 'test', 'test', '{}'
+        from flow join project on project.id = project_id join flow_version version on version.flow_id = flow.id
+        where flow.id = ${flowId}`.execute(db);
       await sql`insert into block_run (execution_id, block_key, step_id, name, processor_type, status, input,
           cost_microcredits, latency_ms, attempts, started_at, finished_at)
         select ${executionId}::uuid, 'b#' || n, 'b', 'b', 'llm', 'completed', '{"ref":"$message"}', 1, 1, 1, now(), now()

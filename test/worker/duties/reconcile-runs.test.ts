@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { type Client, type Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { sql } from 'kysely';
 import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
-import { listPartitions, PARTITIONED_TABLES } from '../../../db/upkeep/partitions.ts';
-import { preparePartitions } from '../../../db/upkeep/prepare-partitions.ts';
 import { findRunDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';
 import { CANCELLED } from '../../../flow/run.ts';
@@ -17,7 +15,6 @@ import { acceptRun } from '../../accept-run.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureLog } from '../../capture-log.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
-import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
@@ -192,7 +189,7 @@ describe('what workers look after', () => {
     await weir.db.transaction().execute(async (tx) => {
       for (const table of ['test_run', 'webhook_delivery', 'idempotency_key', 'reservation'])
         await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(tx);
-      keeping = performDuties({ ...deps(), databaseUrl: weir.url, retentionDays: 30 }, stopping.signal);
+      keeping = performDuties({ ...deps(), retentionDays: 30 }, stopping.signal);
       await waitUntil(() => state(executionId).catch(() => undefined));
       stopping.abort();
     });
@@ -220,26 +217,5 @@ describe('what workers look after', () => {
     assert.equal(told[0]?.own, `the namespace ${namespace} other`);
     assert.equal(told[1]?.other, `the namespace ${namespace} other`);
     await sql`delete from duty`.execute(db);
-  });
-
-  it('finishes partitions that were half made when retention was no longer set', async () => {
-    const isPrepared = async () => {
-      const made = await Promise.all(PARTITIONED_TABLES.map((table) => listPartitions(weir.db, table)));
-      return made.flat().every(({ attached }) => attached);
-    };
-    const cutOff = watchStatements(weir.db, (node) => {
-      if (JSON.stringify(node).includes('validate constraint')) throw new Error('cut off');
-    });
-    // Of a time that no other test makes partitions for.
-    await assert.rejects(preparePartitions(cutOff, 30, new Date('2100-01-01')), /cut off/);
-    assert.equal(await isPrepared(), false);
-    const stopping = new AbortController();
-    const keeping = performDuties(
-      { ...deps(), databaseUrl: weir.config.databaseUrl, retentionDays: undefined },
-      stopping.signal,
-    );
-    await waitUntil(isPrepared);
-    stopping.abort();
-    await keeping;
   });
 });
