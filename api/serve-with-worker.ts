@@ -63,7 +63,7 @@ if (!stopping.signal.aborted) {
 /** Drains the API first: the runs it waits for need the worker. */
 async function stop(): Promise<void> {
   stopping.abort();
-  void worker?.then(({ stopDuties }) => stopDuties());
+  void worker?.then(({ stopReconciler }) => stopReconciler());
   await api.close();
   // The worker may still be starting, on the connections that are closed below.
   const running = await worker;

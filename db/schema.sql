@@ -528,12 +528,6 @@ CREATE TABLE connected_assistant (
   constraint connected_assistant_user_id_client_id_key UNIQUE (user_id, client_id)
 );
 
-CREATE UNLOGGED TABLE duty (
-  name text not null,
-  due_at timestamp with time zone not null,
-  constraint duty_pkey PRIMARY KEY (name)
-);
-
 CREATE TABLE flow (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
@@ -669,6 +663,14 @@ CREATE UNLOGGED TABLE rate_limit (
   full_at timestamp with time zone not null,
   allowed boolean not null,
   constraint rate_limit_pkey PRIMARY KEY (subject)
+);
+
+CREATE UNLOGGED TABLE reconciler (
+  is_only boolean not null default true,
+  engine text not null,
+  renewed_at timestamp with time zone not null default now(),
+  constraint reconciler_is_only_check CHECK (is_only),
+  constraint reconciler_pkey PRIMARY KEY (is_only)
 );
 
 CREATE TABLE reservation (

@@ -428,8 +428,8 @@ export interface Schema extends WebhookTables {
   usage: UsageTable;
   usage_pending: UsagePendingTable;
   rate_limit: RateLimitTable;
-  /** Recurring work that one worker at a time does, and when it is due next. */
-  duty: { name: string; due_at: Date };
+  /** One row: the engine whose workers reconcile, and when they last did. */
+  reconciler: { is_only: Generated<boolean>; engine: string; renewed_at: Generated<Date> };
   idempotency_key: IdempotencyKeyTable;
   test_case: TestCaseTable;
   test_run: TestRunTable;

@@ -84,6 +84,7 @@ type Options = {
   drainMs?: number;
   lingerMs?: number;
   fastModelMs?: number;
+  schedules?: boolean;
 };
 /** The ends of what was started, the last one first. */
 type Stops = (() => Promise<unknown>)[];
@@ -203,6 +204,8 @@ async function bringUp(options: Options, stops: Stops): Promise<Weir> {
         listeners,
         fastModelMs: options.fastModelMs,
         gates: weir.gates,
+        // Without them by default, since the engine that all tests share would be left with them.
+        schedules: options.schedules ?? false,
       });
     },
     async stopWorker() {

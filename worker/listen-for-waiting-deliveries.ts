@@ -3,8 +3,8 @@ import type { Notifications } from '../db/notifications.ts';
 import { WAITING_CHANNEL } from '../db/webhooks/webhook-turns.ts';
 import { log } from '../platform/observability/log.ts';
 import type { EngineDeps } from '../temporal/deps.ts';
-import { startWaitingAt, startWaitingDeliveries } from './duties/start-waiting-deliveries.ts';
 import { listenUntil } from './listen-until.ts';
+import { startWaitingAt, startWaitingDeliveries } from './reconciler/start-waiting-deliveries.ts';
 
 /**
  * Starts deliveries that are queued without being started, as by the `weir` command, as soon as they are, until `signal`

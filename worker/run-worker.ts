@@ -5,10 +5,12 @@ import { log } from '../platform/observability/log.ts';
 import { FAILED_WORKER_END_MAX_MS } from '../platform/process/end-times.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
-import { performDuties } from './duties/perform-duties.ts';
 import { listenForCancellations } from './listen-for-cancellations.ts';
 import { listenForWaitingDeliveries } from './listen-for-waiting-deliveries.ts';
+import { createMaintenanceWorker } from './maintenance/create-maintenance-worker.ts';
+import { keepSchedules } from './maintenance/keep-schedules.ts';
 import type { QueueWorker } from './queue-worker.ts';
+import { reconcile } from './reconciler/reconcile.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
@@ -17,13 +19,13 @@ export type RunningWorker = {
   isPolling(): boolean;
   /** Settles when the worker has ended; rejects when it failed. */
   ended: Promise<void>;
-  /** Ends the duties; the worker continues what it runs. */
-  stopDuties(): void;
+  /** Ends the reconciler; the worker continues what it runs. */
+  stopReconciler(): void;
   /** Asks the worker to end; what it runs may finish within the grace time. */
   shutdown(): void;
 };
 
-/** Starts a worker and its duties. */
+/** Starts the workers of a process, the reconciler, and what keeps the schedules of maintenance. */
 export async function runWorker(
   given: Omit<WorkerDeps, 'cancellations' | 'inProcessRuns'> & Partial<Pick<WorkerDeps, 'inProcessRuns'>>,
 ): Promise<RunningWorker> {
@@ -32,32 +34,26 @@ export async function runWorker(
   const deps: WorkerDeps = { ...given, inProcessRuns, cancellations };
   const { config, db, client, connection } = deps;
   await registerSearchAttributes(connection, config.temporal.namespace);
-  const creators = { flows: createFlowWorker, webhooks: createWebhookWorker };
+  const creators = { flows: [createFlowWorker, createMaintenanceWorker], webhooks: [createWebhookWorker] };
   const workers: QueueWorker[] = [];
-  for (const role of config.workerRoles) workers.push(await creators[role](deps));
+  for (const role of config.workerRoles)
+    for (const create of creators[role]) workers.push(await create(deps));
   if (config.deployment)
     log.info(
       config.deployment,
       'This worker belongs to a version. It gets runs once that version is current or ramping: docs/operating/worker-versions.md.',
     );
   const stopping = new AbortController();
-  const duties = performDuties(
-    {
-      db,
-      client,
-      taskQueue: config.taskQueue,
-      retentionDays: config.retentionDays,
-      measures: deps.measures,
-    },
-    stopping.signal,
-  );
-  const listening = [listenForCancellations, listenForWaitingDeliveries].map((listen) =>
-    listen({ ...deps, taskQueue: config.taskQueue }, deps.notifications, stopping.signal),
-  );
+  const engine = { db, client, taskQueue: config.taskQueue };
+  const background = [reconcile(engine, stopping.signal)];
+  if (deps.schedules !== false && config.workerRoles.includes('flows'))
+    background.push(keepSchedules(engine, stopping.signal));
+  for (const listen of [listenForCancellations, listenForWaitingDeliveries])
+    background.push(listen({ ...deps, ...engine }, deps.notifications, stopping.signal));
   const running = new Set(workers);
-  const stopDuties = () => stopping.abort();
+  const stopReconciler = () => stopping.abort();
   const shutdown = () => {
-    stopDuties();
+    stopReconciler();
     for (const worker of running) worker.shutdown();
     running.clear();
   };
@@ -70,8 +66,8 @@ export async function runWorker(
   );
   return {
     isPolling: () => workers.every((worker) => worker.isPolling()),
-    ended: allEnded([...ends, duties, ...listening]),
-    stopDuties,
+    ended: allEnded([...ends, ...background]),
+    stopReconciler,
     shutdown,
   };
 }

@@ -20,6 +20,8 @@ export type WorkerDeps = Omit<Dependencies, 'close'> & {
   cancellations: Cancellations;
   /** For tests: the gates of activities. */
   gates?: ActivityGates | undefined;
+  /** For tests: false where the schedules of maintenance are not to be created. */
+  schedules?: boolean | undefined;
   /** For tests: calls of a model that takes less time on average, in milliseconds, are local activities. */
   fastModelMs?: number | undefined;
 };

@@ -1,5 +1,5 @@
-// main of `npm run worker`. worker/ runs the workflows and activities of runs, deliveries and test runs, and the scheduled
-// jobs that repair and delete (duties/).
+// main of `npm run worker`. worker/ runs the workflows and activities of runs, deliveries, test runs and maintenance, and the
+// reconciler.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '../platform/observability/log.ts';

@@ -1,11 +1,18 @@
 // Temporal's timeouts and retry policies of every activity, on one screen. Two limits are elsewhere: how often a provider is
 // asked (activities/is-given-up.ts), and the delays between the attempts of a delivery (flow/delivery.ts).
 // This is the one file of workflows/ that knows activities/, as types.
-import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import type { Activities } from '../activities/index.ts';
+import type { MaintenanceActivities } from '../activities/maintenance/maintenance-activities.ts';
 import { ATTEMPTS_MAX, RETRY_BACKOFF, RETRY_DELAY_MAX_MS, RETRY_DELAYS_MS } from '../flow/delivery.ts';
 import { ATTEMPTS_OF_A_DAY, RETRY_MAX_MS, RETRY_MIN_MS } from '../flow/limits.ts';
+import { maintenanceTaskQueue } from '../flow/maintenance.ts';
 import type { ModelBlockCall } from '../flow/model-call.ts';
 import type { Pause } from '../flow/tool-calls.ts';
 import type { Value } from '../flow/value.ts';
@@ -112,3 +119,16 @@ export const { abandonDelivery } = proxyActivities<Pick<WebhookActivities, 'aban
     maximumAttempts: ATTEMPTS_OF_A_DAY,
   },
 });
+
+/**
+ * Scheduled jobs, which work in batches until nothing is left: the first deletion of old runs may take hours. One that fails is
+ * repeated, less and less often, and its schedule starts no other meanwhile.
+ */
+export function maintenanceActivities() {
+  return proxyActivities<MaintenanceActivities>({
+    taskQueue: maintenanceTaskQueue(workflowInfo().taskQueue),
+    startToCloseTimeout: '1 day',
+    heartbeatTimeout: '1 minute',
+    retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+  });
+}

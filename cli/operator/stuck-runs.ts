@@ -16,7 +16,7 @@ import {
   WORKFLOW_TASKS,
 } from '../../temporal/list-pollers.ts';
 import { listProblems, type Problems } from '../../temporal/list-problems.ts';
-import { findEndedWorkflows } from '../../worker/duties/find-ended-workflows.ts';
+import { findEndedWorkflows } from '../../worker/reconciler/find-ended-workflows.ts';
 import { type CommandResult, formatTable, formatTime, note, oneLine } from '../terminal/print.ts';
 import { serviceEnvironment } from './environment.ts';
 

@@ -979,6 +979,10 @@ const SERVICE = [
     full_at timestamptz not null,
     allowed boolean not null
   )`,
-  // A duty without a row is due.
-  `create unlogged table duty (name text primary key, due_at timestamptz not null)`,
+  // One row: the engine whose workers reconcile, and when they last did.
+  `create unlogged table reconciler (
+    is_only boolean primary key default true check (is_only),
+    engine text not null,
+    renewed_at timestamptz not null default now()
+  )`,
 ];

@@ -21,14 +21,15 @@ export async function doomObjectsOf(tx: Tx, callIds: string[]): Promise<void> {
     where execution_id = any(${callIds}::uuid[]) and doomed_at is null`.execute(tx);
 }
 
-/** Marks objects that writers left behind when they died. */
-export async function doomUnlinkedObjects(db: Db): Promise<void> {
-  await sql`update stored_object set doomed_at = now()
+/** Marks objects that writers left behind when they died; returns whether there may be more. */
+export async function doomUnlinkedObjects(db: Db): Promise<boolean> {
+  const { numAffectedRows } = await sql`update stored_object set doomed_at = now()
     where (execution_id, block_key, sha256) in (
       select execution_id, block_key, sha256 from stored_object
       where not linked and doomed_at is null and created_at < now() - ${UNLINKED_MAX}::interval
       limit ${BATCH}
     ) and not linked and doomed_at is null`.execute(db);
+  return Number(numAffectedRows) === BATCH;
 }
 
 /**

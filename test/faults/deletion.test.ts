@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { grantCredits } from '../../db/credits/ledger.ts';
+import { releaseLeftReservations } from '../../db/credits/reservations.ts';
 import { MICROCREDITS_PER_CREDIT } from '../../flow/credit-amount.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';
@@ -157,9 +158,10 @@ describe('a deletion under load', () => {
       .execute();
     assert.deepEqual(open, []);
     assert.equal((await deliveries('failed_permanent')).length, stopped);
-    await until(
-      async () => (await weir.db.selectFrom('reservation').select('block_key').execute()).length === 0,
-    );
+    await until(async () => {
+      await releaseLeftReservations(weir.db);
+      return (await weir.db.selectFrom('reservation').select('block_key').execute()).length === 0;
+    });
     await auditRuns(weir, other, flow, innocent, { blocks: 3, charged: 3 });
   }).timeout(TIMEOUT_MS);
 });

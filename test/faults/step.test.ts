@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startTemporal, type Temporal } from '../../dev/temporal/temporal.ts';
-import { reconcileRuns } from '../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../worker/reconciler/reconcile-runs.ts';
 import { createStepClient, names, only, type StepClient } from '../api/runs/step-client.ts';
 import { llm, passthrough } from '../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../fakes/counting-model-server.ts';

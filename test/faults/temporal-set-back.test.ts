@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { reconcileRuns } from '../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../worker/reconciler/reconcile-runs.ts';
 import { resumeOf, toolCall, weather } from '../api/runs/tool-calls-harness.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { code, llm, passthrough } from '../blocks.ts';

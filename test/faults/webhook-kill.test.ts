@@ -6,7 +6,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
-import { reconcileDeliveries } from '../../worker/duties/reconcile-deliveries.ts';
+import { reconcileDeliveries } from '../../worker/reconciler/reconcile-deliveries.ts';
 import { changeDeliveries, recordDeliveries, statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import {
   answerWith,

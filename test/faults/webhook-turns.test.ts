@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
-import { reconcileDeliveries } from '../../worker/duties/reconcile-deliveries.ts';
-import { startWaitingDeliveries } from '../../worker/duties/start-waiting-deliveries.ts';
+import { reconcileDeliveries } from '../../worker/reconciler/reconcile-deliveries.ts';
+import { startWaitingDeliveries } from '../../worker/reconciler/start-waiting-deliveries.ts';
 import { changeDeliveries, recordDeliveries, statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import { answerWith, type WebhookReceiver } from '../fakes/webhook-receiver.ts';
 import type { Tenant } from '../harness.ts';

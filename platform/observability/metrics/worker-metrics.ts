@@ -1,3 +1,4 @@
+import { RECONCILERS, SCHEDULED_JOBS } from '../../../flow/maintenance.ts';
 import { counter, gauge, histogram } from './instruments.ts';
 
 export const sandboxProcesses = gauge({
@@ -57,16 +58,20 @@ export const reconcilerFindings = counter({
   zeros: [{ kind: 'run' }, { kind: 'test_run' }, { kind: 'delivery' }],
 });
 
-export const dutyCompletions = counter({
-  name: 'weir.duty.completions',
+const JOBS = [...SCHEDULED_JOBS, ...RECONCILERS].map((name) => ({ name }));
+
+export const jobCompletions = counter({
+  name: 'weir.scheduled_job.completions',
   unit: '{completion}',
-  description: 'Times that a duty was done.',
-  labels: ['duty'],
+  description: 'Completed scheduled jobs, and rounds of the reconcilers.',
+  labels: ['name'],
+  zeros: JOBS,
 });
 
-export const dutyFailures = counter({
-  name: 'weir.duty.failures',
+export const jobFailures = counter({
+  name: 'weir.scheduled_job.failures',
   unit: '{failure}',
-  description: 'Times that a duty failed; it is tried again.',
-  labels: ['duty'],
+  description: 'Failed attempts at scheduled jobs, and failed rounds of the reconcilers; they are repeated.',
+  labels: ['name'],
+  zeros: JOBS,
 });

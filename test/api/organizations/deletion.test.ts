@@ -1,6 +1,6 @@
 // Deleting a project or an organization ends its work.
 import assert from 'node:assert/strict';
-import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import type { Organization } from '../../organization.ts';

@@ -8,7 +8,7 @@ import { requestCancel } from '../../../db/runs/run-cancellation.ts';
 import { finishRun } from '../../../db/runs/runs.ts';
 import { CANCELLED } from '../../../flow/run.ts';
 import { startRun } from '../../../temporal/start-run.ts';
-import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { lockBalance } from '../../db/credits/ledger-fixture.ts';

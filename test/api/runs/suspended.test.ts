@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { endSuspension, suspendOrganization } from '../../../db/tenants/organizations.ts';
-import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';

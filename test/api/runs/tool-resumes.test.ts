@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, connect as dial, type Socket } from 'node:net';
-import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
 import { code } from '../../blocks.ts';
 import { answer, callTools, hang } from '../../fakes/model-server.ts';
 import { startApiProcess } from '../../faults/api-process.ts';

@@ -7,7 +7,7 @@ import { runTestCase } from '../../../api/test-cases/run-tests.ts';
 import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
 import { acceptTest } from '../../../db/test-runs/test-runs.ts';
 import { startRun, startTestRun } from '../../../temporal/start-run.ts';
-import { reconcileTestRuns } from '../../../worker/duties/reconcile-test-runs.ts';
+import { reconcileTestRuns } from '../../../worker/reconciler/reconcile-test-runs.ts';
 import { llm, passthrough } from '../../blocks.ts';
 import { answer, hang } from '../../fakes/model-server.ts';
 import { waitUntil } from '../../wait-until.ts';

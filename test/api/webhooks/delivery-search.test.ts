@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { reconcileDeliveries } from '../../../worker/duties/reconcile-deliveries.ts';
+import { reconcileDeliveries } from '../../../worker/reconciler/reconcile-deliveries.ts';
 import { passthrough } from '../../blocks.ts';
 import type { WebhookReceiver } from '../../fakes/webhook-receiver.ts';
 import type { Tenant } from '../../harness.ts';

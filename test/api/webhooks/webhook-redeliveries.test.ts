@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { reconcileDeliveries } from '../../../worker/duties/reconcile-deliveries.ts';
+import { reconcileDeliveries } from '../../../worker/reconciler/reconcile-deliveries.ts';
 import { answerWith, type Received, type WebhookReceiver } from '../../fakes/webhook-receiver.ts';
 import { startWebhookWeir, type WebhookWeir } from '../../webhooks.ts';
 import { describeWith } from '../../where-available.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { startWaitingDeliveries } from '../../../worker/duties/start-waiting-deliveries.ts';
+import { startWaitingDeliveries } from '../../../worker/reconciler/start-waiting-deliveries.ts';
 import {
   changeDeliveries,
   type Delivery,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { suspendOrganization } from '../../../db/tenants/organizations.ts';
-import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
 import { type JobsWeir, startJobsWeir } from '../../api/runs/jobs-harness.ts';
 import { code } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';

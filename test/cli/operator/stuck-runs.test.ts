@@ -16,7 +16,7 @@ const change = ({ db }: Weir, id: string, values: object) =>
     await tx.updateTable('run').set(values).where('execution_id', '=', id).execute();
   });
 
-// Temporal reports a failing or lost workflow task only after minutes: tell-failing-workflow-tasks.system.test.ts and
+// Temporal reports a failing or lost workflow task only after minutes: log-failing-workflow-tasks.system.test.ts and
 // lost-under-block.test.ts test that.
 describe('weir operator runs list --stuck', () => {
   let weir: JobsWeir;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import { createObjectDeletion } from '../../../activities/maintenance/delete-stored-objects.ts';
 import { connect, type Db, type Tx } from '../../../db/connect.ts';
 import { getRunInput } from '../../../db/runs/runs.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { openObjectStore } from '../../../platform/object-store/open-object-store.ts';
-import { removeObjects } from '../../../worker/duties/remove-objects.ts';
 import { passthrough } from '../../blocks.ts';
 import { countLockWaiters, lockWaiters } from '../../db/lock-waiters.ts';
 import { startApiProcess } from '../../faults/api-process.ts';
@@ -31,13 +31,13 @@ describeWithS3('deleting inputs from an object store', function () {
   let flow: string;
   let objects: ObjectStore | undefined;
   let db: Db;
-  let remove: () => Promise<boolean>;
+  let remove: () => Promise<void>;
   before(async () => {
     server = await startS3Server();
     weir = await startWeir({ env: server.env, worker: false });
     objects = await openObjectStore(weir.config.objectStore);
     db = connect(weir.config.databaseUrl, 4, undefined, objects);
-    const perform = removeObjects(db);
+    const perform = createObjectDeletion(db);
     remove = () => perform(SIGNAL);
     tenant = await weir.createTenant();
     flow = await weir.createFlow(tenant, [passthrough('pass')]);

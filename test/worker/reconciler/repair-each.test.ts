@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { GRPC } from '../../../temporal/engine-errors.ts';
-import { repairEach } from '../../../worker/duties/repair-each.ts';
+import { repairEach } from '../../../worker/reconciler/repair-each.ts';
 
 describe('rows that are repaired while the engine', () => {
   const repairWith = async (code: number) => {

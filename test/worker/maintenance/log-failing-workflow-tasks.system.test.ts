@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { connectToTemporal } from '../../../temporal/connect.ts';
-import { measureBacklog } from '../../../worker/duties/measure-backlog.ts';
-import { tellFailingWorkflowTasks } from '../../../worker/duties/tell-failing-workflow-tasks.ts';
+import { logFailingWorkflowTasks } from '../../../worker/maintenance/log-failing-workflow-tasks.ts';
+import { measureBacklog } from '../../../worker/maintenance/measure-backlog.ts';
 import { registerSearchAttributes } from '../../../worker/register-search-attributes.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureLog } from '../../capture-log.ts';
@@ -35,13 +35,13 @@ describe('a run whose workflow task fails again and again', () => {
     });
     const running = worker.run();
     try {
-      await tellFailingWorkflowTasks(deps);
+      await logFailingWorkflowTasks(deps);
       assert.equal(told(), undefined);
       const tenant = await weir.createTenant();
       const flow = await weir.createFlow(tenant, [passthrough('only')]);
       const { body } = await weir.call('POST', `${flow}/jobs`, { key: tenant.key, body: { message: 'm' } });
       const line = await waitUntil(async () => {
-        await tellFailingWorkflowTasks(deps);
+        await logFailingWorkflowTasks(deps);
         return told();
       });
       const { count, workflows } = line as unknown as {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
+import { createObjectDeletion } from '../../../activities/maintenance/delete-stored-objects.ts';
 import { connect, type Db } from '../../../db/connect.ts';
 import { recordBlockRun } from '../../../db/runs/block-runs.ts';
 import { loadTexts } from '../../../db/stored-values/load-references.ts';
@@ -7,7 +8,6 @@ import { storeOutput } from '../../../db/stored-values/stored-outputs.ts';
 import { deleteOld } from '../../../db/upkeep/delete-old.ts';
 import type { ObjectStore } from '../../../platform/object-store/object-store.ts';
 import { openObjectStore } from '../../../platform/object-store/open-object-store.ts';
-import { removeObjects } from '../../../worker/duties/remove-objects.ts';
 import { code } from '../../blocks.ts';
 import { keepLocks } from '../../db/lock-waiters.ts';
 import { startTcpProxy, type TcpProxy } from '../../fakes/tcp-proxy.ts';
@@ -30,14 +30,14 @@ describeWithS3('deleting objects', function () {
   let tenant: Tenant;
   let objects: ObjectStore | undefined;
   let db: Db;
-  let remove: () => Promise<boolean>;
+  let remove: () => Promise<void>;
   before(async () => {
     server = await startS3Server();
     proxy = await startTcpProxy(server.url);
     weir = await startWeir({ env: { ...server.env, WEIR_OBJECT_STORE_ENDPOINT: proxy.url }, worker: false });
     objects = await openObjectStore(weir.config.objectStore);
     db = connect(weir.config.databaseUrl, 4, undefined, objects);
-    const perform = removeObjects(db);
+    const perform = createObjectDeletion(db);
     remove = () => perform(SIGNAL);
     tenant = await weir.createTenant();
   });

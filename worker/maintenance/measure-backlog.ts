@@ -1,4 +1,4 @@
-// The metrics of what waits, which one worker at a time asks the database and the engine for.
+// The metrics of what waits, which a scheduled job asks the database and the engine for.
 import type { Client } from '@temporalio/client';
 import type { Db } from '../../db/connect.ts';
 import { findBacklog } from '../../db/upkeep/list-unfinished.ts';
@@ -16,10 +16,9 @@ import {
 import { askEngine } from '../../temporal/ask-engine.ts';
 import { ACTIVITY_TASKS, WORKFLOW_TASKS } from '../../temporal/list-pollers.ts';
 import { countProblems, type Problems } from '../../temporal/list-problems.ts';
-import { countFailingWorkflows } from './tell-failing-workflow-tasks.ts';
+import { countFailingWorkflows } from './log-failing-workflow-tasks.ts';
 
-export const MEASURE_EVERY_MS = 15_000;
-/** Longer than a duty rests, however long it took. */
+/** Longer than the time between two measurements. */
 const LAST_MS = 120_000;
 
 const tasks = lasting(backlog, LAST_MS);

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { type Client, type Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { type Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { sql } from 'kysely';
 import { findRunStarts } from '../../../db/runs/find-run-starts.ts';
 import { findRunDelivery } from '../../../db/webhooks/open-deliveries.ts';
 import { deliveryWorkflowId } from '../../../flow/delivery.ts';
 import { CANCELLED } from '../../../flow/run.ts';
 import { startRun } from '../../../temporal/start-run.ts';
-import { createEngineClaim } from '../../../worker/duties/create-engine-claim.ts';
-import { performDuties } from '../../../worker/duties/perform-duties.ts';
-import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
-import { repairEach } from '../../../worker/duties/repair-each.ts';
+import { reconcile } from '../../../worker/reconciler/reconcile.ts';
+import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
+import { repairEach } from '../../../worker/reconciler/repair-each.ts';
 import { registerSearchAttributes } from '../../../worker/register-search-attributes.ts';
 import { acceptRun } from '../../accept-run.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureLog } from '../../capture-log.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
+import { watchStatements } from '../../db/watch-statements.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';
 import { waitUntil } from '../../wait-until.ts';
 
@@ -179,7 +179,7 @@ describe('what workers look after', () => {
     await assert.rejects(state(before), WorkflowNotFoundError);
   });
 
-  it('has several duties, none of which waits for another that hangs', async () => {
+  it('has several parts, none of which waits for another that hangs', async () => {
     const stopping = new AbortController();
     const executionId = await accept();
     await sql`update run set started_at = now() - interval '1 minute' where execution_id = ${executionId}`.execute(
@@ -187,35 +187,64 @@ describe('what workers look after', () => {
     );
     let keeping: Promise<void> | undefined;
     await weir.db.transaction().execute(async (tx) => {
-      for (const table of ['test_run', 'webhook_delivery', 'idempotency_key', 'reservation'])
+      for (const table of ['test_run', 'webhook_delivery'])
         await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(tx);
-      keeping = performDuties({ ...deps(), retentionDays: 30 }, stopping.signal);
+      keeping = reconcile(deps(), stopping.signal);
       await waitUntil(() => state(executionId).catch(() => undefined));
       stopping.abort();
     });
     await keeping;
   });
 
-  it('is left to the workers of the Temporal namespace that has looked after it, until they are silent', async () => {
-    const { db, client } = weir;
-    const describeNamespace = async () => ({ namespaceInfo: { id: 'other' } });
-    const service = Object.create(client.workflowService, {
-      describeNamespace: { value: describeNamespace },
-    });
-    const other = Object.create(client, { workflowService: { value: service } });
-    const ask = (of: Client) => createEngineClaim({ db, client: of })();
-    const captured = captureLog();
-    assert.deepEqual([await ask(client), await ask(other), await ask(client)], [true, false, true]);
-    await sql`update duty set due_at = now()`.execute(db);
-    assert.deepEqual([await ask(other), await ask(client)], [true, false]);
-    captured.stop();
-    const { namespace } = weir.config.temporal;
-    const told = captured.lines.filter(({ msg }) =>
-      msg.startsWith('Workers with another Temporal namespace'),
+  it('has parts of which one fails: that is logged and counted, and holds up no other', async () => {
+    const stopping = new AbortController();
+    const executionId = await accept();
+    await sql`update run set started_at = now() - interval '1 minute' where execution_id = ${executionId}`.execute(
+      weir.db,
     );
-    assert.equal(told.length, 2);
-    assert.equal(told[0]?.own, `the namespace ${namespace} other`);
-    assert.equal(told[1]?.other, `the namespace ${namespace} other`);
-    await sql`delete from duty`.execute(db);
+    await sql`delete from reconciler`.execute(weir.db);
+    const db = watchStatements(weir.db, (node) => {
+      if (JSON.stringify(node).includes('"test_run"')) throw new Error('It cannot be read');
+    });
+    const metrics = captureMetrics();
+    const captured = captureLog();
+    const counted = async (metric: string, name: string) =>
+      (await metrics.read(`weir.scheduled_job.${metric}`))[`name=${name}`];
+    const keeping = reconcile({ ...deps(), db }, stopping.signal);
+    await waitUntil(() => state(executionId).catch(() => undefined));
+    await waitUntil(async () => (await counted('completions', 'reconcileRuns')) === 1);
+    await waitUntil(async () => (await counted('failures', 'reconcileTestRuns')) === 1);
+    stopping.abort();
+    await keeping;
+    captured.stop();
+    metrics.stop();
+    const told = captured.lines.filter(({ msg }) => msg === 'The reconciler failed, and tries again.');
+    assert.deepEqual(
+      told.map(({ name }) => name),
+      ['reconcileTestRuns'],
+    );
+  });
+
+  it('is left to the workers of the Temporal namespace that has looked after it, and the log says so', async () => {
+    const { db } = weir;
+    await sql`delete from reconciler`.execute(db);
+    await sql`insert into reconciler (engine) values ('the namespace other')`.execute(db);
+    const executionId = await accept();
+    await sql`update run set started_at = now() - interval '1 minute' where execution_id = ${executionId}`.execute(
+      db,
+    );
+    const captured = captureLog();
+    const stopping = new AbortController();
+    const keeping = reconcile(deps(), stopping.signal);
+    const line = await waitUntil(async () =>
+      captured.lines.find(({ msg }) => msg.startsWith('Workers with another Temporal namespace')),
+    );
+    stopping.abort();
+    await keeping;
+    captured.stop();
+    assert.equal(line.other, 'the namespace other');
+    assert.match(String(line.own), new RegExp(`^the namespace ${weir.config.temporal.namespace} .`));
+    await assert.rejects(state(executionId), WorkflowNotFoundError);
+    await sql`delete from reconciler`.execute(db);
   });
 });

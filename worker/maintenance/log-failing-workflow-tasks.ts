@@ -20,7 +20,7 @@ export function countFailingWorkflows({ client, taskQueue }: Deps): Promise<numb
 }
 
 /** Writes one line with some of the workflows whose workflow task fails, if any, and why they fail. */
-export async function tellFailingWorkflowTasks({ client, taskQueue }: Deps): Promise<void> {
+export async function logFailingWorkflowTasks({ client, taskQueue }: Deps): Promise<void> {
   const count = await countFailingWorkflows({ client, taskQueue });
   if (count === 0) return;
   const named = await askEngine(client, () => listSome(client, failedOn(taskQueue)));

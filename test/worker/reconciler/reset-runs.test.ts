@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { reconcileRuns } from '../../../worker/duties/reconcile-runs.ts';
+import { reconcileRuns } from '../../../worker/reconciler/reconcile-runs.ts';
 import { code, llm } from '../../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../../fakes/counting-model-server.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

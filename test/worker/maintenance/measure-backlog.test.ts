@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { CANCELLED } from '../../../flow/run.ts';
-import { measureBacklog } from '../../../worker/duties/measure-backlog.ts';
+import { measureBacklog } from '../../../worker/maintenance/measure-backlog.ts';
 import { passthrough } from '../../blocks.ts';
 import { captureMetrics } from '../../capture-metrics.ts';
 import { startWeir, type Tenant, type Weir } from '../../harness.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Client } from '@temporalio/client';
-import { findEndedWorkflows } from '../../../worker/duties/find-ended-workflows.ts';
+import { findEndedWorkflows } from '../../../worker/reconciler/find-ended-workflows.ts';
 
 it('a workflow that cannot be asked about fails the question once the others have answers or have failed, too', async () => {
   let underWay = 0;

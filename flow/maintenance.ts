@@ -1,0 +1,26 @@
+// Maintenance: scheduled jobs that delete what is old, add up and measure. Each is a workflow type and an activity of one name.
+
+export const SCHEDULED_JOBS = [
+  'countUsage',
+  'releaseReservations',
+  'measureBacklog',
+  'deleteOldRuns',
+  'deleteDefinitions',
+  'deleteStoredObjects',
+  'deleteExpiredKeys',
+] as const;
+export type ScheduledJob = (typeof SCHEDULED_JOBS)[number];
+
+/** What the reconciler repairs in each round, beside these. */
+export const RECONCILERS = [
+  'reconcileRuns',
+  'reconcileTestRuns',
+  'reconcileDeliveries',
+  'startWaitingDeliveries',
+  'cancelWorkOfDeletedProjects',
+] as const;
+
+/** Returns the task queue of maintenance, whose activities take no room of runs. */
+export function maintenanceTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-maintenance`;
+}
