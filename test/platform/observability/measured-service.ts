@@ -1,5 +1,6 @@
 // A service with metrics, as a process of its own, and a little of everything that it measures.
 import { findFreePort } from '../../../dev/processes/ports.ts';
+import { scheduleId } from '../../../worker/maintenance/keep-schedules.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { type CountingModelServer, startCountingModelServer } from '../../fakes/counting-model-server.ts';
 import { answerWith, type WebhookReceiver } from '../../fakes/webhook-receiver.ts';
@@ -85,8 +86,20 @@ export async function makeTraffic({ weir, tenant, call, scrape }: MeasuredServic
     const series = RegExp(`weir_webhook_attempt_duration_seconds_count\\{.*result="${result}"`);
     await waitUntil(async () => series.test(await scrape()));
   }
-  await waitUntil(async () => /weir_webhook_oldest_due_age_seconds /.test(await scrape()));
+  await measureNow(weir);
+  await waitUntil(async () => /weir_run_losing_workers /.test(await scrape()));
   await waitUntil(async () => /weir_dependency_up\{dependency="workers"\} 1/.test(await scrape()));
+}
+
+/** Has the scheduled job measure what waits now, and not within a minute. */
+async function measureNow({ client, config }: WebhookWeir): Promise<void> {
+  const schedule = client.schedule.getHandle(scheduleId(config.taskQueue, 'measureBacklog'));
+  await waitUntil(() =>
+    schedule.trigger().then(
+      () => true,
+      () => false,
+    ),
+  );
 }
 
 /** Has a request, and a request to a model, fail for reasons of the service. */
