@@ -7,7 +7,6 @@ import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { performDuties } from './duties/perform-duties.ts';
 import { listenForCancellations } from './listen-for-cancellations.ts';
-import { listenForWaitingDeliveries } from './listen-for-waiting-deliveries.ts';
 import type { QueueWorker } from './queue-worker.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -52,8 +51,10 @@ export async function runWorker(
     },
     stopping.signal,
   );
-  const listening = [listenForCancellations, listenForWaitingDeliveries].map((listen) =>
-    listen({ ...deps, taskQueue: config.taskQueue }, deps.notifications, stopping.signal),
+  const listening = listenForCancellations(
+    { ...deps, taskQueue: config.taskQueue },
+    deps.notifications,
+    stopping.signal,
   );
   const running = new Set(workers);
   const stopDuties = () => stopping.abort();
@@ -71,7 +72,7 @@ export async function runWorker(
   );
   return {
     isPolling: () => workers.every((worker) => worker.isPolling()),
-    ended: allEnded([...ends, duties, ...listening]),
+    ended: allEnded([...ends, duties, listening]),
     stopDuties,
     shutdown,
   };

@@ -16,7 +16,6 @@ import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTestRuns } from './reconcile-test-runs.ts';
 import { removeObjects } from './remove-objects.ts';
 import { type Duty, repeatDuty } from './repeat-duty.ts';
-import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
 import { tellFailingWorkflowTasks } from './tell-failing-workflow-tasks.ts';
 
 /** A younger run is left alone. */
@@ -79,12 +78,6 @@ function duties(deps: Deps): Duty[] {
       everyMs: EVERY_MS,
       mayPerform,
       perform: (signal) => reconcileDeliveries(deps, signal),
-    },
-    {
-      name: 'Giving turns to deliveries',
-      everyMs: EVERY_MS,
-      mayPerform,
-      perform: all((signal) => startWaitingDeliveries(deps, signal)),
     },
     { name: 'Releasing reservations', everyMs: EVERY_MS, perform: all(() => releaseLeftReservations(db)) },
     {
