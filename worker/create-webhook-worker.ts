@@ -9,6 +9,7 @@ import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createBytesGate } from '../platform/limits/gates.ts';
 import { createGuardedPost } from '../platform/net/guarded-post.ts';
 import { createResolvePublic } from '../platform/net/resolve-public.ts';
+import { observeGates } from '../platform/observability/metrics/gate-metrics.ts';
 import { DELIVERIES_GRACE_MS } from '../platform/process/end-times.ts';
 import { createEncryption } from '../platform/secrets/encrypt.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
@@ -62,6 +63,7 @@ export async function createWebhookWorker({
   listeners,
   workflowBundle,
 }: WorkerDeps): Promise<QueueWorker> {
+  const gate = createDeliveryGate();
   const worker = await LateThreadWorker.create({
     connection,
     namespace: config.temporal.namespace,
@@ -82,7 +84,7 @@ export async function createWebhookWorker({
       }),
       inputs: createBytesGate(),
       listeners,
-      gate: createDeliveryGate(),
+      gate,
     }),
     maxConcurrentActivityTaskExecutions: config.webhookConcurrency,
     // The answer that an attempt keeps reaches the engine within this time.
@@ -93,7 +95,10 @@ export async function createWebhookWorker({
   });
   return {
     isPolling: () => isPolling(worker),
-    run: () => worker.run(),
+    async run() {
+      const stopMeasuring = observeGates({ webhooks: gate });
+      await worker.run().finally(stopMeasuring);
+    },
     shutdown: () => shutDown(worker),
   };
 }

@@ -6,6 +6,7 @@ import {
   type Permit,
   PermitRejected,
 } from '../../platform/limits/fair-queue.ts';
+import { rescheduledAttempts } from '../../platform/observability/metrics/gate-metrics.ts';
 
 /** The most attempts in flight of one organization to one host, in a worker. */
 export const PAIR_MAX = 10;
@@ -35,6 +36,8 @@ export type DeliveryGate = {
     call: Pick<DeliveryCall, 'organizationId' | 'host'>,
     signal?: AbortSignal,
   ): Promise<Permit | Rescheduled>;
+  /** Counts attempts in flight and queued ones. */
+  count: FairQueue['count'];
 };
 
 export function createDeliveryGate({ waitMaxMs = WAIT_MAX_MS } = {}): DeliveryGate {
@@ -97,8 +100,17 @@ export function createDeliveryGate({ waitMaxMs = WAIT_MAX_MS } = {}): DeliveryGa
       } catch (error) {
         forgetIdle(host);
         if (!(error instanceof PermitRejected) && !signal?.aborted) throw error;
+        rescheduledAttempts.add(1);
         return reschedule(organizationId);
       }
+    },
+    count() {
+      const count = organizations.count();
+      for (const { queued, oldestWaitMs } of [...hosts.values()].map((queue) => queue.count())) {
+        count.queued += queued;
+        count.oldestWaitMs = Math.max(count.oldestWaitMs, oldestWaitMs);
+      }
+      return count;
     },
   };
 }

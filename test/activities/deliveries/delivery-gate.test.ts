@@ -76,6 +76,8 @@ describe('the gate of webhook attempts', () => {
     await acquireMany(gate, PAIR_MAX, 'acme', 'slow');
     for (let waiting = 0; waiting < 40; waiting += 1) void gate.acquire(call('acme', 'slow'));
     assert('dueInMs' in (await gate.acquire(call('acme', 'slow'))));
+    const { inFlight, queued } = gate.count();
+    assert.deepEqual([inFlight, queued], [PAIR_MAX, 40]);
   });
 
   it('has rescheduled deliveries of an organization come back one by one, those of another beside them', async () => {
