@@ -10,7 +10,7 @@ import { startWebhookWeir, type WebhookWeir } from '../webhooks.ts';
 import { describeWith } from '../where-available.ts';
 import { faultSize } from './sizes.ts';
 
-const WAITING = 20;
+const WAITING = 5;
 const RECOVERED = faultSize(200, 1_000);
 const ACTIVITY_TASK_COMPLETED = 12;
 
@@ -145,11 +145,10 @@ describeWith(['openssl'], 'deliveries to a receiver that hangs', () => {
     answer();
   });
 
-  it(`that are recovered begin at once, ${RECOVERED} of them`, async () => {
+  it(`that are recovered all arrive, ${RECOVERED} of them`, async () => {
     const recorded = await recordDeliveries(weir, tenant, RECOVERED);
     await changeDeliveries(weir, recorded, { status: 'dead_letter', attempt: 6 });
     await weir.webhooks(tenant, 'POST', 'recover', { since: '1970-01-01T00:00:00Z' });
-    // Nobody reconciles.
     await hook.arrived(RECOVERED);
   });
 });

@@ -83,8 +83,8 @@ describe('the gate of webhook attempts', () => {
   it('has rescheduled deliveries of an organization come back one by one, those of another beside them', async () => {
     const gate = createDeliveryGate({ waitMaxMs: 0 });
     const { rescheduled } = await acquireMany(gate, PAIR_MAX + 100, 'acme', 'slow');
-    // The first and the last are 10 s apart, less the time that this took.
-    assert(Math.max(...rescheduled) > 5_000, String(rescheduled));
+    // The first and the last are 25 s apart, less the time that this took.
+    assert(Math.max(...rescheduled) > 15_000, String(rescheduled));
     const other = await acquireMany(gate, PAIR_MAX + 1, 'globex', 'slow');
     assert((other.rescheduled[0] ?? Infinity) < 2_000);
   });
