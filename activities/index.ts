@@ -6,7 +6,6 @@
 import { findOutcome, finishRun } from '../db/runs/runs.ts';
 import { finishTestRun } from '../db/test-runs/test-runs.ts';
 import { findRunDelivery } from '../db/webhooks/open-deliveries.ts';
-import { takeTurn } from '../db/webhooks/webhook-turns.ts';
 import type { Json, LoopCondition } from '../flow/definition.ts';
 import type { DeliveryCall } from '../flow/delivery.ts';
 import { inspectItems, meets } from '../flow/interpreter.ts';
@@ -75,15 +74,9 @@ export function createActivities(deps: ActivityDeps) {
     /** Records the end of a test run, once. */
     finishTestRun: (testRunId: string): Promise<void> => runAttempt(() => finishTestRun(deps.db, testRunId)),
 
-    /**
-     * Finds the webhook delivery of an ended run and takes its turn; undefined when there is none, or its turn has not come.
-     * It has this name in recorded histories.
-     */
+    /** Finds the webhook delivery of an ended run; undefined when there is none. */
     findRunDelivery: (executionId: string): Promise<DeliveryCall | undefined> =>
-      runAttempt(async () => {
-        const call = await findRunDelivery(deps.db, executionId);
-        return call && (await takeTurn(deps.db, call)) ? call : undefined;
-      }),
+      runAttempt(() => findRunDelivery(deps.db, executionId)),
 
     /**
      * Records the end of a call, once; returns what was recorded instead of `outcome`, as after a cancellation, which an attempt

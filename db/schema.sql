@@ -75,115 +75,6 @@ AS $function$
       return new;
     end $function$;
 
-CREATE OR REPLACE FUNCTION public.end_webhook_turn(the_delivery uuid, the_round integer, the_organization uuid, the_host text)
- RETURNS TABLE(next_host text, waits_here boolean)
- LANGUAGE plpgsql
-AS $function$
-    begin
-      perform set_config('synchronous_commit', 'off', true);
-      perform pg_advisory_xact_lock(hashtextextended('webhook_turn ' || the_host, 0));
-      delete from webhook_turn where delivery_id = the_delivery and round = the_round;
-      next_host := coalesce(
-        (select host from webhook_turn
-          where organization_id = the_organization and held_until is null and host > the_host
-          order by host limit 1),
-        (select host from webhook_turn
-          where organization_id = the_organization and held_until is null and host < the_host
-          order by host limit 1)
-      );
-      waits_here := exists (select from webhook_turn where host = the_host and held_until is null);
-      return next;
-    end $function$;
-
-CREATE OR REPLACE FUNCTION public.give_webhook_turns(the_host text, after_organization uuid, at_most integer, hold interval, pair_max integer, host_max integer, organization_max integer)
- RETURNS TABLE(given_delivery uuid, given_round integer, waits_in_workflow boolean, is_open boolean)
- LANGUAGE plpgsql
-AS $function$
-    declare
-      turn record;
-      previous uuid := after_organization;
-      given integer := 0;
-      given_before_round integer;
-    begin
-      perform set_config('synchronous_commit', 'off', true);
-      perform pg_advisory_xact_lock(hashtextextended('webhook_turn ' || the_host, 0));
-      for tried in 1 .. 200 loop
-        exit when given >= at_most or host_max <=
-          (select count(*) from webhook_turn where host = the_host and held_until > clock_timestamp());
-        select * into turn from webhook_turn
-          where host = the_host and held_until is null and organization_id > previous
-          order by organization_id, since limit 1;
-        if not found then
-          exit when given = given_before_round;
-          given_before_round := given;
-          previous := '00000000-0000-0000-0000-000000000000';
-          continue;
-        end if;
-        given_delivery := turn.delivery_id;
-        given_round := turn.round;
-        waits_in_workflow := turn.has_workflow;
-        is_open := exists (
-          select from webhook_delivery
-          where id = given_delivery and webhook_delivery.round = given_round
-            and status in ('pending', 'in_flight', 'failed_retry')
-        );
-        if is_open then
-          previous := turn.organization_id;
-          continue when
-            not has_webhook_room(the_host, turn.organization_id, pair_max, host_max, organization_max);
-          given := given + 1;
-          update webhook_turn set held_until = clock_timestamp() + hold
-            where delivery_id = given_delivery and webhook_turn.round = given_round;
-        else
-          delete from webhook_turn where delivery_id = given_delivery and webhook_turn.round = given_round;
-        end if;
-        return next;
-      end loop;
-    end $function$;
-
-CREATE OR REPLACE FUNCTION public.has_webhook_room(the_host text, the_organization uuid, pair_max integer, host_max integer, organization_max integer)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-    begin
-      return (
-        select count(*) < host_max and count(*) filter (where organization_id = the_organization) < pair_max
-        from webhook_turn where host = the_host and held_until > clock_timestamp()
-      ) and organization_max > (
-        select count(*) from webhook_turn
-        where organization_id = the_organization and held_until > clock_timestamp()
-      );
-    end $function$;
-
-CREATE OR REPLACE FUNCTION public.has_webhook_turn_before(the_delivery uuid, the_round integer, the_organization uuid, the_host text, pair_max integer, host_max integer, organization_max integer)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-    declare
-      other uuid := '00000000-0000-0000-0000-000000000000';
-      waits_since constant timestamptz :=
-        (select since from webhook_turn where delivery_id = the_delivery and round = the_round);
-    begin
-      for tried in 1 .. 200 loop
-        select organization_id into other from webhook_turn
-          where host = the_host and held_until is null and organization_id > other
-          order by organization_id limit 1;
-        exit when not found;
-        if other = the_organization then
-          if exists (
-            select from webhook_turn
-            where host = the_host and held_until is null and organization_id = the_organization
-              and (delivery_id, round) <> (the_delivery, the_round) and (waits_since is null or since < waits_since)
-          ) then
-            return true;
-          end if;
-        elsif has_webhook_room(the_host, other, pair_max, host_max, organization_max) then
-          return true;
-        end if;
-      end loop;
-      return false;
-    end $function$;
-
 CREATE OR REPLACE FUNCTION public.link_output(p_execution_id uuid, p_block_key text, p_sha256 text)
  RETURNS void
  LANGUAGE plpgsql
@@ -403,40 +294,6 @@ AS $function$
       on conflict on constraint reservation_pkey do update
         set microcredits = excluded.microcredits, reserved_at = default;
   end $function$;
-
-CREATE OR REPLACE FUNCTION public.take_webhook_turn(the_delivery uuid, the_round integer, the_organization uuid, the_host text, is_workflow boolean, hold interval, pair_max integer, host_max integer, organization_max integer)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-    declare
-      was_given boolean;
-      has_room boolean;
-    begin
-      if exists (
-        select from webhook_turn
-        where delivery_id = the_delivery and round = the_round and held_until > clock_timestamp() + hold / 2
-      ) then
-        return true;
-      end if;
-      perform set_config('synchronous_commit', 'off', true);
-      perform pg_advisory_xact_lock(hashtextextended('webhook_turn ' || the_host, 0));
-      delete from webhook_turn
-        where delivery_id = the_delivery and round = the_round and held_until is not null;
-      was_given := found;
-      has_room := has_webhook_room(the_host, the_organization, pair_max, host_max, organization_max);
-      if has_room and not was_given and has_webhook_turn_before(
-        the_delivery, the_round, the_organization, the_host, pair_max, host_max, organization_max
-      ) then
-        has_room := false;
-        perform pg_notify('weir_delivery_waits', the_host);
-      end if;
-      insert into webhook_turn (delivery_id, round, organization_id, host, held_until, has_workflow)
-        values (the_delivery, the_round, the_organization, the_host,
-          case when has_room then clock_timestamp() + hold end, is_workflow)
-        on conflict (delivery_id, round) do update
-          set held_until = excluded.held_until, has_workflow = webhook_turn.has_workflow or is_workflow;
-      return has_room;
-    end $function$;
 
 CREATE OR REPLACE FUNCTION public.timed_id(at timestamp with time zone DEFAULT clock_timestamp())
  RETURNS uuid
@@ -942,14 +799,6 @@ CREATE INDEX webhook_delivery_open_by_organization ON public.webhook_delivery US
 
 CREATE INDEX webhook_delivery_page ON public.webhook_delivery USING btree (organization_id, created_at DESC, seq DESC);
 
-CREATE INDEX webhook_turn_held_at_host ON public.webhook_turn USING btree (host) WHERE (held_until IS NOT NULL);
-
-CREATE INDEX webhook_turn_held_by_organization ON public.webhook_turn USING btree (organization_id) WHERE (held_until IS NOT NULL);
-
-CREATE INDEX webhook_turn_waiting_at_host ON public.webhook_turn USING btree (host, organization_id, since) WHERE (held_until IS NULL);
-
-CREATE INDEX webhook_turn_waiting_of_organization ON public.webhook_turn USING btree (organization_id, host) WHERE (held_until IS NULL);
-
 CREATE UNIQUE INDEX flow_slug_key ON public.flow USING btree (project_id, slug) WHERE (deleted_at IS NULL);
 
 CREATE UNIQUE INDEX flow_version_draft ON public.flow_version USING btree (flow_id, digest) WHERE (version IS NULL);
@@ -1025,8 +874,6 @@ ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_execution_id_fkey F
 ALTER TABLE webhook_delivery ADD CONSTRAINT webhook_delivery_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
 
 ALTER TABLE webhook_secret ADD CONSTRAINT webhook_secret_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id);
-
-ALTER TABLE webhook_turn ADD CONSTRAINT webhook_turn_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id) ON DELETE CASCADE;
 
 CREATE TRIGGER api_key_changed AFTER UPDATE OF revoked_at, expires_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION notify_api_key();
 

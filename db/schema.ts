@@ -110,23 +110,10 @@ interface WebhookAttemptTable {
   error_message: string | null;
 }
 
-/** A delivery that has its turn at its destination, or waits for it. */
-interface WebhookTurnTable {
-  delivery_id: string;
-  round: number;
-  organization_id: string;
-  host: string;
-  since: Generated<Date>;
-  /** null: it waits. */
-  held_until: Date | null;
-  has_workflow: boolean;
-}
-
 interface WebhookTables {
   webhook_secret: WebhookSecretTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
-  webhook_turn: WebhookTurnTable;
 }
 
 /** Sums of a day (UTC), by tenant and subject. */

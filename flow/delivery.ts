@@ -5,9 +5,6 @@ import type { FailureReason } from './run.ts';
 /** Name of the workflow type; renaming it breaks every delivery under way. */
 export const DELIVER_WEBHOOK = 'deliverWebhook';
 
-/** Name of the signal to a queued delivery that a permit may be free. A new name would leave deliveries queued. */
-export const TURN_GIVEN = 'turnGiven';
-
 export const WEBHOOK_EVENTS = ['flow.completed', 'flow.failed'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
@@ -65,7 +62,7 @@ export function webhookTaskQueue(taskQueue: string): string {
   return `${taskQueue}-webhooks`;
 }
 
-/** Returns the priority with which organizations take turns at the workers, however much any of them has waiting. */
+/** Returns the priority with which organizations share the workers, however much any of them has queued. */
 export function fairShareOfDelivery({ organizationId }: Pick<DeliveryCall, 'organizationId'>): {
   fairnessKey: string;
 } {

@@ -16,7 +16,6 @@ export const RECONCILERS = [
   'reconcileRuns',
   'reconcileTestRuns',
   'reconcileDeliveries',
-  'startWaitingDeliveries',
   'cancelWorkOfDeletedProjects',
 ] as const;
 

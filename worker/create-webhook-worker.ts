@@ -3,15 +3,16 @@ import { type Logger, UnexpectedError, Worker } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
+import { createDeliveryGate } from '../activities/deliveries/delivery-gate.ts';
 import { createWebhookActivities } from '../activities/deliveries/webhook-activities.ts';
 import { webhookTaskQueue } from '../flow/delivery.ts';
 import { createBytesGate } from '../platform/limits/gates.ts';
 import { createGuardedPost } from '../platform/net/guarded-post.ts';
 import { createResolvePublic } from '../platform/net/resolve-public.ts';
+import { observeGates } from '../platform/observability/metrics/gate-metrics.ts';
 import { DELIVERIES_GRACE_MS } from '../platform/process/end-times.ts';
 import { createEncryption } from '../platform/secrets/encrypt.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
-import { beginTurn } from '../temporal/start-delivery-workflow.ts';
 import { isPolling, type QueueWorker, shutDown, withSettings, workerVersion } from './queue-worker.ts';
 import { createTraceSinks, traceActivities } from './trace-activities.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -58,12 +59,11 @@ const CACHED_WORKFLOWS_MAX = 200;
 export async function createWebhookWorker({
   config,
   db,
-  client,
   connection,
   listeners,
   workflowBundle,
 }: WorkerDeps): Promise<QueueWorker> {
-  const engine = { db, client, taskQueue: config.taskQueue };
+  const gate = createDeliveryGate();
   const worker = await LateThreadWorker.create({
     connection,
     namespace: config.temporal.namespace,
@@ -84,7 +84,7 @@ export async function createWebhookWorker({
       }),
       inputs: createBytesGate(),
       listeners,
-      beginTurn: (turn) => beginTurn(engine, turn),
+      gate,
     }),
     maxConcurrentActivityTaskExecutions: config.webhookConcurrency,
     // The answer that an attempt keeps reaches the engine within this time.
@@ -95,7 +95,10 @@ export async function createWebhookWorker({
   });
   return {
     isPolling: () => isPolling(worker),
-    run: () => worker.run(),
+    async run() {
+      const stopMeasuring = observeGates({ webhooks: gate });
+      await worker.run().finally(stopMeasuring);
+    },
     shutdown: () => shutDown(worker),
   };
 }

@@ -6,7 +6,6 @@ import { FAILED_WORKER_END_MAX_MS } from '../platform/process/end-times.ts';
 import { createFlowWorker } from './create-flow-worker.ts';
 import { createWebhookWorker } from './create-webhook-worker.ts';
 import { listenForCancellations } from './listen-for-cancellations.ts';
-import { listenForWaitingDeliveries } from './listen-for-waiting-deliveries.ts';
 import { createMaintenanceWorker } from './maintenance/create-maintenance-worker.ts';
 import { keepSchedules } from './maintenance/keep-schedules.ts';
 import type { QueueWorker } from './queue-worker.ts';
@@ -48,8 +47,7 @@ export async function runWorker(
   const background = [reconcile(engine, stopping.signal)];
   if (deps.schedules !== false && config.workerRoles.includes('flows'))
     background.push(keepSchedules(engine, stopping.signal));
-  for (const listen of [listenForCancellations, listenForWaitingDeliveries])
-    background.push(listen({ ...deps, ...engine }, deps.notifications, stopping.signal));
+  background.push(listenForCancellations({ ...deps, ...engine }, deps.notifications, stopping.signal));
   const running = new Set(workers);
   const stopReconciler = () => stopping.abort();
   const shutdown = () => {

@@ -1,14 +1,5 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  defineSignal,
-  isCancellation,
-  setHandler,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { type DeliveryCall, describeDelivery, TURN_GIVEN } from '../flow/delivery.ts';
+import { CancellationScope, continueAsNew, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import { type DeliveryCall, describeDelivery, fairShareOfDelivery } from '../flow/delivery.ts';
 import { abandonDelivery, deliveryActivities } from './activities.ts';
 
 const POSTPONED_MIN_MS = 1_000;
@@ -16,29 +7,19 @@ const POSTPONED_MAX_MS = 60_000;
 
 /**
  * Delivers one webhook: makes attempts on the fixed schedule until one succeeds. When the last one fails, so does the
- * workflow. While it waits for its turn at the destination, it waits for a signal; while the database is away, it
- * asks again; after the engine was set back, it waits until the next attempt is due. None of these counts as an attempt.
+ * workflow. Waits on a timer while the organization has too many attempts in flight, while the database is away, and, after the
+ * engine was set back, until the next attempt is due. None of these counts as an attempt.
  */
 export async function deliverWebhook(call: DeliveryCall): Promise<void> {
-  let hasTurn = false;
-  setHandler(defineSignal(TURN_GIVEN), () => {
-    hasTurn = true;
-  });
   let { made } = call;
   try {
-    for (let postponed = 0; ; ) {
+    for (let postponed = 0; !workflowInfo().continueAsNewSuggested; postponed += 1) {
       const { attemptDelivery } = deliveryActivities(made);
-      const options = { summary: describeDelivery(call) };
-      hasTurn = false;
+      const options = { summary: describeDelivery(call), priority: fairShareOfDelivery(call) };
       const result = await attemptDelivery.executeWithOptions(options, [{ ...call, made }]);
       if (result === 'over') return;
       made = result.made;
-      if (result.waits) await condition(() => hasTurn);
-      else {
-        await sleep(result.dueInMs ?? Math.min(POSTPONED_MIN_MS * 2 ** postponed, POSTPONED_MAX_MS));
-        postponed += 1;
-      }
-      if (workflowInfo().continueAsNewSuggested) break;
+      await sleep(result.dueInMs ?? Math.min(POSTPONED_MIN_MS * 2 ** postponed, POSTPONED_MAX_MS));
     }
   } catch (error) {
     const reason = isCancellation(error)

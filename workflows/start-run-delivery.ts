@@ -10,8 +10,7 @@ import { findRunDelivery } from './activities.ts';
 import { deliverWebhook } from './deliver-webhook.ts';
 
 /**
- * Starts the delivery that was recorded with the end of a run, if there is one and its destination has room. It outlives the
- * run's workflow.
+ * Starts the delivery that was recorded with the end of a run, if there is one. It outlives the run's workflow.
  */
 export async function startRunDelivery(executionId: string): Promise<void> {
   const call = await findRunDelivery(executionId);

@@ -9,10 +9,10 @@ import {
   type DeliveryToAttempt,
   endAttempt,
   findDeliveryToAttempt,
+  postponeCheck,
 } from '../../db/webhooks/delivery-attempts.ts';
 import { ensureSigningSecret } from '../../db/webhooks/webhook-secrets.ts';
-import { type GivenTurn, takeTurn } from '../../db/webhooks/webhook-turns.ts';
-import { ATTEMPTS_MAX, type DeliveryCall, RETRY_DELAYS_MS } from '../../flow/delivery.ts';
+import { ATTEMPTS_MAX, type DeliveryCall, OPEN_STATUSES, RETRY_DELAYS_MS } from '../../flow/delivery.ts';
 import type { FairQueue } from '../../platform/limits/fair-queue.ts';
 import { DestinationBlocked, type GuardedPost, NoAnswer } from '../../platform/net/guarded-post.ts';
 import { addToLogContext, log } from '../../platform/observability/log.ts';
@@ -21,8 +21,8 @@ import { inSpan, traceHeaders } from '../../platform/observability/tracing.ts';
 import type { Encryption } from '../../platform/secrets/encrypt.ts';
 import { retryInPlace } from '../attempts/retry-in-place.ts';
 import type { Attempt } from '../attempts/run-attempt.ts';
+import type { DeliveryGate } from './delivery-gate.ts';
 import { buildDeliveryBody, deliveryHeaders } from './delivery-request.ts';
-import { endDeliveryTurn } from './end-delivery-turn.ts';
 import { isListenerHost, type WebhookListeners } from './webhook-listeners.ts';
 
 export const TEXT_MAX_CHARS = 1_024;
@@ -35,18 +35,17 @@ export type DeliveryDeps = {
   inputs: FairQueue;
   /** Present where `weir listen` may be connected to this process. */
   listeners?: WebhookListeners | undefined;
-  /** Starts or signals the workflow of a delivery that has got a permit. Never rejects. */
-  beginTurn(turn: GivenTurn): Promise<void>;
+  gate: DeliveryGate;
 };
 
 /**
  * `over`: the delivery succeeded, or needs no attempt. Otherwise nothing was sent. `made`: the number of attempts made so
- * far. `waits`: the delivery is queued, and is signalled when it gets a permit. `dueInMs`: the time until the next attempt.
+ * far. `dueInMs`: the time until the next attempt.
  */
-export type AttemptResult = 'over' | { made: number; waits?: true; dueInMs?: number };
+export type AttemptResult = 'over' | { made: number; dueInMs?: number };
 
 /**
- * Makes attempt `number` of a delivery, unless the delivery is queued or the database is unavailable. If the attempt fails,
+ * Makes attempt `number` of a delivery, unless the delivery is rescheduled or the database is unavailable. If the attempt fails,
  * throws an ApplicationFailure with the delay until the next attempt, or a non-retryable one after the last attempt.
  */
 export async function attemptDelivery(
@@ -63,13 +62,18 @@ export async function attemptDelivery(
     if (!logOutage(error)) log.warn({ err: error }, 'A delivery is postponed.');
     return undefined;
   };
-  const isTurn = await takeTurn(deps.db, call, { hasWorkflow: true }).catch(logError);
-  if (isTurn === undefined) return postponed;
-  if (!isTurn) return { ...postponed, waits: true };
+  const found = await findDue(deps.db, call, number).catch(logError);
+  if (!found) return postponed;
+  if (found === 'over' || 'made' in found) return found;
+  const permit = await deps.gate.acquire(call, attempt.signal);
+  if ('dueInMs' in permit) {
+    await postponeCheck(deps.db, call, permit.dueInMs).catch(logError);
+    return { ...postponed, ...permit };
+  }
   try {
-    const prepared = await prepare(deps, call, number, attempt.signal).catch(logError);
+    const prepared = await prepare(deps, call, found, number, attempt.signal).catch(logError);
     if (!prepared) return postponed;
-    if (prepared === 'over' || 'made' in prepared) return prepared;
+    if (prepared === 'over') return prepared;
     const startedAt = performance.now();
     const answer = await send(deps, call, prepared, number).then(judge, judgeFailure);
     const isLast = answer.status === 'failed_retry' && number >= ATTEMPTS_MAX;
@@ -86,13 +90,13 @@ export async function attemptDelivery(
     if (end.status === 'succeeded') return 'over';
     throw toFailure(end, number);
   } finally {
-    await endDeliveryTurn(deps, call);
+    permit.release();
   }
 }
 
 type Prepared = { url: URL; headers: { [name: string]: string }; body: Buffer };
-/** Temporal has lost attempts: `made` of them were made, and the next one is due in `dueInMs`. */
-type Forgotten = { made: number; dueInMs: number };
+/** Temporal has counted wrong: `made` attempts were made, and the next one is due in `dueInMs`. */
+type Miscounted = { made: number; dueInMs: number };
 
 /** Sends the request to the `weir listen` that has the host, otherwise to the public address. */
 function send(
@@ -120,19 +124,32 @@ function send(
   });
 }
 
+/** Finds a delivery of which attempt `number` is due. */
+async function findDue(
+  db: Db,
+  { deliveryId, round }: DeliveryCall,
+  number: number,
+): Promise<'over' | Miscounted | DeliveryToAttempt> {
+  const delivery = await findDeliveryToAttempt(db, deliveryId);
+  if (delivery?.round !== round || !(OPEN_STATUSES as readonly string[]).includes(delivery.status))
+    return 'over';
+  const made = countMade(delivery);
+  if (made >= number) return { made, dueInMs: delivery.due_in_ms };
+  // A worker was lost that had begun no attempt, as while it waited for a permit.
+  if (delivery.attempt < number - 1) return { made: delivery.attempt, dueInMs: 0 };
+  const { execution_id, request_id } = delivery;
+  addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
+  return delivery;
+}
+
 /** Prepares the request, and sets the delivery to `in_flight`. What can fail without an attempt is done here. */
 async function prepare(
   { db, encryption, inputs }: DeliveryDeps,
   call: DeliveryCall,
+  delivery: DeliveryToAttempt,
   attempt: number,
   signal: AbortSignal,
-): Promise<'over' | Forgotten | Prepared> {
-  const delivery = await findDeliveryToAttempt(db, call.deliveryId);
-  if (!delivery) return 'over';
-  const made = delivery.round === call.round ? countMade(delivery) : 0;
-  if (made >= attempt) return { made, dueInMs: delivery.due_in_ms };
-  const { execution_id, request_id } = delivery;
-  addToLogContext({ ...(execution_id && { execution_id }), ...(request_id && { request_id }) });
+): Promise<'over' | Prepared> {
   const service = { actor: 'service', requestId: randomUUID() };
   const secret = await ensureSigningSecret(db, encryption, delivery.organization_id, service);
   const text = delivery.body ?? (await buildDeliveryBody({ db, inputs }, delivery, signal));

@@ -23,7 +23,7 @@ export type ListenerRequest = {
   body: string;
 };
 
-/** A connected listener. What waits for it is bounded by the turns of its host: ten attempts. */
+/** A connected listener. The gate of deliveries bounds what waits for it: ten attempts. */
 export type Listener = {
   /** Resolves with the next request; with undefined after `maxMs`, or when the listener is closed. */
   next(maxMs: number): Promise<ListenerRequest | undefined>;

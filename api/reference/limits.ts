@@ -6,6 +6,7 @@ import {
   SOURCE_MAX_BYTES,
 } from '../../activities/code/limits.ts';
 import { TEXT_MAX_CHARS as ANSWER_TEXT_MAX_CHARS } from '../../activities/deliveries/attempt-delivery.ts';
+import { HOST_MAX, ORGANIZATION_MAX, PAIR_MAX } from '../../activities/deliveries/delivery-gate.ts';
 import { DELIVERY_BODY_MAX_BYTES } from '../../activities/deliveries/delivery-request.ts';
 import {
   ORGANIZATION_LISTENERS_MAX,
@@ -29,7 +30,6 @@ import { ORGANIZATIONS_OWNED_MAX } from '../../db/tenants/memberships.ts';
 import { PROJECTS_MAX } from '../../db/tenants/projects.ts';
 import { TEST_RUNS_UNDER_WAY_MAX } from '../../db/test-runs/test-runs.ts';
 import { ROUNDS_KEPT } from '../../db/webhooks/open-deliveries.ts';
-import { HOST_MAX, ORGANIZATION_MAX, PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { CREDITS_MAX } from '../../flow/credit-amount.ts';
 import { ATTEMPTS_MAX, RETRY_DELAYS_MS } from '../../flow/delivery.ts';
 import * as flow from '../../flow/limits.ts';
@@ -474,9 +474,9 @@ export const LIMITS: { [heading: string]: Limit[] } = {
       beyond: 'The delivery fails.',
     },
     {
-      subject: 'Attempts in flight',
+      subject: 'Attempts in flight, in each worker',
       most: `${PAIR_MAX} of one organization to one host, ${ORGANIZATION_MAX} of one organization, ${HOST_MAX} to one host`,
-      beyond: 'Further attempts wait.',
+      beyond: 'Further deliveries wait, which is no attempt.',
     },
     {
       subject: 'Stored answer of a receiver',

@@ -5,7 +5,6 @@ import type { Tx } from '../../db/connect.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { DeliveryPlace } from '../../db/webhooks/deliveries.ts';
 import { insertTestDelivery, redeliver, redeliverMany } from '../../db/webhooks/open-deliveries.ts';
-import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { DeliveryCall, DeliveryPayload, WebhookEvent } from '../../flow/delivery.ts';
 import { UUID_PATTERN } from '../../flow/limits.ts';
 import { deliveryNotFound } from './delivery-records.ts';
@@ -31,7 +30,7 @@ export async function redeliverDelivery(
 }
 
 /**
- * Begins a new round for failed deliveries of a period, at most RECOVERED_MAX, and queues them. Returns the `next`
+ * Begins a new round for failed deliveries of a period, at most RECOVERED_MAX. Returns the `next`
  * position for `after`. Without `until`, the period has no end: this process's clock may be behind the database's.
  */
 export async function recoverDeliveries(
@@ -59,7 +58,6 @@ export async function recoverDeliveries(
     after,
     limit: RECOVERED_MAX,
   });
-  await awaitTurns(tx, calls);
   await recordChange(tx, author, {
     organizationId,
     action: 'webhook_delivery.recover',

@@ -4,7 +4,7 @@ import { repeatLostWrite } from '../../db/connection/database-errors.ts';
 import { createTimedId } from '../../db/timed-id.ts';
 import { findDelivery } from '../../db/webhooks/deliveries.ts';
 import type { DeliveryCall } from '../../flow/delivery.ts';
-import { startNextDeliveries, tryStartDelivery } from '../../temporal/start-delivery-workflow.ts';
+import { tryStartDeliveries, tryStartDelivery } from '../../temporal/start-delivery-workflow.ts';
 import { identifyCaller } from '../auth/authenticate.ts';
 import { authorizeOrganization, writeAuthorized } from '../auth/authorize.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -126,7 +126,7 @@ function recover(deps: ApiDeps): ApiMiddleware {
     const { calls, next } = await writeAuthorized(deps.db, ctx.state, (tx, author) =>
       recoverDeliveries(tx, author, { organizationId, ...period, after }),
     );
-    await startNextDeliveries(deps, calls);
+    await tryStartDeliveries(deps, calls);
     ctx.status = 202;
     ctx.body = { recovered: calls.length, hasMore: next !== null, nextCursor: next && toCursor(next) };
   };

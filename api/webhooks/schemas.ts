@@ -89,7 +89,7 @@ export const deliveryDetail = deliveryRecord
       .meta({ description: 'The run that the delivery reports; null for a test.' }),
     nextAttemptAt: time.nullable().meta({
       description:
-        'When the next attempt is due. It is in the past while the attempt waits for its turn, and after its worker was lost before the attempt had begun: that attempt counts, and the next one follows after about the delay of the schedule.',
+        'When the next attempt is due. It is in the past while the delivery is rescheduled, and after its worker was lost before the attempt had begun: the attempt follows after about the delay of the schedule.',
     }),
     requestBody: z.string().nullable().meta({
       description:

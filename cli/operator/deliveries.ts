@@ -9,7 +9,6 @@ import {
 } from '../../api/webhooks/recorded-redeliveries.ts';
 import { type Db, inTransaction } from '../../db/connect.ts';
 import { type DeliveryFilter, type DeliveryPlace, listDeliveries } from '../../db/webhooks/deliveries.ts';
-import { awaitTurns } from '../../db/webhooks/webhook-turns.ts';
 import type { WebhookEvent } from '../../flow/delivery.ts';
 import { type CommandResult, note } from '../terminal/print.ts';
 import { defineDeliveryCommands } from '../terminal/shared-commands.ts';
@@ -51,10 +50,7 @@ async function show(db: Db, slug: string, deliveryId: string): Promise<CommandRe
 
 async function redeliver(db: Db, slug: string, deliveryId: string): Promise<CommandResult> {
   const { id } = await getOrganization(db, slug);
-  await inTransaction(db, async (tx) => {
-    const call = await redeliverDelivery(tx, operator(), id, deliveryId);
-    await awaitTurns(tx, [call]);
-  });
+  await inTransaction(db, (tx) => redeliverDelivery(tx, operator(), id, deliveryId));
   return { json: { id: deliveryId }, text: `Delivery ${deliveryId} is sent again within a minute.` };
 }
 
@@ -84,9 +80,6 @@ async function test(
   const { id: organizationId } = await getOrganization(db, slug);
   const url = await requireWebhookUrl(WEBHOOK_RULES, '--url', options.url);
   const delivery = { id: randomUUID(), organizationId, event: options.event, url };
-  await inTransaction(db, async (tx) => {
-    const call = await addTestDelivery(tx, operator(), delivery);
-    await awaitTurns(tx, [call]);
-  });
+  await inTransaction(db, (tx) => addTestDelivery(tx, operator(), delivery));
   return { json: { id: delivery.id }, text: `Delivery ${delivery.id} is sent within a minute.` };
 }

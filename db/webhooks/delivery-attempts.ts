@@ -47,6 +47,23 @@ export function findDeliveryToAttempt(db: Db, deliveryId: string) {
 }
 export type DeliveryToAttempt = NonNullable<Awaited<ReturnType<typeof findDeliveryToAttempt>>>;
 
+/** Lets the reconciler check a delivery after its next attempt, which is due in `dueInMs`. */
+export async function postponeCheck(
+  db: Db,
+  { deliveryId, round }: Pick<DeliveryCall, 'deliveryId' | 'round'>,
+  dueInMs: number,
+): Promise<void> {
+  await db
+    .updateTable('webhook_delivery')
+    .set({
+      check_at: sql`now() + ${dueInMs} * interval '1 millisecond' + ${ATTEMPT_SECONDS} * interval '1 second'`,
+    })
+    .where('id', '=', deliveryId)
+    .where('round', '=', round)
+    .where('status', 'in', OPEN_STATUSES)
+    .execute();
+}
+
 /** Marks the delivery as in flight and stores its `body`; returns false when the round is over. May be repeated. */
 export async function beginAttempt(db: Db, key: AttemptKey, body: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db

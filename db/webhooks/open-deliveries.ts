@@ -1,6 +1,6 @@
-// The tables of webhooks: deliveries, their attempts, their turns at destinations, and signing secrets. The row of a
-// delivery is added by a trigger when a run ends; API, temporal/ and activities/ read and move it on. This file has the
-// open deliveries. A workflow carries out each; the reconciler starts one where it is missing.
+// The tables of webhooks: deliveries, their attempts, and signing secrets. The row of a delivery is added by a trigger when a
+// run ends; API, temporal/ and activities/ read and move it on. This file has the open deliveries. A workflow carries out each;
+// the reconciler starts one where it is missing.
 import { sql } from 'kysely';
 import type { DeliveryCall, DeliveryStatus } from '../../flow/delivery.ts';
 import { OPEN_STATUSES } from '../../flow/delivery.ts';
@@ -72,7 +72,7 @@ export async function insertTestDelivery(
 }
 
 /** When the reconciler checks a delivery that may begin now, in case its start failed. */
-export const CHECK_SOON = sql<Date>`now() + interval '30 seconds'`;
+const CHECK_SOON = sql<Date>`now() + interval '30 seconds'`;
 
 /** Begins a new round of a delivery, whose first attempt is due now. */
 const NEW_ROUND = {
@@ -165,26 +165,16 @@ export async function redeliverMany(
 }
 
 /**
- * Claims up to `limit` deliveries that should have made progress by now; `turn` says whether each has its turn at its
- * destination, or waits or has waited for it in its workflow, which is told when it comes. Processes that call this at the same
- * time claim different deliveries.
+ * Claims up to `limit` deliveries that should have made progress by now. Processes that call this at the same time claim
+ * different deliveries.
  */
 export function claimStalledDeliveries(
   db: Db,
   { againInSeconds, limit }: { againInSeconds: number; limit: number },
 ) {
-  const ofDelivery = sql`
-    from webhook_turn where delivery_id = webhook_delivery.id and webhook_turn.round = webhook_delivery.round`;
-  const turn = sql<'told to its workflow' | 'held' | 'awaited' | null>`(
-    select case when has_workflow then 'told to its workflow' when held_until is not null then 'held' else 'awaited' end
-    ${ofDelivery}
-  )`;
   return db
     .updateTable('webhook_delivery')
-    .set({
-      check_at: sql`now() + case when exists (select ${ofDelivery} and held_until is null)
-        then interval '1 hour' else ${againInSeconds} * interval '1 second' end`,
-    })
+    .set({ check_at: sql`now() + ${againInSeconds} * interval '1 second'` })
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('webhook_delivery')
@@ -196,6 +186,6 @@ export function claimStalledDeliveries(
         .forUpdate()
         .skipLocked(),
     )
-    .returning([...CALL_COLUMNS, turn.as('turn')])
+    .returning(CALL_COLUMNS)
     .execute();
 }

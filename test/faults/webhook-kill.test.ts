@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
+import { PAIR_MAX } from '../../activities/deliveries/delivery-gate.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
 import { reconcileDeliveries } from '../../worker/reconciler/reconcile-deliveries.ts';
 import { changeDeliveries, recordDeliveries, statusIs } from '../api/webhooks/deliveries-fixture.ts';
@@ -26,8 +26,8 @@ const DELIVERIES = 1_000;
 const RUNS = 50;
 /** How many have arrived when the receiver answers no more, until a worker is killed. */
 const ANSWERED = 200;
-/** So many then arrive: all that the workers together send to one host for one organization at a time. */
-const HELD = PAIR_MAX;
+/** So many then arrive: all that the two workers send to one host for one organization at a time. */
+const HELD = 2 * PAIR_MAX;
 /** Requests of the test's own under way at a time: few, for the receiver lives in this process, too. */
 const CONCURRENCY = 8;
 
@@ -89,13 +89,12 @@ describeWith(['openssl'], 'a delivery is never lost', () => {
       else await weir.sendTest(tenant, hook);
     });
     await hook.arrived(ANSWERED);
-    let { held, release } = await hold();
-    let workers = await groupByWorker(held);
-    while (workers.size < 2) {
-      release();
-      ({ held, release } = await hold());
-      workers = await groupByWorker(held);
-    }
+    const { held, release } = await hold();
+    const workers = await groupByWorker(held);
+    assert.deepEqual(
+      [...workers.values()].map((ids) => ids.length),
+      [PAIR_MAX, PAIR_MAX],
+    );
     await first.kill();
     release();
     await accepting;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
+import { PAIR_MAX } from '../../activities/deliveries/delivery-gate.ts';
 import { ATTEMPTS_MAX } from '../../flow/delivery.ts';
 import { statusIs } from '../api/webhooks/deliveries-fixture.ts';
 import {

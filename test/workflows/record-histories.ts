@@ -8,11 +8,11 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { PAIR_MAX } from '../../activities/deliveries/delivery-gate.ts';
 import { snapshotDraft } from '../../db/flows/draft-snapshots.ts';
 import { insertFlow } from '../../db/flows/flows.ts';
 import { listTestCases, saveTestCase } from '../../db/test-runs/test-cases.ts';
 import { insertTestRun } from '../../db/test-runs/test-runs.ts';
-import { PAIR_MAX } from '../../db/webhooks/webhook-turns.ts';
 import { startDemoModelServer } from '../../dev/demo-model/server.ts';
 import type { Step } from '../../flow/definition.ts';
 import { workflowIdOf } from '../../flow/run.ts';
@@ -222,10 +222,10 @@ await setSecret(current_secret);
 await ends(postponed);
 await setTimeout(500);
 await record('delivery-postponed', postponed);
-// A second attempt that is due while the receiver has all it may have, until that has answered.
+// A second attempt that is due while the receiver has all it may have is rescheduled.
 hook.will(answerWith(503));
-const { id: waited } = await weir.sendTest(tenant, hook);
-await weir.pendingAttempt(waited, 2);
+const { id: rescheduledDelivery } = await weir.sendTest(tenant, hook);
+await weir.pendingAttempt(rescheduledDelivery, 2);
 hook.will(
   ...Array.from({ length: PAIR_MAX }, () => async (response: ServerResponse) => {
     await setTimeout(5_000);
@@ -235,9 +235,9 @@ hook.will(
 const arrived = hook.received.length;
 await Promise.all(Array.from({ length: PAIR_MAX }, () => weir.sendTest(tenant, hook)));
 await hook.arrived(arrived + PAIR_MAX);
-await weir.attemptNow(waited);
-await ends(waited);
+await weir.attemptNow(rescheduledDelivery);
+await ends(rescheduledDelivery);
 await setTimeout(500);
-await record('delivery-waited', waited);
+await record('delivery-rescheduled', rescheduledDelivery);
 await weir.stop();
 await models.close();

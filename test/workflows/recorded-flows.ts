@@ -90,5 +90,5 @@ export const HISTORY_NAMES = [
   'delivery-postponed',
   'delivery-retried',
   'delivery-failed',
-  'delivery-waited',
+  'delivery-rescheduled',
 ];

@@ -52,7 +52,7 @@ async function listIds(client: Client, query: string, pageSize: number): Promise
 }
 
 /** Finds the state of a workflow, as above, or `open`. */
-export async function findWorkflowState(client: Client, workflowId: string): Promise<string> {
+async function findWorkflowState(client: Client, workflowId: string): Promise<string> {
   try {
     const { status } = await askEngine(client, () => client.workflow.getHandle(workflowId).describe());
     return OPEN.includes(status.name) ? 'open' : status.name.toLowerCase();

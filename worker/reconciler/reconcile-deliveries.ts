@@ -1,11 +1,11 @@
 // No delivery is ever lost: finds stalled deliveries whose workflow is missing, has ended or was cut off.
 import { abandonDelivery, recordCutAttempt } from '../../db/webhooks/delivery-attempts.ts';
 import { claimStalledDeliveries, toDeliveryCall } from '../../db/webhooks/open-deliveries.ts';
-import { ATTEMPTS_MAX, deliveryWorkflowId } from '../../flow/delivery.ts';
+import { ATTEMPTS_MAX, type DeliveryCall, deliveryWorkflowId } from '../../flow/delivery.ts';
 import { reconcilerFindings } from '../../platform/observability/metrics/worker-metrics.ts';
 import type { EngineDeps } from '../../temporal/deps.ts';
-import { signalDelivery, startDeliveryWorkflow } from '../../temporal/start-delivery-workflow.ts';
-import { findEndedWorkflows, findWorkflowState } from './find-ended-workflows.ts';
+import { startDeliveryWorkflow } from '../../temporal/start-delivery-workflow.ts';
+import { findEndedWorkflows } from './find-ended-workflows.ts';
 import { repairEach, throwFailures } from './repair-each.ts';
 
 const AGAIN_SECONDS = 60;
@@ -17,13 +17,10 @@ export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal
     againInSeconds: AGAIN_SECONDS,
     limit: CLAIMED_MAX,
   });
-  const deliveries = claimed
-    // A delivery that waits for a turn is started by the one that leaves it.
-    .filter(({ turn }) => turn !== 'awaited')
-    .map((delivery) => {
-      const call = toDeliveryCall(delivery);
-      return { ...delivery, call, workflowId: deliveryWorkflowId(call) };
-    });
+  const deliveries = claimed.map((delivery) => {
+    const call = toDeliveryCall(delivery);
+    return { ...delivery, call, workflowId: deliveryWorkflowId(call) };
+  });
   const ended = await findEndedWorkflows(
     deps.client,
     deliveries.map((delivery) => delivery.workflowId),
@@ -31,13 +28,16 @@ export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal
   );
   const due = deliveries
     .map((delivery) => ({ ...delivery, state: ended.get(delivery.workflowId) ?? 'open' }))
-    .filter(({ state, status, turn }) => state !== 'open' || status === 'in_flight' || turn !== 'held');
+    // An open workflow waits for a worker, for the database, or for a permit.
+    .filter(({ state, status }) => state !== 'open' || status === 'in_flight');
   const failures = await repairEach(
     due,
     (delivery) => delivery.id,
     async (delivery) => {
       await reconcileDelivery(deps, delivery);
-      if (delivery.state !== 'open') reconcilerFindings.add(1, { kind: 'delivery' });
+      // The start of a new round may have been left to the reconciler.
+      const isAwaited = delivery.state === 'missing' && delivery.call.made === 0;
+      if (delivery.state !== 'open' && !isAwaited) reconcilerFindings.add(1, { kind: 'delivery' });
     },
     signal,
   );
@@ -45,11 +45,10 @@ export async function reconcileDeliveries(deps: EngineDeps, signal?: AbortSignal
   return claimed.length === CLAIMED_MAX;
 }
 
-type StalledDelivery = { call: ReturnType<typeof toDeliveryCall>; state: string; status: string };
+type StalledDelivery = { call: DeliveryCall; state: string };
 
-async function reconcileDelivery(deps: EngineDeps, delivery: StalledDelivery): Promise<void> {
-  const { db, client } = deps;
-  const { call, state, status } = delivery;
+async function reconcileDelivery(deps: EngineDeps, { call, state }: StalledDelivery): Promise<void> {
+  const { db } = deps;
   if (state === 'missing') {
     // Of attempts that the engine has forgotten, only their rows are left.
     if (call.made < ATTEMPTS_MAX) await startDeliveryWorkflow(deps, call);
@@ -57,11 +56,5 @@ async function reconcileDelivery(deps: EngineDeps, delivery: StalledDelivery): P
   } else if (state !== 'open') {
     const reason = `The delivery's workflow ended as ${state} before its end was recorded: redeliver it.`;
     await abandonDelivery(db, call, reason);
-  } else if (status !== 'in_flight') {
-    // The workflow may wait for a turn that nobody will announce any more.
-    if (await signalDelivery(client, call)) return;
-    // The engine's list alone still had it.
-    const found = await findWorkflowState(client, deliveryWorkflowId(call));
-    if (found !== 'open') await reconcileDelivery(deps, { ...delivery, state: found });
   } else if (call.made < ATTEMPTS_MAX) await recordCutAttempt(db, { ...call, attempt: call.made });
 }

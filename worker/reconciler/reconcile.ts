@@ -14,7 +14,6 @@ import { describeEngineError, grpcCodeOf, UNANSWERED } from '../../temporal/engi
 import { reconcileDeliveries } from './reconcile-deliveries.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 import { reconcileTestRuns } from './reconcile-test-runs.ts';
-import { startWaitingDeliveries } from './start-waiting-deliveries.ts';
 
 /** A younger run is left alone. */
 const QUIET_SECONDS = 30;
@@ -62,7 +61,6 @@ async function reconcileOnce(
     async reconcileDeliveries() {
       while ((await reconcileDeliveries(deps, signal)) && !signal.aborted);
     },
-    startWaitingDeliveries: () => startWaitingDeliveries(deps, signal),
     cancelWorkOfDeletedProjects: () => cancelLeft(deps.db, { signal }),
   };
   await Promise.all(

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { sql } from 'kysely';
 import { attemptDelivery } from '../../../activities/deliveries/attempt-delivery.ts';
+import { createDeliveryGate, PAIR_MAX } from '../../../activities/deliveries/delivery-gate.ts';
 import { connect, type Db } from '../../../db/connect.ts';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { cancelDeliveries } from '../../../db/webhooks/deliveries.ts';
 import { abandonDelivery } from '../../../db/webhooks/delivery-attempts.ts';
 import { insertTestDelivery, redeliver } from '../../../db/webhooks/open-deliveries.ts';
-import { type GivenTurn, PAIR_MAX, takeTurn } from '../../../db/webhooks/webhook-turns.ts';
 import { ATTEMPTS_MAX, type DeliveryCall } from '../../../flow/delivery.ts';
 import { createBytesGate } from '../../../platform/limits/gates.ts';
 import { NoAnswer } from '../../../platform/net/guarded-post.ts';
@@ -28,14 +28,15 @@ describe('an attempt', () => {
   const depsWith = (db: Db, keyId = 'a') => ({
     db,
     encryption: createEncryption([{ id: keyId, key: Buffer.alloc(32, keyId) }]),
-    beginTurn: async () => undefined,
+    gate: createDeliveryGate({ waitMaxMs: 0 }),
     inputs: createBytesGate(),
     post: async () => {
       sent += 1;
       return { status: 204, body: Buffer.from('\0\ud800') };
     },
   });
-  const record = async () => {
+  /** Records a delivery that was attempted `attempt` times. */
+  const record = async (attempt = 0) => {
     const slug = `org-${randomUUID()}`;
     const { id: organizationId } = await insertOrganization(database.db, { slug, name: slug });
     const call = {
@@ -48,6 +49,7 @@ describe('an attempt', () => {
     } as const;
     const { deliveryId: id, event } = call;
     await insertTestDelivery(database.db, { id, organizationId, event, url: 'https://h.test/', body: '{}' });
+    await database.db.updateTable('webhook_delivery').set({ attempt }).where('id', '=', id).execute();
     return call;
   };
 
@@ -123,7 +125,7 @@ describe('an attempt', () => {
   });
 
   it('makes a dead letter of its delivery when it is the last, which is counted', async () => {
-    const call = await record();
+    const call = await record(ATTEMPTS_MAX - 1);
     const post = async () => ({ status: 503, body: Buffer.from('later') });
     const metrics = captureMetrics();
     await assert.rejects(
@@ -148,7 +150,7 @@ describe('an attempt', () => {
       status: number,
       meanwhile: (call: DeliveryCall) => Promise<unknown>,
     ) {
-      const call = await record();
+      const call = await record(number - 1);
       const post = async () => {
         await meanwhile(call);
         return { status, body: Buffer.from('') };
@@ -211,28 +213,61 @@ describe('an attempt', () => {
     assert.deepEqual(entries, [{ action: 'webhook_secret.create', actor: 'service' }]);
   });
 
-  it('is none while the organization has ten at the host, and waits; who ends one begins it', async () => {
-    const calls = await Promise.all(Array.from({ length: PAIR_MAX + 1 }, record));
-    const organizationId = calls[0]?.organizationId as string;
-    const [last, ...others] = calls.map((call) => ({ ...call, organizationId, host: 'busy' }));
-    for (const call of others) assert.equal(await takeTurn(database.db, call), true);
+  describe('while the organization has all its permits for the host', () => {
+    const rowOf = ({ deliveryId }: DeliveryCall) =>
+      database.db
+        .selectFrom('webhook_delivery')
+        .select([
+          'status',
+          'attempt',
+          'next_attempt_at',
+          sql<number>`extract(epoch from check_at - now())`.as('check'),
+        ])
+        .where('id', '=', deliveryId)
+        .executeTakeFirstOrThrow();
+    const occupied = async (call: DeliveryCall) => {
+      const deps = depsWith(database.db);
+      const permits = await Promise.all(Array.from({ length: PAIR_MAX }, () => deps.gate.acquire(call)));
+      const release = () => {
+        for (const permit of permits) if ('release' in permit) permit.release();
+      };
+      return { deps, release };
+    };
+
+    it('is none: its delivery comes back later, as it was, and is made then', async () => {
+      const call = await record(3);
+      const { deps, release } = await occupied(call);
+      const before = await rowOf(call);
+      sent = 0;
+      const result = await attemptDelivery(deps, call, 4, attemptOf(1));
+      assert(result !== 'over' && result.dueInMs);
+      assert.deepEqual([result.made, sent], [3, 0]);
+      const { check, ...after } = await rowOf(call);
+      assert.deepEqual({ ...after, check: before.check }, before);
+      assert(check > result.dueInMs / 1_000, 'The reconciler looks while the delivery waits.');
+      release();
+      assert.equal(await attemptDelivery(deps, call, 4, attemptOf(1)), 'over');
+      assert.deepEqual([(await rowOf(call)).attempt, sent], [4, 1]);
+    });
+
+    it('needs none where the delivery was sent again or has ended', async () => {
+      const call = await record();
+      const { deps } = await occupied(call);
+      await redeliver(database.db, call.organizationId, call.deliveryId);
+      assert.equal(await attemptDelivery(deps, call, 1, attemptOf(1)), 'over');
+      const again = { ...call, round: 2 };
+      await abandonDelivery(database.db, again, 'cancelled');
+      assert.equal(await attemptDelivery(deps, again, 1, attemptOf(1)), 'over');
+    });
+  });
+
+  it('is not counted when its worker was lost before it began', async () => {
+    const call = await record(1);
     sent = 0;
-    assert.deepEqual(await attemptDelivery(depsWith(database.db), last as DeliveryCall, 4, attemptOf(1)), {
-      made: 3,
-      waits: true,
+    assert.deepEqual(await attemptDelivery(depsWith(database.db), call, 4, attemptOf(3)), {
+      made: 1,
+      dueInMs: 0,
     });
     assert.equal(sent, 0);
-    const begun: GivenTurn[] = [];
-    const beginTurn = async (turn: GivenTurn) => void begun.push(turn);
-    await attemptDelivery(
-      { ...depsWith(database.db), beginTurn },
-      others[0] as DeliveryCall,
-      1,
-      attemptOf(1),
-    );
-    assert.deepEqual(
-      begun.map(({ call, hasWorkflow }) => [call.deliveryId, hasWorkflow]),
-      [[last?.deliveryId, true]],
-    );
   });
 });

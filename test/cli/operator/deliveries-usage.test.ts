@@ -3,7 +3,7 @@ import { fail, useOperator } from '../cli-harness.ts';
 
 // On a database without a worker: nothing is sent.
 describe('weir operator deliveries without a worker', () => {
-  const { cli, weir, succeedJson } = useOperator();
+  const { weir, succeedJson } = useOperator();
 
   it('records a test delivery to a public address, in the audit log too', async () => {
     const { id } = await succeedJson('deliveries', 'test', 'acme', '--url', 'https://1.1.1.1/hook');
@@ -17,8 +17,6 @@ describe('weir operator deliveries without a worker', () => {
       [entry.actor, entry.resourceId, entry.details],
       ['operator', id, { event: 'flow.completed', host: '1.1.1.1' }],
     );
-    const waiting = await cli.database.db.selectFrom('webhook_turn').select('delivery_id').execute();
-    assert.deepEqual(waiting, [{ delivery_id: id }]);
   });
 
   it('refuses an address that is not public', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { startWaitingDeliveries } from '../../../worker/reconciler/start-waiting-deliveries.ts';
+import { reconcileDeliveries } from '../../../worker/reconciler/reconcile-deliveries.ts';
 import {
   changeDeliveries,
   type Delivery,
@@ -32,7 +32,10 @@ describeWith(['openssl'], 'weir operator deliveries', () => {
   }
   const succeedJson = async (...args: [string, ...string[]]) => JSON.parse(await succeed(...args, '--json'));
   /** Does what a worker does within a minute. */
-  const startWaiting = () => startWaitingDeliveries({ ...weir, taskQueue: weir.config.taskQueue });
+  async function reconcile(...ids: string[]): Promise<void> {
+    await changeDeliveries(weir, ids, { check_at: new Date() });
+    await reconcileDeliveries({ ...weir, taskQueue: weir.config.taskQueue });
+  }
   const lastAuditEntry = () =>
     weir.db
       .selectFrom('audit_entry')
@@ -68,7 +71,7 @@ describeWith(['openssl'], 'weir operator deliveries', () => {
       action: 'webhook_delivery.redeliver',
       resource_id: id,
     });
-    await startWaiting();
+    await reconcile(id);
     const { attempts } = await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
     assert.deepEqual(
       attempts.map(({ round }: Delivery) => round),
@@ -91,7 +94,7 @@ describeWith(['openssl'], 'weir operator deliveries', () => {
     const recover = (...more: string[]) => succeedJson('recover', ...period, ...more);
     assert.deepEqual(await recover('--status', 'dead_letter'), { recovered: 1 });
     assert.deepEqual(await recover(), { recovered: 1 });
-    await startWaiting();
+    await reconcile(dead, permanent);
     for (const id of [dead, permanent]) await weir.deliveryWhen(tenant, statusIs('succeeded'), id);
     assert.equal((await succeedJson('show', early)).status, 'dead_letter');
   });

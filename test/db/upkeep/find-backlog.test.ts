@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { insertOrganization } from '../../../db/tenants/organizations.ts';
 import { findBacklog } from '../../../db/upkeep/list-unfinished.ts';
-import { beginAttempt, endAttempt, recordCutAttempt } from '../../../db/webhooks/delivery-attempts.ts';
+import {
+  beginAttempt,
+  endAttempt,
+  postponeCheck,
+  recordCutAttempt,
+} from '../../../db/webhooks/delivery-attempts.ts';
 import {
   claimStalledDeliveries,
   insertTestDelivery,
   redeliver,
 } from '../../../db/webhooks/open-deliveries.ts';
-import { awaitTurns } from '../../../db/webhooks/webhook-turns.ts';
 import { countRowsRead } from '../count-rows-read.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 
@@ -30,7 +34,7 @@ describe('how long a delivery has been due', () => {
   let id: string;
   beforeEach(async () => {
     const { db } = database;
-    await sql`truncate webhook_delivery, webhook_attempt, webhook_turn`.execute(db);
+    await sql`truncate webhook_delivery, webhook_attempt`.execute(db);
     id = randomUUID();
     await insertTestDelivery(db, { id, organizationId, event, url: 'https://a.example/', body: '{}' });
   });
@@ -60,11 +64,16 @@ describe('how long a delivery has been due', () => {
     }
   });
 
-  it('grows while it waits for its turn', async () => {
-    const call = { deliveryId: id, round: 1, made: 0, organizationId, event, host: 'a.example' } as const;
-    await database.db.transaction().execute((tx) => awaitTurns(tx, [call]));
-    await anHourPasses();
-    assert.equal(Math.floor((await find()) / HOUR_S), 1);
+  it('grows while it is rescheduled, and the reconciler leaves it alone until it has come back', async () => {
+    await postponeCheck(database.db, { deliveryId: id, round: 1 }, HOUR_S * 1_000);
+    const claim = () => claimStalledDeliveries(database.db, { againInSeconds: 60, limit: 10 });
+    for (const [hours, claimed] of [
+      [1, 0],
+      [2, 1],
+    ]) {
+      await anHourPasses();
+      assert.deepEqual([Math.floor((await find()) / HOUR_S), (await claim()).length], [hours, claimed]);
+    }
   });
 
   it('is 0 during an attempt, until the next one is due, and after the last', async () => {

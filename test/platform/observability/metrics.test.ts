@@ -72,7 +72,16 @@ describe('/metrics', () => {
   it('has permits and queues of every gate', () => {
     const gates = (metric: string) =>
       [...text.matchAll(RegExp(`^${metric}{gate="(\\w+)"`, 'gm'))].map(([, gate]) => gate).sort();
-    const fixed = ['answers', 'bodies', 'inputs', 'model_answers', 'prompts', 'run_starts', 'sandbox'];
+    const fixed = [
+      'answers',
+      'bodies',
+      'inputs',
+      'model_answers',
+      'prompts',
+      'run_starts',
+      'sandbox',
+      'webhooks',
+    ];
     for (const metric of ['weir_gate_permits', 'weir_gate_queued', 'weir_gate_oldest_wait_seconds'])
       assert.deepEqual(
         gates(metric).filter((gate) => !gate?.startsWith('models_')),

@@ -74,12 +74,12 @@ describe("what is in the engine's list of running workflows, and not in its hist
     assert.deepEqual((await left.execute(weir.db)).rows, []);
   });
 
-  it('is found by the signal for its turn: a delivery is started again', async () => {
+  it('is looked for: a delivery is started again', async () => {
     const callback = { url: 'https://example.com/', events: ['flow.failed' as const] };
     const { executionId } = await acceptRun(weir, tenant, flow, { callback });
     await finishRun(weir.db, executionId, { status: 'failed', error: CANCELLED });
     await sql`update webhook_delivery set check_at = now()`.execute(weir.db);
-    await reconcileDeliveries(deps(1));
+    await reconcileDeliveries(deps());
     const delivery = await findRunDelivery(weir.db, executionId);
     assert.ok(delivery);
     assert.equal(await state(deliveryWorkflowId(delivery)), 'RUNNING');
