@@ -14,7 +14,7 @@ import { isDeeper } from './read-answer.ts';
 /** Waits until an activity may hold an answer of so many bytes. */
 export type ReserveAnswer = (bytes: number, signal: AbortSignal) => Promise<void>;
 
-export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+export const MODEL_ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
 /** A larger answer waits for a permit before the rest of it is read. */
@@ -121,7 +121,7 @@ async function fetchWhole(
 }
 
 async function readBody(response: Response, awaitMemory: () => Promise<void>): Promise<Buffer> {
-  const tooLarge = () => new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 16 MiB.');
+  const tooLarge = () => new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 8 MiB.');
   if (Number(response.headers.get('content-length')) > MODEL_ANSWER_MAX_BYTES) {
     await response.body?.cancel();
     throw tooLarge();

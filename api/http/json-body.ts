@@ -18,7 +18,7 @@ import { BODY_MAX_BYTES, type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork, waitInTime } from './take-bytes.ts';
 import { describeIssue, dropNulls } from './zod-input.ts';
 
-/** Has room for outputs of 8 MiB besides the rest of a request. */
+/** Has room for outputs of 4 MiB besides the rest of a request. */
 const MOST = mostOf(BODY_MAX_BYTES);
 /** The field in which callers send back earlier outputs. It accepts every possible block output. */
 const ECHOED_FIELD = 'accumulatedOutputs';

@@ -11,10 +11,10 @@ import { ownerOf } from './principal.ts';
 import { takeBytes } from './take-bytes.ts';
 
 /**
- * Fits a paused run that is sent back whole: outputs (8 MiB), conversation (1 MiB), whose last calls are in
- * `toolCalls` too, tools (1.3 MiB) and the receipt.
+ * Fits a paused run that is sent back whole: outputs (4 MiB), conversation (1 MiB), whose last calls are in
+ * `toolCalls` too (1 MiB), tools (1.75 MiB) and the receipt.
  */
-export const BODY_MAX_BYTES = 12 * 1024 * 1024;
+export const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
 export type BodyDeps = { largeValues: LargeValues };
 
