@@ -42,7 +42,7 @@ export type LargeValues = {
 /** Creates what a process may hold, and observes it in metrics. Its thread starts with the first large text. */
 export function createLargeValues(): LargeValues {
   const presence = createPresence();
-  const json = createLargeJson({ presence });
+  const json = createLargeJson();
   const createBudget = ({ total, share, reserve }: typeof REQUESTS) =>
     createByteBudget(total, share, reserve);
   const bodies = createBudget(REQUESTS);
