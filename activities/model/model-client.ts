@@ -6,7 +6,6 @@ import type { Agent as UndiciAgent } from 'undici';
 import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import type { Provider } from '../../platform/config/config.ts';
-import { createByteCollector } from '../../platform/large-values/byte-collector.ts';
 import { readAnswerStart } from '../../platform/net/read-answer-start.ts';
 import { traceHeaders } from '../../platform/observability/tracing.ts';
 import { isDeeper } from './read-answer.ts';
@@ -126,16 +125,18 @@ async function readBody(response: Response, awaitMemory: () => Promise<void>): P
     await response.body?.cancel();
     throw tooLarge();
   }
-  const body = createByteCollector();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   let hasPermit = false;
   for await (const chunk of response.body ?? []) {
-    if (body.length + chunk.length > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
-    body.add(chunk);
-    if (hasPermit || body.length <= LARGE_ANSWER_BYTES) continue;
+    length += chunk.length;
+    if (length > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
+    chunks.push(chunk);
+    if (hasPermit || length <= LARGE_ANSWER_BYTES) continue;
     await awaitMemory();
     hasPermit = true;
   }
-  return body.take();
+  return Buffer.concat(chunks, length);
 }
 
 /** Reads the start of an error's body, as far as it comes; null when there is none. */
