@@ -13,7 +13,6 @@ import { CANCELLED, ENDED } from '../flow/run.ts';
 import type { Pause, ToolCallMessage } from '../flow/tool-calls.ts';
 import { bytesToLoad, toLeaf, type Value } from '../flow/value.ts';
 import { weigh } from '../platform/json-text/measure-json.ts';
-import { freeBytes } from '../platform/large-values/free-bytes.ts';
 import type { Permit } from '../platform/limits/fair-queue.ts';
 import type { ActivityDeps } from './activity-deps.ts';
 import { KEPT_RESULT_MAX_BYTES } from './attempts/attempt-progress.ts';
@@ -130,7 +129,6 @@ export function createBlockExecutor(
     const attempts = block.processor_type === 'llm' ? attempt.number : 1 + attempt.refusals;
     const ended = { ...trace, attempts };
     const { recorded, error } = await recordBlockEnd(deps, attempt, payerOf(context), ended, end, result);
-    if (Buffer.isBuffer(end.output)) freeBytes(end.output);
     if (error) {
       const failure = new ServiceError(error.code, error.message);
       if (recorded) throw failure;

@@ -1,4 +1,4 @@
-// main: blocks that put out 1 KB to 8 MB, with their outputs in PostgreSQL and in an object store, which are both on this machine
+// main: blocks that put out 1 KB to 4 MB, with their outputs in PostgreSQL and in an object store, which are both on this machine
 // (docs/operating/object-store.md): npx node bench/object-store.ts [ROUNDS]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatTable } from '../cli/terminal/print.ts';
@@ -9,7 +9,7 @@ import { type BenchService, type BenchTenant, startBenchService } from './setup/
 import { readUsage } from './setup/usage.ts';
 
 const BLOCKS = 20;
-const SIZES = [1_000, 100_000, 300_000, 1_000_000, 8_000_000];
+const SIZES = [1_000, 100_000, 300_000, 1_000_000, 4_000_000];
 const ROUNDS = Number(process.argv[2] ?? 3);
 const SAMPLE_MS = 50;
 

@@ -32,9 +32,9 @@ export const JSON_DEPTH_MAX = 64;
  * Maximum size, as JSON, of the output of a block, loop, parallel step or run, and of all outputs before a pause together.
  * A caller who continues a paused run sends them back in one request.
  */
-export const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
+export const OUTPUT_MAX_BYTES = 4 * 1024 * 1024;
 /** Stored outputs that are read at once. */
-export const OUTPUTS_READ_MAX_BYTES = 16 * 1024 * 1024;
+export const OUTPUTS_READ_MAX_BYTES = 8 * 1024 * 1024;
 export const PROMPT_MAX_BYTES = 256 * 1024;
 /** A prompt with its variables filled in, together with everything else that one model call sends. */
 export const RENDERED_PROMPT_MAX_CHARS = 4 * 1024 * 1024;
@@ -53,6 +53,8 @@ export const CODE_TIMEOUT_MAX_MS = 30_000;
 export const MAX_TOOL_ITERATIONS_DEFAULT = 25;
 export const MAX_TOOL_ITERATIONS_MAX = 100;
 export const TOOLS_MAX = 64;
+/** All tools of a request, serialized. Callers send them again with each resume. */
+export const TOOLS_MAX_BYTES = 1.75 * 1024 * 1024;
 export const TOOL_NAME_PATTERN = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 export const TOOL_DESCRIPTION_MAX_LENGTH = 4096;
 /** Serialized. */

@@ -9,7 +9,7 @@
 //   of nesting fails the block; `toJSON` is called, undefined properties are left out, as JSON.stringify does.
 // - The functions of `console` may be called and do nothing.
 // - An error fails the block with the error's message and the line in the source; it is not retried.
-// - Limits: source 256 KB, input 16 MiB and output 8 MiB as JSON, 256 MiB of memory, and the block's time limit, which is
+// - Limits: source 256 KB, input 16 MiB and output 4 MiB as JSON, 256 MiB of memory, and the block's time limit, which is
 //   processor time (on a busy machine up to a minute more by the clock).
 // - Each call starts afresh: nothing is kept from one call to the next. Math.random has a seed of its own in each.
 

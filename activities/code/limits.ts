@@ -1,13 +1,13 @@
 // Limits of user code (docs/blocks.md, Code blocks). The guest enforces them; the service does not rely on that.
 
 export const SOURCE_MAX_BYTES = 256 * 1024;
-/** The input with message, parameters and outputs, as JSON. Each call says how large its output may be. */
+/** The input with message, parameters and outputs, as JSON: a body's message is also the input of the first block. */
 export const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 /** Failures after which the process can run another call: after any other, it may be in any state. */
 export const SOUND_FAILURES = ['CODE_ERROR', 'OUTPUT_TOO_LARGE'];
 /** Nesting of arrays and objects in a result. */
 export const JSON_DEPTH_MAX = 64;
-/** WebAssembly memory of one call: 16 MiB in and 8 MiB out as text, their parsed forms, and what the code makes. */
+/** WebAssembly memory of one call: 16 MiB in and 4 MiB out as text, their parsed forms, and what the code makes. */
 export const MEMORY_MAX_BYTES = 256 * 1024 * 1024;
 /** QuickJS stack; the WebAssembly stack is larger, so that the guest gets an error instead of a fault. */
 export const STACK_MAX_BYTES = 256 * 1024;

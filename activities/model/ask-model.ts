@@ -14,7 +14,7 @@ import type { ToolCallMessage, ToolChoice, ToolDefinition } from '../../flow/too
 import type { Provider } from '../../platform/config/config.ts';
 import { ThreadStarved } from '../../platform/json-schema/thread-pool.ts';
 import { describeMismatch } from '../../platform/json-schema/validator.ts';
-import { measureJson } from '../../platform/json-text/measure-json.ts';
+import { measureJson, mostOf } from '../../platform/json-text/measure-json.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import { buildMessages } from '../../platform/models/build-messages.ts';
 import { promptMaxChars } from '../../platform/models/prompt-size.ts';
@@ -180,7 +180,7 @@ function requireResumableSize(model: string, conversation: Json): void {
   const excess =
     json.length > TOOL_MESSAGES_MAX_BYTES
       ? `has ${json.length} bytes; a resume may send at most ${TOOL_MESSAGES_MAX_BYTES}`
-      : measureJson(json).excess;
+      : measureJson(json, mostOf(TOOL_MESSAGES_MAX_BYTES)).excess;
   if (excess)
     throw new ServiceError(
       'MESSAGES_TOO_LARGE',

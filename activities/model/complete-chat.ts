@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { ServiceError } from '../../flow/errors.ts';
 import type { ToolCall, ToolDefinition } from '../../flow/tool-calls.ts';
 import type { Provider } from '../../platform/config/config.ts';
-import { freeBytes } from '../../platform/large-values/free-bytes.ts';
 import type { LargeJson } from '../../platform/large-values/large-json.ts';
 import type { Completion } from '../../platform/large-values/tasks.ts';
 import type { TokenUsage } from '../../platform/models/registry.ts';
@@ -117,7 +116,6 @@ async function requestChat(
     read = body
       ? await largeJson.readCompletion(organizationId, body, { asText, signal })
       : { answer: undefined };
-    if (body) freeBytes(body);
   } catch (error) {
     signal.throwIfAborted();
     const failure = modelError(error, model, provider);

@@ -6,7 +6,6 @@ import type { Agent as UndiciAgent } from 'undici';
 import { ServiceError } from '../../flow/errors.ts';
 import { JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import type { Provider } from '../../platform/config/config.ts';
-import { createByteCollector } from '../../platform/large-values/byte-collector.ts';
 import { readAnswerStart } from '../../platform/net/read-answer-start.ts';
 import { traceHeaders } from '../../platform/observability/tracing.ts';
 import { isDeeper } from './read-answer.ts';
@@ -14,7 +13,7 @@ import { isDeeper } from './read-answer.ts';
 /** Waits until an activity may hold an answer of so many bytes. */
 export type ReserveAnswer = (bytes: number, signal: AbortSignal) => Promise<void>;
 
-export const MODEL_ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+export const MODEL_ANSWER_MAX_BYTES = 8 * 1024 * 1024;
 export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
 /** A larger answer waits for a permit before the rest of it is read. */
@@ -121,21 +120,23 @@ async function fetchWhole(
 }
 
 async function readBody(response: Response, awaitMemory: () => Promise<void>): Promise<Buffer> {
-  const tooLarge = () => new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 16 MiB.');
+  const tooLarge = () => new ServiceError('OUTPUT_TOO_LARGE', 'The model answered with more than 8 MiB.');
   if (Number(response.headers.get('content-length')) > MODEL_ANSWER_MAX_BYTES) {
     await response.body?.cancel();
     throw tooLarge();
   }
-  const body = createByteCollector();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   let hasPermit = false;
   for await (const chunk of response.body ?? []) {
-    if (body.length + chunk.length > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
-    body.add(chunk);
-    if (hasPermit || body.length <= LARGE_ANSWER_BYTES) continue;
+    length += chunk.length;
+    if (length > MODEL_ANSWER_MAX_BYTES) throw tooLarge();
+    chunks.push(chunk);
+    if (hasPermit || length <= LARGE_ANSWER_BYTES) continue;
     await awaitMemory();
     hasPermit = true;
   }
-  return body.take();
+  return Buffer.concat(chunks, length);
 }
 
 /** Reads the start of an error's body, as far as it comes; null when there is none. */

@@ -4,7 +4,7 @@ import { deleteFlow, type FlowRow, insertFlow, updateDraft, updateNames } from '
 import { publishVersion, setProductionVersion } from '../../db/flows/versions.ts';
 import { type Author, recordChange } from '../../db/tenants/audit-entries.ts';
 import type { FlowDefinition, Json } from '../../flow/definition.ts';
-import type { DefinitionTurns } from '../../platform/large-values/definition-turns.ts';
+import type { FairQueue } from '../../platform/limits/fair-queue.ts';
 import { waitInTime } from '../http/take-bytes.ts';
 import { requireSound } from './draft-problems.ts';
 import { draftETag } from './flow-etag.ts';
@@ -13,7 +13,7 @@ import { draftETag } from './flow-etag.ts';
 type IfChecked = <T>(locked: FlowDefinition, work: () => Promise<T>) => Promise<T | undefined>;
 
 type Writer = {
-  draftChecks: DefinitionTurns;
+  definitions: FairQueue;
   organizationId: string;
   /** Measures the draft as JSON, in bytes. */
   measure: () => Promise<number>;
@@ -92,23 +92,20 @@ export async function removeFlow(tx: Tx, author: Author, { id, organizationId }:
 
 /**
  * Writes to a flow whose draft has passed `check`. The check may take long, so it runs before the flow is locked.
- * `lock` locks the flow and writes by `ifChecked`; a draft that changed meanwhile is checked again. An organization
- * has one draft checked at a time; `find` loads the draft under that permit. Throws RATE_LIMITED when the permit does
- * not come in time, and REQUEST_TIMEOUT when `gone` aborts first.
+ * `lock` locks the flow and writes by `ifChecked`; a draft that changed meanwhile is checked again. `find`
+ * loads the draft under a permit for its bytes. Throws RATE_LIMITED when the permit does not come in time, and
+ * REQUEST_TIMEOUT when `gone` aborts first.
  */
 export async function writeCheckedDraft<T>(
-  { draftChecks, organizationId, measure, gone }: Writer,
+  { definitions, organizationId, measure, gone }: Writer,
   find: () => Promise<{ draft: FlowDefinition }>,
   check: (draft: FlowDefinition) => Promise<void>,
   lock: (ifChecked: IfChecked) => Promise<T | undefined>,
 ): Promise<T> {
-  const enter = (signal: AbortSignal) => draftChecks.enter(organizationId, measure, signal);
-  const leave = await waitInTime(enter, gone);
-  try {
-    return await checkAndWrite((await find()).draft, check, lock);
-  } finally {
-    leave();
-  }
+  const acquire = async (signal: AbortSignal) =>
+    definitions.acquire(organizationId, { weight: await measure(), signal });
+  using _permit = await waitInTime(acquire, gone);
+  return await checkAndWrite((await find()).draft, check, lock);
 }
 
 async function checkAndWrite<T>(

@@ -152,7 +152,7 @@ function publish(deps: ApiDeps): ApiMiddleware {
       return requireComplete(deps, organizationId, draft, gone);
     };
     const measure = async () => measureDraft(deps.db, (await requireFlow(deps.db, ctx)).id);
-    const writer = { draftChecks: deps.largeValues.draftChecks, organizationId, measure, gone };
+    const writer = { definitions: deps.largeValues.definitions, organizationId, measure, gone };
     const version = await writeCheckedDraft(writer, find, check, (ifChecked) =>
       writeFlow(deps.db, ctx, async (tx, author, flow) =>
         ifChecked(await loadDraftOf(tx, flow.id), async () => {

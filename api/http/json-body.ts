@@ -7,7 +7,6 @@ import { REFUSED_KEYS } from '../../flow/json.ts';
 import { FLOW_STEPS_MAX, JSON_DEPTH_MAX } from '../../flow/limits.ts';
 import { mostOf } from '../../platform/json-text/measure-json.ts';
 import { findInexactNumber } from '../../platform/json-text/scan-json.ts';
-import { freeBytes } from '../../platform/large-values/free-bytes.ts';
 import { LARGE_JSON_BYTES } from '../../platform/large-values/large-json.ts';
 import type { Measure } from '../../platform/large-values/tasks.ts';
 import { workOf } from '../../platform/limits/large-work.ts';
@@ -18,8 +17,9 @@ import { BODY_MAX_BYTES, type BodyDeps, receive } from './receive-body.ts';
 import { takeLargeWork, waitInTime } from './take-bytes.ts';
 import { describeIssue, dropNulls } from './zod-input.ts';
 
-/** Has room for outputs of 8 MiB besides the rest of a request. */
+/** Has room for outputs of 4 MiB besides the rest of a request. */
 const MOST = mostOf(BODY_MAX_BYTES);
+const NO_BYTES = Buffer.alloc(0);
 /** The field in which callers send back earlier outputs. It accepts every possible block output. */
 const ECHOED_FIELD = 'accumulatedOutputs';
 /** A block's output may be as deep as a body, and every step around or after it may add a level. */
@@ -50,20 +50,23 @@ export function readBody(
   { excess, first, before = [], describe = validationError }: BodyRules = {},
 ): Middleware {
   return async function readBody(ctx, next) {
-    const { owner, bytes, giveBack } = await (ctx.state.received ?? receive(deps, ctx));
+    const received = await (ctx.state.received ?? receive(deps, ctx));
+    const { owner, giveBack } = received;
     let endTurn: EndTurn | undefined;
     const gone = () => readerSignal(ctx.res);
     try {
       const { json: largeJson, work } = deps.largeValues;
       // Parsing blocks the process: for seconds, when a body contains millions of empty lists.
       const measure = (late?: AbortSignal) =>
-        largeJson.measure(owner, bytes, { member: excess?.member, most: MOST, signal: late });
-      const measured = await (bytes.length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone()));
+        largeJson.measure(owner, received.bytes, { member: excess?.member, most: MOST, signal: late });
+      const { length } = received.bytes;
+      const measured = await (length < LARGE_JSON_BYTES ? measure() : waitInTime(measure, gone()));
       refuseExcess(measured, excess);
-      const size = workOf(bytes.length, measured);
+      const size = workOf(length, measured);
       endTurn = await takeLargeWork(work, owner, size, { patient: true, gone });
-      const json = parseJson(bytes);
-      freeBytes(bytes);
+      const json = parseJson(received.bytes);
+      // The handler may wait for minutes, and needs the parsed body alone.
+      received.bytes = NO_BYTES;
       first?.(json);
       checkStructure(json, describe);
       dropNulls(schema, json);

@@ -2,8 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { ServiceError } from '../../flow/errors.ts';
-import { createByteCollector } from '../../platform/large-values/byte-collector.ts';
-import { freeBytes } from '../../platform/large-values/free-bytes.ts';
 import type { LargeValues } from '../../platform/large-values/large-values.ts';
 import { SMALL_BYTES } from '../../platform/limits/byte-budget.ts';
 import type { ReceivedBody } from './context.ts';
@@ -11,10 +9,10 @@ import { ownerOf } from './principal.ts';
 import { takeBytes } from './take-bytes.ts';
 
 /**
- * Fits a paused run that is sent back whole: outputs (8 MiB), conversation (1 MiB), whose last calls are in
- * `toolCalls` too, tools (1.3 MiB) and the receipt.
+ * Fits a paused run that is sent back whole: outputs (4 MiB), conversation (1 MiB), whose last calls are in
+ * `toolCalls` too (1 MiB), tools (1.75 MiB) and the receipt.
  */
-export const BODY_MAX_BYTES = 12 * 1024 * 1024;
+export const BODY_MAX_BYTES = 8 * 1024 * 1024;
 
 export type BodyDeps = { largeValues: LargeValues };
 
@@ -46,12 +44,7 @@ export async function receive({ largeValues }: BodyDeps, ctx: Context): Promise<
   const owner: string = flow?.organizationId ?? (principal ? ownerOf(principal) : '');
   const giveBack = await takeBytes(largeValues.bodies, owner, announcedBytes(length));
   try {
-    const bytes = await readBytes(ctx.req, length);
-    const free = () => {
-      freeBytes(bytes);
-      giveBack();
-    };
-    return { owner, bytes, giveBack: free };
+    return { owner, bytes: await readBytes(ctx.req, length), giveBack };
   } catch (error) {
     giveBack();
     throw error;
@@ -89,15 +82,22 @@ function bodyCutOff(): ServiceError {
 
 async function readBytes(request: IncomingMessage, length: string): Promise<Buffer> {
   if (!request.readable) throw bodyCutOff();
-  const body = createByteCollector(length === '' ? undefined : announcedBytes(length));
+  // Copied, because 1 MB in chunks of one byte would take 544 MB.
+  let body = Buffer.allocUnsafe(length === '' ? SMALL_BYTES : announcedBytes(length));
+  let used = 0;
   let resuming: NodeJS.Immediate | undefined;
   const { promise: ended, resolve: end } = Promise.withResolvers<(() => ServiceError) | undefined>();
   // `close` follows the end, too: the error, with its stack, is made only when thrown.
   const fail = () => end(bodyCutOff);
   function add(chunk: Buffer): void {
-    if (body.length + chunk.length <= BODY_MAX_BYTES) body.add(chunk);
-    else end(bodyTooLarge);
-    if (body.length < SMALL_BYTES) return;
+    const after = used + chunk.length;
+    if (after > BODY_MAX_BYTES) {
+      end(bodyTooLarge);
+      return;
+    }
+    if (after > body.length) body = Buffer.concat([body], Math.min(2 * after, BODY_MAX_BYTES));
+    used += chunk.copy(body, used);
+    if (used < SMALL_BYTES) return;
     // Otherwise one tick of the event loop would read megabytes from each of many connections.
     request.pause();
     resuming = setImmediate(() => request.resume());
@@ -106,7 +106,7 @@ async function readBytes(request: IncomingMessage, length: string): Promise<Buff
   try {
     const refused = await ended;
     if (refused) throw refused();
-    return body.take();
+    return body.subarray(0, used);
   } finally {
     clearImmediate(resuming);
     request.off('data', add).off('end', end).off('close', fail).off('error', fail).pause();

@@ -1,7 +1,6 @@
 // JSON responses that contain JSON text, and values cut to a length.
 
 import type { Json } from '../../flow/definition.ts';
-import { freeBytes } from '../../platform/large-values/free-bytes.ts';
 import type { ApiContext } from './context.ts';
 
 /** Maximum JSON characters of one value: an assistant's context is small. */
@@ -32,11 +31,9 @@ export function writeJson(object: object): string {
 /**
  * Answers with an object as JSON. Sent as bytes: of a text, the server would count the bytes before it encodes them.
  */
-export function answerJson({ response, res }: Pick<ApiContext, 'response' | 'res'>, object: object): void {
-  const bytes = Buffer.from(writeJson(object));
+export function answerJson({ response }: Pick<ApiContext, 'response'>, object: object): void {
   response.type = 'json';
-  response.body = bytes;
-  res.once('finish', () => freeBytes(bytes));
+  response.body = Buffer.from(writeJson(object));
 }
 
 /** Returns a value unchanged or, when its JSON is too long, the beginning of the JSON as text. */

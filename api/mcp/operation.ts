@@ -100,8 +100,8 @@ export function mcpOperation(): ZodOpenApiOperationObject {
           'Not Acceptable: Client must accept both application/json and text/event-stream',
         ),
       }),
-      413: answer('Over 12 MiB.', failure, {
-        large: refused(-32_600, 'The body is over 12582912 bytes.'),
+      413: answer('Over 8 MiB.', failure, {
+        large: refused(-32_600, 'The body is over 8388608 bytes.'),
       }),
       415: answer('Not application/json in UTF-8.', failure, {
         type: refused(-32_600, 'Send the body as Content-Type: application/json, in UTF-8.'),

@@ -40,7 +40,7 @@ const publish = defineTool({
     const check = (draft: FlowDefinition) => requireComplete(call.deps, organizationId, draft, call.gone);
     const measure = () => measureDraft(call.deps.db, flow_id);
     const writer = {
-      draftChecks: call.deps.largeValues.draftChecks,
+      definitions: call.deps.largeValues.definitions,
       organizationId,
       measure,
       gone: call.gone,

@@ -325,7 +325,7 @@ export const LIMITS: { [heading: string]: Limit[] } = {
     },
     {
       subject: 'Tools',
-      most: `${flow.TOOLS_MAX} of a request, description ${number(flow.TOOL_DESCRIPTION_MAX_LENGTH)} characters, parameters ${bytes(flow.TOOL_PARAMETERS_MAX_BYTES)} each`,
+      most: `${flow.TOOLS_MAX} of a request, description ${number(flow.TOOL_DESCRIPTION_MAX_LENGTH)} characters, parameters ${bytes(flow.TOOL_PARAMETERS_MAX_BYTES)} each; ${bytes(flow.TOOLS_MAX_BYTES)} together`,
       beyond: TOOLS_INVALID,
     },
     {

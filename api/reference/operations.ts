@@ -216,7 +216,7 @@ export const BODY_ERROR_EXAMPLES = {
 };
 
 export const BODY_ERRORS = {
-  413: { id: 'BodyTooLarge', ...errorAnswer('The body has over 12 MiB.', BODY_ERROR_EXAMPLES[413]) },
+  413: { id: 'BodyTooLarge', ...errorAnswer('The body has over 8 MiB.', BODY_ERROR_EXAMPLES[413]) },
   415: {
     id: 'UnsupportedMediaType',
     ...errorAnswer('The body is not application/json in UTF-8.', BODY_ERROR_EXAMPLES[415]),

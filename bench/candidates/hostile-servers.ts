@@ -1,4 +1,4 @@
-// main: a model server that answers 15 MB, and a webhook receiver that never answers
+// main: a model server that answers 8 MB, and a webhook receiver that never answers
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -9,7 +9,7 @@ import { createAuthority } from '../../test/certificates.ts';
 // Elsewhere they have machines of their own.
 setPriority(constants.priority.PRIORITY_LOW);
 
-const ANSWER_CHARS = 15_000_000;
+const ANSWER_CHARS = 8_000_000;
 const HANGING_HOST = 'hanging.bench.test';
 
 const completion = JSON.stringify({

@@ -23,8 +23,8 @@ export type HostileLoad = { name: string; steps: Step[]; begin(at: Surroundings)
 export type HostileCall = { name: string; at: Surroundings };
 
 const MB = 1_000_000;
-/** An output may have 8 MiB. */
-const LARGE_OUTPUT_BYTES = 7 * MB;
+/** An output may have 4 MiB, a body and the answer of a model 8 MiB. */
+const LARGE_OUTPUT_BYTES = 4 * MB;
 
 export const HOSTILE_LOADS: HostileLoad[] = [
   {
@@ -48,9 +48,9 @@ export const HOSTILE_LOADS: HostileLoad[] = [
     begin: (at) => keepExecuting(at, 20),
   },
   {
-    name: 'prompts of 40 × 9 MB, 12 at a time',
+    name: 'prompts of 40 × 8 MB, 12 at a time',
     steps: [llm('multiply', '{{message}}'.repeat(40), 'demo/chat')],
-    begin: (at) => keepExecuting(at, 12, 'm'.repeat(9 * MB)),
+    begin: (at) => keepExecuting(at, 12, 'm'.repeat(8 * MB)),
   },
   {
     name: 'slow model calls, 200 at a time',
@@ -64,16 +64,16 @@ export const HOSTILE_LOADS: HostileLoad[] = [
     begin: (at) => keepExecuting(at, 200, 'm'.repeat(15_900)),
   },
   {
-    name: 'model answers of 15 MB, 10 at a time',
+    name: 'model answers of 8 MB, 10 at a time',
     steps: [llm('large', 'Say much.', 'openrouter/large')],
     begin: (at) => keepExecuting(at, 10),
   },
-  { name: 'results of 7 MB, eight pollers', steps: [largeOutput()], begin: pollLargeResults },
+  { name: 'results of 4 MB, eight pollers', steps: [largeOutput()], begin: pollLargeResults },
   {
-    name: 'bodies of 10 MB of [],[], 8 at a time',
+    name: 'bodies of 8 MB of [],[], 8 at a time',
     steps: [passthrough('a')],
     async begin(at) {
-      const body = `{"message":"m","parameters":{"a":[${'[],'.repeat(3_300_000)}[]]}}`;
+      const body = `{"message":"m","parameters":{"a":[${'[],'.repeat(2_660_000)}[]]}}`;
       keepCalling(8, () => post(at, `${at.flowUrl}/execute`, body));
     },
   },
@@ -87,7 +87,7 @@ export const HOSTILE_LOADS: HostileLoad[] = [
     steps: [passthrough('a'), code('b', 'return input;'), passthrough('c')],
     begin: keepTesting,
   },
-  { name: '20 streams of 7 MB that nobody reads', steps: [largeOutput()], begin: leaveStreamsUnread },
+  { name: '20 streams of 4 MB that nobody reads', steps: [largeOutput()], begin: leaveStreamsUnread },
   {
     name: 'failed sign-ins, 64 at a time',
     steps: [],

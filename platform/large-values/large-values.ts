@@ -1,12 +1,11 @@
 // platform/large-values/ has what one process may hold of large values, in turns between organizations: budgets of bytes,
 // turns at work that blocks the process, and a thread that reads JSON texts and code (large-json.ts).
 import { type ByteBudget, createByteBudget } from '../limits/byte-budget.ts';
-import { createFairQueue } from '../limits/fair-queue.ts';
+import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
 import { createLargeWork, type LargeWorkNow } from '../limits/large-work.ts';
 import { createPresence, type Presence } from '../limits/presence.ts';
 import { observeGates } from '../observability/metrics/gate-metrics.ts';
 import { type CodeReader, createCodeReader } from './code-reader.ts';
-import { createDefinitionTurns, type DefinitionTurns } from './definition-turns.ts';
 import { createLargeJson, type LargeJson } from './large-json.ts';
 
 const MB = 1024 * 1024;
@@ -14,11 +13,8 @@ const MB = 1024 * 1024;
 export const REQUESTS_SHARE_BYTES = 32 * MB;
 /** Counted as JSON; parsed JSON takes several times that. An organization's callers may send and read slowly: hence the reserve. */
 export const REQUESTS = { total: 128 * MB, share: REQUESTS_SHARE_BYTES, reserve: 32 * MB };
-/** Definitions of one organization that are looked at, and drafts of it that are checked, at a time. */
-const FLOW_LOADS_MAX = 2;
-const DRAFT_CHECKS_MAX = 1;
-/** Large definitions of both kinds, of all organizations; the reserve is for idle ones. */
-const LARGE_DEFINITIONS = { capacity: 4, reserved: 2 };
+/** Bytes of definitions that are checked at a time. One of 2 MiB may take twenty times as much memory. */
+const DEFINITIONS = { capacity: 8 * MB, reserved: 4 * MB, perKeyMax: 2 * MB };
 
 export type LargeValues = {
   /** Request bodies, from when they begin to arrive until their run is stored; messages of MCP until the answer has ended. */
@@ -27,10 +23,8 @@ export type LargeValues = {
   answers: ByteBudget;
   /** Turns at parsing and writing, which block the process. */
   work: LargeWorkNow;
-  /** Looks at definitions that are about to run. */
-  flowLoads: DefinitionTurns;
-  /** Checks of drafts that are about to be published. */
-  draftChecks: DefinitionTurns;
+  /** Definitions while their JSON Schemas are checked, before they run or are published. A weight is in bytes. */
+  definitions: FairQueue;
   json: LargeJson;
   readCode: CodeReader;
   /** The organizations whose runs and blocks this process has begun lately. */
@@ -42,19 +36,17 @@ export type LargeValues = {
 /** Creates what a process may hold, and observes it in metrics. Its thread starts with the first large text. */
 export function createLargeValues(): LargeValues {
   const presence = createPresence();
-  const json = createLargeJson({ presence });
+  const json = createLargeJson();
   const createBudget = ({ total, share, reserve }: typeof REQUESTS) =>
     createByteBudget(total, share, reserve);
   const bodies = createBudget(REQUESTS);
   const answers = createBudget(REQUESTS);
-  const largeDefinitions = createFairQueue(LARGE_DEFINITIONS);
   const stopMeasuring = observeGates({ bodies: countOf(bodies), answers: countOf(answers) });
   return {
     bodies,
     answers,
     work: createLargeWork(presence),
-    flowLoads: createDefinitionTurns(FLOW_LOADS_MAX, largeDefinitions),
-    draftChecks: createDefinitionTurns(DRAFT_CHECKS_MAX, largeDefinitions),
+    definitions: createFairQueue(DEFINITIONS),
     json,
     readCode: createCodeReader(json),
     presence,

@@ -41,9 +41,9 @@ describe('runFlow', () => {
     }
   };
 
-  it('completes a run whose blocks each produce 4 MB, with no event over 256 KB in its history', async () => {
+  it('completes a run whose blocks each produce 2 MB, with no event over 256 KB in its history', async () => {
     const flow = await weir.createFlow(tenant, [
-      code('a', 'return { text: "a".repeat(4_000_000) };'),
+      code('a', 'return { text: "a".repeat(2_000_000) };'),
       passthrough('b'),
       {
         type: 'loop',
@@ -57,7 +57,7 @@ describe('runFlow', () => {
     ]);
     const { executionId, status, result, errorMessage } = await execute(flow);
     assert.equal(status, 'completed', errorMessage);
-    assert.equal(result, `${'a'.repeat(4_000_000)}2`);
+    assert.equal(result, `${'a'.repeat(2_000_000)}2`);
     const fetched = await weir.call('GET', `${flow}/jobs/${executionId}`, { key: tenant.key });
     assert.equal(fetched.body.result, result);
     await assertSmallEvents(executionId);

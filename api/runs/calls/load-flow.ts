@@ -58,10 +58,12 @@ export async function loadRunnableFlow(
   };
   const loaded = definitions.peek(flowVersionId);
   const isKnown = loaded !== undefined && known.has(loaded);
-  const measure = () => definitions.measure(flowVersionId);
-  const enter = (signal: AbortSignal) => largeValues.flowLoads.enter(organizationId, measure, signal);
-  const end = isKnown ? undefined : await waitInTime(enter, gone?.());
-  const { definition, problems } = await look().finally(end);
+  const acquire = async (signal: AbortSignal) => {
+    const weight = await definitions.measure(flowVersionId);
+    return largeValues.definitions.acquire(organizationId, { weight, signal });
+  };
+  using _permit = isKnown ? undefined : await waitInTime(acquire, gone?.());
+  const { definition, problems } = await look();
   if (problems.length > 0)
     throw invalidTree(problems.map(({ path, message }) => ({ path: formatPath(path), message })));
   return { ...found, foundAt, definition, blockCount: listBlocks(definition).length };

@@ -8,7 +8,9 @@ import {
   TOOL_PARAMETERS_MAX_BYTES,
   TOOL_RESULT_MAX_BYTES,
   TOOLS_MAX,
+  TOOLS_MAX_BYTES,
 } from '../../../flow/limits.ts';
+import { weigh } from '../../../platform/json-text/measure-json.ts';
 import { parsedObject } from '../../flows/written-flow.ts';
 import { PARSE_OPTIONS, PROBLEMS_MAX, problem, validationError } from '../../http/json-body.ts';
 
@@ -84,6 +86,9 @@ export const toolFields = {
   tools: z
     .array(tool)
     .max(TOOLS_MAX)
+    .refine((tools) => weigh(JSON.stringify(tools)) <= TOOLS_MAX_BYTES, {
+      error: `must have at most ${TOOLS_MAX_BYTES} bytes together; many values count as more`,
+    })
     .superRefine((tools, ctx) => {
       const names = tools.map((each) => each.function.name);
       for (const [index, each] of names.entries())

@@ -91,8 +91,8 @@ describe('user code', () => {
       assert.deepEqual(output, [...Array(9).fill('undefined'), 0]);
     });
 
-    it('passes a value of 5 MB in and out', async () => {
-      const rows = Array.from({ length: 50_000 }, (_, id) => ({ id, text: 'x'.repeat(80) }));
+    it('passes a value of 4 MB in and out', async () => {
+      const rows = Array.from({ length: 40_000 }, (_, id) => ({ id, text: 'x'.repeat(75) }));
       const { output } = await run('return input', rows);
       // Compared as text: the difference of two large values takes gigabytes.
       assert.ok(JSON.stringify(output) === JSON.stringify(rows));
@@ -151,8 +151,8 @@ describe('user code', () => {
     }
 
     const tooLarge: [name: string, source: string][] = [
-      ['over 8 MiB', 'return "x".repeat(8 * 1024 * 1024)'],
-      ['over 8 MiB in bytes only', 'return "é".repeat(4 * 1024 * 1024)'],
+      ['over 4 MiB', 'return "x".repeat(4 * 1024 * 1024)'],
+      ['over 4 MiB in bytes only', 'return "é".repeat(2 * 1024 * 1024)'],
       ['over 16 MiB', 'return "x".repeat(16 * 1024 * 1024)'],
     ];
     for (const [name, source] of tooLarge) {
@@ -163,7 +163,7 @@ describe('user code', () => {
       });
     }
 
-    it('a result of 8 MiB is passed on', async () => {
+    it('a result of 4 MiB is passed on', async () => {
       const { output } = await run(`return "x".repeat(${OUTPUT_MAX_BYTES - 2})`);
       assert.equal((output as string).length, OUTPUT_MAX_BYTES - 2);
     });

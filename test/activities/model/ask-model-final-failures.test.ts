@@ -91,7 +91,7 @@ describe('a failed model call', () => {
     });
 
     it('is OUTPUT_TOO_LARGE, and costs what was reserved, when the answer does not end', async () => {
-      await assert.rejects(harness.callAfter(sendForever), fails('OUTPUT_TOO_LARGE', /16 MiB/));
+      await assert.rejects(harness.callAfter(sendForever), fails('OUTPUT_TOO_LARGE', /8 MiB/));
       assert.deepEqual([harness.usage.costMicrocredits], harness.reserved);
       assert.ok(harness.usage.costMicrocredits > 0);
     });

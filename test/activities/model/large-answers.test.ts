@@ -36,12 +36,12 @@ describe('large answers', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     free = resolve;
     const full = Promise.withResolvers<void>();
-    // Two of them are what one organization may have.
+    // Four of them are what one organization may have.
     holding = Promise.all(
-      [0, 1].map((index) =>
+      [0, 1, 2, 3].map((index) =>
         inFlight('busy', async (reserveAnswer) => {
           await reserveAnswer(MODEL_ANSWER_MAX_BYTES, new AbortController().signal);
-          if (index === 1) full.resolve();
+          if (index === 3) full.resolve();
           await promise;
         }),
       ),
@@ -69,7 +69,7 @@ describe('large answers', () => {
         () => false,
       );
       if (!(await Promise.race([begun, settled]))) continue;
-      harness.server.will(answer('x'.repeat(8 * MB)));
+      harness.server.will(answer('x'.repeat(4 * MB)));
       await callOf('another');
       return { calling, settled, timeoutMs };
     }
@@ -94,10 +94,10 @@ describe('large answers', () => {
   });
 
   it('fail where their text is longer than any output may be, and cost what they used', async () => {
-    harness.server.will(answer('x'.repeat(9 * MB)));
+    harness.server.will(answer('x'.repeat(5 * MB)));
     await assert.rejects(
       callOf('another'),
-      fails('OUTPUT_TOO_LARGE', /has 9437184 characters; at most 8388608 bytes/),
+      fails('OUTPUT_TOO_LARGE', /has 5242880 characters; at most 4194304 bytes/),
     );
     assert.ok(harness.usage.completionTokens > 0);
   });
@@ -107,6 +107,6 @@ describe('large answers', () => {
       const headers = { 'content-type': 'application/json', 'content-length': MODEL_ANSWER_MAX_BYTES + 1 };
       response.writeHead(200, headers).flushHeaders();
     });
-    await assert.rejects(callOf('busy'), fails('OUTPUT_TOO_LARGE', /more than 16 MiB/));
+    await assert.rejects(callOf('busy'), fails('OUTPUT_TOO_LARGE', /more than 8 MiB/));
   });
 });

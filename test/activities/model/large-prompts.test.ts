@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Block } from '../../../flow/definition.ts';
 import { RENDERED_PROMPT_MAX_CHARS, TOOL_MESSAGES_MAX_BYTES } from '../../../flow/limits.ts';
-import { JSON_VALUES_MAX } from '../../../platform/json-text/measure-json.ts';
+import { mostOf } from '../../../platform/json-text/measure-json.ts';
 import { measurePrompt } from '../../../platform/models/prompt-size.ts';
 import { createRegistry } from '../../../platform/models/registry.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
@@ -22,12 +22,12 @@ describe('large prompts', () => {
     ).build();
   };
 
-  it('fails with PROMPT_TOO_LARGE instead of building 40 times a message of 9 MB', () => {
+  it('fails with PROMPT_TOO_LARGE instead of building 40 times a message of 8 MB', () => {
     const before = process.memoryUsage().heapUsed;
-    const message = 'x'.repeat(9_000_000);
+    const message = 'x'.repeat(8_000_000);
     assert.throws(
       () => prompt('{{message}}'.repeat(40), message),
-      fails('PROMPT_TOO_LARGE', /360000000 characters.*at most 4194304/),
+      fails('PROMPT_TOO_LARGE', /320000000 characters.*at most 4194304/),
     );
     assert(process.memoryUsage().heapUsed - before < 100_000_000);
   });
@@ -91,11 +91,11 @@ describe('large prompts', () => {
 
     it('fails with MESSAGES_TOO_LARGE where what the calls carry is more than a body may hold', async () => {
       const call = { id: 'a', type: 'function', function: { name: 'find', arguments: '{}' } };
-      const extra_content = Array(JSON_VALUES_MAX).fill(0);
+      const extra_content = Array(mostOf(TOOL_MESSAGES_MAX_BYTES).values).fill(0);
       harness.server.will(callTools([{ ...call, extra_content }]));
       await assert.rejects(
         harness.call({}, undefined, { tools }),
-        fails('MESSAGES_TOO_LARGE', /more than 500000 values/),
+        fails('MESSAGES_TOO_LARGE', /more than 87381 values/),
       );
     });
   });

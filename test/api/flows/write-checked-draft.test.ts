@@ -3,15 +3,14 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { writeCheckedDraft } from '../../../api/flows/recorded-flow-writes.ts';
 import type { FlowDefinition } from '../../../flow/definition.ts';
-import { createDefinitionTurns } from '../../../platform/large-values/definition-turns.ts';
 import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
 import { passthrough } from '../../blocks.ts';
 
 const draftOf = (stepId: string): FlowDefinition => ({ steps: [passthrough(stepId)] });
 
 describe('a write to a flow whose draft is checked', () => {
-  const draftChecks = createDefinitionTurns(1, createFairQueue({ capacity: 1 }));
-  const measure = async () => 0;
+  const definitions = createFairQueue({ capacity: 4, perKeyMax: 2 });
+  const measure = async () => 2;
   afterEach(() => {
     mock.restoreAll();
   });
@@ -21,7 +20,7 @@ describe('a write to a flow whose draft is checked', () => {
     const checked: string[] = [];
     const nameOf = ({ steps }: FlowDefinition) => steps[0]?.step_id ?? '';
     const written = await writeCheckedDraft<string>(
-      { draftChecks, organizationId: 'acme', measure, gone: new AbortController().signal },
+      { definitions, organizationId: 'acme', measure, gone: new AbortController().signal },
       async () => ({ draft: draftOf(found) }),
       async (draft) => {
         checked.push(nameOf(draft));
@@ -44,11 +43,11 @@ describe('a write to a flow whose draft is checked', () => {
     await assert.rejects(write('a', 'wrong', 'wrong'), /wrong/);
   });
 
-  it('gets its draft when those of the same owner before it are done', async () => {
+  it('gets its draft when the drafts of the same organization leave room for it', async () => {
     const order: string[] = [];
     const publish = (organizationId: string, name: string) =>
       writeCheckedDraft<string>(
-        { draftChecks, organizationId, measure, gone: new AbortController().signal },
+        { definitions, organizationId, measure, gone: new AbortController().signal },
         async () => {
           order.push(`find ${name}`);
           return { draft: draftOf(name) };
@@ -69,7 +68,7 @@ describe('a write to a flow whose draft is checked', () => {
     const checking = Promise.withResolvers<void>();
     const publish = (check: () => Promise<void>, gone = new AbortController().signal) =>
       writeCheckedDraft(
-        { draftChecks, organizationId: 'acme', measure, gone },
+        { definitions, organizationId: 'acme', measure, gone },
         async () => ({ draft }),
         check,
         (ifChecked) => ifChecked(draft, async () => 'written'),

@@ -162,7 +162,7 @@ describe('MCP endpoint', () => {
       ['neither method nor result', { jsonrpc: '2.0', id: 1 }, 400, -32_600],
       ['a key that reaches for the prototype', '{"__proto__": {}}', 400, -32_600],
       ['params nested too deeply', `{"params": ${'['.repeat(100)}${']'.repeat(100)}}`, 400, -32_600],
-      ['over 12 MiB', ' '.repeat(13 * 1024 * 1024), 413, -32_600],
+      ['over 8 MiB', ' '.repeat(9 * 1024 * 1024), 413, -32_600],
       ['an answer nobody asked for', rpc({ result: {} }), 202, undefined],
       [
         'a notification',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { type FakeModelServer, hang } from '../../fakes/model-server.ts';
 import type { Tenant, Weir } from '../../harness.ts';
@@ -130,7 +131,7 @@ describe('GET …/jobs/{executionId}/fork', () => {
 
   it('leaves out the outputs of early steps that a request of /step has no room for', async () => {
     const flow = await weir.createFlow(tenant, [
-      code('a', 'return "x".repeat(7_000_000);'),
+      code('a', `return "x".repeat(${OUTPUT_MAX_BYTES - 2});`),
       passthrough('b'),
       passthrough('c'),
     ]);
@@ -141,8 +142,11 @@ describe('GET …/jobs/{executionId}/fork', () => {
   });
 
   it('answers 413 when the output of the step before has no room beside the message', async () => {
-    const flow = await weir.createFlow(tenant, [code('a', 'return input;'), passthrough('b')]);
-    const message = 'x'.repeat(7_000_000);
+    const flow = await weir.createFlow(tenant, [
+      code('a', 'return "x".repeat(4_000_000);'),
+      passthrough('b'),
+    ]);
+    const message = 'x'.repeat(5_000_000);
     const { body: run } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message } });
     const { status, body } = await fork(flow, run.executionId, '?step=1');
     assert.deepEqual([status, body.detail.code, body.detail.step_id], [413, 'BODY_TOO_LARGE', 'a']);

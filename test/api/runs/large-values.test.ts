@@ -37,7 +37,7 @@ describe('values that multiply', () => {
     const flow = await weir.createFlow(tenant, loop(`"x".repeat(${Math.floor(OUTPUT_MAX_BYTES * 0.6)})`));
     const { body } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message: '' } });
     assert.equal(body.status, 'failed');
-    assert.match(body.errorMessage, /^The outputs of each together have more than 8388608 bytes/);
+    assert.match(body.errorMessage, /^The outputs of each together have more than 4194304 bytes/);
     assert.deepEqual(
       body.blocks.map(({ key }: { key: string }) => key),
       ['list', 'item#0', 'item#1'],
@@ -70,10 +70,10 @@ describe('values that multiply', () => {
 
   it('fails a block whose prompt inserts a large message many times, without asking or reserving', async () => {
     const flow = await weir.createFlow(tenant, [llm('ask', '{{message}}'.repeat(40), 'demo/chat')]);
-    const message = 'x'.repeat(9_000_000);
+    const message = 'x'.repeat(8_000_000);
     const { body } = await weir.call('POST', `${flow}/execute`, { key: tenant.key, body: { message } });
     assert.equal(body.status, 'failed');
-    assert.match(body.errorMessage, /The prompt would have 360000000 characters/);
+    assert.match(body.errorMessage, /The prompt would have 320000000 characters/);
     assert.deepEqual([body.cost, body.blocks[0].attempts, models.calls.length], [0, 1, 0]);
   });
 

@@ -16,7 +16,7 @@ import { createStepClient, only, resumeOf, type StepClient } from './step-client
 import { asking, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
 
 /** More than the buffers on the way to a reader hold. */
-const LARGE = 'x'.repeat(8_000_000);
+const LARGE = 'x'.repeat(4_000_000);
 
 describe('the bytes of the answer after the last tool round', () => {
   const h = useToolCalls();

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Step } from '../../../flow/definition.ts';
+import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
 import { code, llm } from '../../blocks.ts';
 import { answer, respond } from '../../fakes/model-server.ts';
 import { type JobsWeir, startJobsWeir } from './jobs-harness.ts';
 
-const LARGE = JSON.stringify('x'.repeat(7_000_000));
+const LARGE_CHARS = OUTPUT_MAX_BYTES - 2;
+const LARGE = JSON.stringify('x'.repeat(LARGE_CHARS));
 /** A step whose stored output is made large. */
 const large = (stepId: string) => ({ ...code(stepId, 'return 1;'), name: 'large' });
 
@@ -72,7 +74,7 @@ describe('the outputs that a retry takes from the failed run', () => {
   it('have those that later blocks name, or the retry is 413', async () => {
     const steps = [large('a'), large('b'), code('c', 'return 5;')];
     await refused(await fail(steps, 'return outputs.a.length + outputs.b.length;'), 'a');
-    assert.equal(await finished(await fail(steps, 'return outputs.a.length + outputs.c;')), 7_000_005);
+    assert.equal(await finished(await fail(steps, 'return outputs.a.length + outputs.c;')), LARGE_CHARS + 5);
   });
 
   it('need no room that nothing reads, and a small one is there beside large ones that have none', async () => {

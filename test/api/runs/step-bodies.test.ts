@@ -51,7 +51,7 @@ describe('bodies of POST …/step', () => {
     assert(detail.code && detail.message, sent);
   }
 
-  it('of 12 MiB are taken, one byte more is 413 BODY_TOO_LARGE', async () => {
+  it('of 8 MiB are taken, one byte more is 413 BODY_TOO_LARGE', async () => {
     const call = { executionId, stepIndex: 1, accumulatedOutputs: { a: 'in', ask: '' } };
     const fill = (bytes: number) => {
       const ask = 'x'.repeat(bytes - JSON.stringify(call).length);

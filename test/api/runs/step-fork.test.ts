@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import type { Step } from '../../../flow/definition.ts';
+import { OUTPUT_MAX_BYTES } from '../../../flow/limits.ts';
 import { code, llm, passthrough } from '../../blocks.ts';
 import { answer, callTools, type FakeModelServer } from '../../fakes/model-server.ts';
 import type { Tenant, Weir } from '../../harness.ts';
@@ -176,7 +177,7 @@ describe('a fork, sent to POST …/step as it is', () => {
 
   it('of outputs larger than a request goes on with those it carries, and can be forked again', async () => {
     const flow = await weir.createFlow(tenant, [
-      code('a', 'return "x".repeat(7_000_000);'),
+      code('a', `return "x".repeat(${OUTPUT_MAX_BYTES - 2});`),
       passthrough('b'),
       code('c', 'return input.length;'),
       passthrough('d'),
@@ -189,7 +190,7 @@ describe('a fork, sent to POST …/step as it is', () => {
     assert.deepEqual(Object.keys((await fork(flow, executionId, 3)).accumulatedOutputs), ['b', 'c']);
   });
 
-  it('does not add up outputs that were answered again: 12 MiB hold for those it carries', async () => {
+  it('does not add up outputs that were answered again: 8 MiB hold for those it carries', async () => {
     const flow = await weir.createFlow(tenant, [
       code('a', 'return "x".repeat(4_000_000);'),
       passthrough('b'),

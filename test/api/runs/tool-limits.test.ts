@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { BODY_MAX_BYTES } from '../../../api/http/receive-body.ts';
 import {
   OUTPUT_MAX_BYTES,
   TOOL_DESCRIPTION_MAX_LENGTH,
@@ -6,12 +7,17 @@ import {
   TOOL_PARAMETERS_MAX_BYTES,
   TOOL_RESULT_MAX_BYTES,
   TOOLS_MAX,
+  TOOLS_MAX_BYTES,
 } from '../../../flow/limits.ts';
+import { mostOf } from '../../../platform/json-text/measure-json.ts';
 import { code, passthrough } from '../../blocks.ts';
 import { answer, callTools } from '../../fakes/model-server.ts';
 import { readEvents } from '../../sse.ts';
 import { createStepClient, only } from './step-client.ts';
 import { asking, type Body, resumeOf, toolCall, useToolCalls, weather } from './tool-calls-harness.ts';
+
+/** Names of steps, ids, the receipt and `resumeState`. */
+const REST_BYTES = 128 * 1024;
 
 const named = (name: unknown): Body => ({ type: 'function', function: { name } });
 const withField = (fields: Body): Body => ({ type: 'function', function: { name: 'f', ...fields } });
@@ -89,6 +95,18 @@ describe('tools of a request', () => {
     ],
     ['an object', { 0: weather }, 'tools'],
     ['a text', 'get_weather', 'tools'],
+    [
+      `more than ${TOOLS_MAX_BYTES} bytes`,
+      Array.from({ length: TOOLS_MAX }, (_, index) => ({
+        type: 'function',
+        function: {
+          name: `f${index}`,
+          description: '\0'.repeat(TOOL_DESCRIPTION_MAX_LENGTH),
+          parameters: schemaOf(TOOL_PARAMETERS_MAX_BYTES),
+        },
+      })),
+      'tools',
+    ],
     ['null in it', [null], 'tools.0'],
     ['a number in it', [7], 'tools.0'],
     ['a list in it', [[weather]], 'tools.0'],
@@ -175,24 +193,47 @@ describe('the outputs that a pause hands out', () => {
     );
   });
 
-  it('fit into a resume that sends the largest pause back whole, with the largest tools', async () => {
-    const flow = await h.weir.createFlow(h.tenant, [makes('a', OUTPUT_MAX_BYTES - 100), asking('ask', 'x')]);
-    const parameters = schemaOf(TOOL_PARAMETERS_MAX_BYTES);
-    const description = 'x'.repeat(TOOL_DESCRIPTION_MAX_LENGTH);
-    const tools = Array.from({ length: TOOLS_MAX }, (_, index) => ({
-      type: 'function',
-      function: { name: `f${index}`, description, parameters },
-    }));
-    const args = JSON.stringify({ text: 'x'.repeat(TOOL_MESSAGES_MAX_BYTES - 1_000) });
-    h.models.will(callTools([toolCall('c1', args, 'f0')]), answer('ok'));
-    const paused = await h.pause(flow, { tools });
-    const result = { role: 'tool', tool_call_id: 'c1', content: '1' };
-    const { status, body } = await h.execute(flow, {
-      ...paused,
-      toolCallMessages: [...paused.toolCallMessages, result],
-      tools,
+  for (const [escaped, character] of [
+    ['no character', 'x'],
+    ['each character', '\u0001'],
+  ] as const)
+    it(`fit into a resume that sends the largest pause back whole, with the largest tools: JSON that escapes ${escaped}`, async () => {
+      const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json));
+      const width = bytesOf(character) - 2;
+      const output = `return ${JSON.stringify(character)}.repeat(${Math.floor((OUTPUT_MAX_BYTES / 2 - 2) / width)});`;
+      const flow = await h.weir.createFlow(h.tenant, [
+        code('a', output),
+        code('b', output),
+        asking('ask', 'x'),
+      ]);
+      const description = character.repeat(TOOL_DESCRIPTION_MAX_LENGTH);
+      const tools = Array.from({ length: TOOLS_MAX }, (_, index) => ({
+        type: 'function',
+        function: { name: `f${index}`, description, parameters: schemaOf(TOOL_PARAMETERS_MAX_BYTES) },
+      }));
+      while (bytesOf(tools) > TOOLS_MAX_BYTES) tools.pop();
+      // The text of a call is JSON in JSON.
+      const inner = bytesOf(JSON.stringify(character)) - '"\\"\\""'.length;
+      const args = JSON.stringify({ text: character.repeat((TOOL_MESSAGES_MAX_BYTES - 1_000) / inner) });
+      h.models.will(callTools([toolCall('c1', args, 'f0')]), answer('ok'));
+      const paused = await h.pause(flow, { tools });
+      const result = { role: 'tool', tool_call_id: 'c1', content: '1' };
+      const toolCallMessages = [...paused.toolCallMessages, result];
+      const resume = { ...paused, toolCallMessages, tools };
+      assert(bytesOf(paused.accumulatedOutputs) > OUTPUT_MAX_BYTES - 50);
+      assert(bytesOf(toolCallMessages) > TOOL_MESSAGES_MAX_BYTES * 0.9);
+      assert(bytesOf(tools) > TOOLS_MAX_BYTES * 0.7);
+      const { status, body } = await h.execute(flow, resume);
+      assert.deepEqual([status, body.result], [200, 'ok'], JSON.stringify(body).slice(0, 500));
     });
-    assert.deepEqual([status, body.result], [200, 'ok'], JSON.stringify(body).slice(0, 500));
+
+  it('have room beside the largest of all else that a resume brings, in bytes and in values', () => {
+    const messages = TOOL_MESSAGES_MAX_BYTES;
+    // The last calls are in the conversation and in `toolCalls`.
+    const parts = [OUTPUT_MAX_BYTES, messages, messages, TOOLS_MAX_BYTES];
+    const sum = (sizes: number[]) => sizes.reduce((all, size) => all + size, 0);
+    assert(sum(parts) + REST_BYTES <= BODY_MAX_BYTES);
+    assert(sum(parts.map((bytes) => mostOf(bytes).values)) < mostOf(BODY_MAX_BYTES).values);
   });
 
   it('of a step count what its request brought', async () => {

@@ -5,8 +5,6 @@ import { loadRunnableFlow } from '../../../../api/runs/calls/load-flow.ts';
 import { createFlowDefinitions } from '../../../../db/flows/flow-definitions.ts';
 import { insertFlow } from '../../../../db/flows/flows.ts';
 import { getVersion, publishVersion } from '../../../../db/flows/versions.ts';
-import { createDefinitionTurns } from '../../../../platform/large-values/definition-turns.ts';
-import { SMALL_BYTES } from '../../../../platform/limits/byte-budget.ts';
 import { createFairQueue } from '../../../../platform/limits/fair-queue.ts';
 import { createLargeWork, type LargeWork } from '../../../../platform/limits/large-work.ts';
 import { createPresence } from '../../../../platform/limits/presence.ts';
@@ -15,10 +13,10 @@ import { createProject } from '../../../db/project-fixture.ts';
 import { createTestDatabase, type TestDatabase } from '../../../db/test-database.ts';
 import { waitUntil } from '../../../wait-until.ts';
 
-/** Two definitions of one owner at a time, and one large one of all. */
-function createLargeValues() {
-  const flowLoads = createDefinitionTurns(2, createFairQueue({ capacity: 1 }));
-  return { work: createLargeWork(createPresence()), flowLoads };
+/** Definitions of `capacity` bytes at a time, those of one organization of 2 bytes. */
+function createLargeValues(capacity = 4) {
+  const definitions = createFairQueue({ capacity, perKeyMax: 2 });
+  return { work: createLargeWork(createPresence()), definitions };
 }
 
 describe('the versions that requests run', () => {
@@ -29,13 +27,13 @@ describe('the versions that requests run', () => {
   after(() => database.drop());
   afterEach(() => mock.restoreAll());
 
-  it('are loaded two at a time for one organization, so that those that wait hold no memory', async () => {
+  it('are loaded up to a size for one organization, so that queued ones hold no memory', async () => {
     const { db } = database;
     const loading: ((definition: { steps: [] }) => void)[] = [];
     const definitions = {
       get: () => new Promise((resolve) => loading.push(resolve)),
       peek: () => undefined,
-      measure: async () => 0,
+      measure: async () => 1,
     };
     const largeValues = createLargeValues();
     const deps = { db, definitions, largeValues } as unknown as ApiDeps;
@@ -75,7 +73,7 @@ describe('the versions that requests run', () => {
       get: (id: string) =>
         id === known.id ? cached.get(id) : new Promise((resolve) => loading.push(resolve)),
       peek: cached.peek,
-      measure: cached.measure,
+      measure: async () => 1,
     };
     const largeValues = createLargeValues();
     const deps = { db, definitions, largeValues } as unknown as ApiDeps;
@@ -96,9 +94,9 @@ describe('the versions that requests run', () => {
     const definitions = {
       get: () => new Promise((resolve) => loading.push(resolve)),
       peek: () => undefined,
-      measure: async () => SMALL_BYTES,
+      measure: async () => 2,
     };
-    const deps = { db, definitions, largeValues: createLargeValues() } as unknown as ApiDeps;
+    const deps = { db, definitions, largeValues: createLargeValues(2) } as unknown as ApiDeps;
     async function load(gone = new AbortController().signal) {
       const { organization, project } = await createProject(db);
       const flow = await insertFlow(db, { projectId: project.id, slug: 'flow', name: 'Flow' });
