@@ -1,5 +1,5 @@
-import { SMALL_BYTES } from '../limits/byte-budget.ts';
 import { createFairQueue, type FairQueue } from '../limits/fair-queue.ts';
+import { SMALL_BYTES } from '../limits/gates.ts';
 
 /** Bounds the definitions in memory while their JSON Schemas are checked: one of 2 MiB may take twenty times as much memory. */
 export type DefinitionTurns = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { createDefinitionTurns } from '../../../platform/large-values/definition-turns.ts';
-import { SMALL_BYTES } from '../../../platform/limits/byte-budget.ts';
 import { createFairQueue } from '../../../platform/limits/fair-queue.ts';
+import { SMALL_BYTES } from '../../../platform/limits/gates.ts';
 
 const SOON = new AbortController().signal;
 
